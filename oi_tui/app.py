@@ -239,7 +239,7 @@ class OiTui(ImageSupportMixin, IdleClock):
         else:
             gc.enable()
         self.show_images(self._wanted_images)
-        self._take_keys(workspace.profile.keys)
+        self._apply_keymap(workspace.profile.keys)
         for remark in workspace.remarks:
             self._chat.commands.tell(remark, warning=True)
         if wrong := endpoint.check_provider_address(workspace.profile):
@@ -264,9 +264,9 @@ class OiTui(ImageSupportMixin, IdleClock):
             first_run.FirstRun(self._chat.commands, self._chat.chat_view).begin()
         else:
             self._chat.commands.tell_of_no_model()
-        self._chat.take_early()
+        self._chat.dispatch_early()
 
-    def _take_keys(self, text: str) -> None:
+    def _apply_keymap(self, text: str) -> None:
         """Set the keys to what the profile says; report entries that cannot work."""
         if not text.strip():
             commands.rekey({})

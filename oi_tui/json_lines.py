@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import BinaryIO
 
 
-def take_streams() -> tuple[BinaryIO, int]:
+def claim_streams() -> tuple[BinaryIO, int]:
     """Return standard input, and the descriptor of standard output.
 
     What else is printed goes to standard error, and whoever else reads standard input gets nothing.

@@ -36,7 +36,7 @@ class TurnWorker:
         """Do the work; the body of the thread."""
         try:
             for event in self._events:
-                if line := self._log.take(event):
+                if line := self._log.describe(event):
                     request_log.log_step("%s", line)
                 self._put(event)
         except Exception as error:  # noqa: BLE001 -- the end of the worker; it reports
@@ -48,8 +48,8 @@ class TurnWorker:
         """Whether the events that wait should be taken now: more than growth is among them, or many wait."""
         return self._is_urgent
 
-    def take(self) -> list[Event]:
-        """Take the events since the last call."""
+    def pop_events(self) -> list[Event]:
+        """Return and forget the events since the last call."""
         with self._lock:
             events, self._waiting = self._waiting, []
             self._is_urgent = False

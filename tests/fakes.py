@@ -252,7 +252,7 @@ class Computer:
         finally:
             self.targets.home = before
 
-    def take_losses(self) -> Sequence[VariablesLost]:
+    def pop_losses(self) -> Sequence[VariablesLost]:
         losses, self.losses = self.losses, []
         return losses
 

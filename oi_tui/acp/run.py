@@ -16,7 +16,7 @@ from oi_tui.acp.transport import LineTransport
 from oi_tui.engine.credentials.keys import Secrets
 from oi_tui.engine.llm.transport.client import ModelProcess
 from oi_tui.engine.settings.profile import Profile
-from oi_tui.json_lines import take_streams
+from oi_tui.json_lines import claim_streams
 from oi_tui.system.environment import close_to_others
 from oi_tui.workspace import Workspace
 
@@ -43,7 +43,7 @@ def run(profile: Callable[[], Profile], profile_path: Path | None) -> int:
 async def _serve(agent: OiTuiAgent) -> None:
     # The package counts resuming, forking and closing sessions among what may still change.
     connection = AgentSideConnection(
-        cast(Any, agent), LineTransport(*take_streams()), listening=False, use_unstable_protocol=True
+        cast(Any, agent), LineTransport(*claim_streams()), listening=False, use_unstable_protocol=True
     )
     serving = asyncio.ensure_future(connection.listen())
     loop = asyncio.get_running_loop()

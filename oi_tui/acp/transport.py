@@ -44,11 +44,11 @@ class LineTransport:
         """Hand over the messages of the editor until its stream ends; the body of a thread."""
         with suppress(RuntimeError, OSError):
             for line in read_lines(source, LONGEST_LINE):
-                self._take(line)
+                self._handle_line(line)
         with suppress(RuntimeError):  # the loop has ended
             self._wait_for(self._received.put(None))
 
-    def _take(self, line: bytes | None) -> None:
+    def _handle_line(self, line: bytes | None) -> None:
         if line is None:
             self._refuse(_INVALID_REQUEST, f"A line may have {LONGEST_LINE:,} bytes.")
             return

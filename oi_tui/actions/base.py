@@ -102,8 +102,8 @@ class ConversationActions(ABC):
         """Go on with another profile: its name, path or address; `then` is called once that is done."""
         self._switching.switch_to(name, then)
 
-    def take_profile(self, profile: Profile) -> None:
-        """Go on with these settings, show those that are seen, and say what waits."""
+    def apply_profile(self, profile: Profile) -> None:
+        """Use these settings, show those that are visible, and say which of them apply later."""
         before = self._workspace.profile
         wanted, actual = profile.target, self._workspace.computer.targets.home
         if wanted != actual:

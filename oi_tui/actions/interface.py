@@ -40,7 +40,7 @@ class UserInterface(Protocol):
     def put_back(self, text: str) -> None:
         """Put text into the prompt."""
 
-    def take_profile(self, profile: Profile) -> None:
+    def apply_profile(self, profile: Profile) -> None:
         """Apply these settings."""
 
     def switch_auto_run(self, on: bool | None) -> None:

@@ -181,7 +181,7 @@ class ServerManager:
         self._ui.tell(f"Removed the MCP server {status.server.name}.")
 
     def _use(self, lines: tuple[str, ...]) -> None:
-        self._ui.take_profile(self._workspace.profile.with_changes(mcp_servers=lines))
+        self._ui.apply_profile(self._workspace.profile.with_changes(mcp_servers=lines))
         if problem := self._workspace.keep(mcp_servers=lines):
             self._ui.tell(problem, warning=True)
 

@@ -68,4 +68,4 @@ class SandboxActions:
         self._ui.tell("Sandbox off. Interpreters restarted. %sandbox on turns it on again.", warning=True)
 
     def _use_sandbox(self, on: bool) -> None:
-        self._ui.take_profile(self._workspace.profile.with_changes("changed", sandbox=on))
+        self._ui.apply_profile(self._workspace.profile.with_changes("changed", sandbox=on))

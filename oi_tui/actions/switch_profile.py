@@ -46,7 +46,7 @@ class ProfileSwitcher:
                 return
             match result:
                 case _LoadedProfile():
-                    self._take(name, result)
+                    self._apply(name, result)
                     if then:
                         then()
                 case ExternalContent():
@@ -72,7 +72,7 @@ class ProfileSwitcher:
                 lambda result: (
                     self._ui.tell(f"The profile was not changed: {result}", warning=True)
                     if isinstance(result, str)
-                    else self._take(name, result)
+                    else self._apply(name, result)
                 ),
             )
 
@@ -80,14 +80,14 @@ class ProfileSwitcher:
         about = [visible(shown.place), confirm_trust.ABOUT[shown.kind], "", *lines]
         self._ui.confirm(f"Trust and use exactly these {len(lines)} lines?", about, accept)
 
-    def _take(self, name: str, found: _LoadedProfile) -> None:
+    def _apply(self, name: str, found: _LoadedProfile) -> None:
         workspace = self._workspace
         workspace.edit_file(found.path)
         model = one_line(found.profile.model, 100)
         self._ui.tell(f"Switched to profile {one_line(name, 200)}; the model is {model}.")
         for remark in list_remarks(found.profile):
             self._ui.tell(one_line(remark, 500), warning=True)
-        self._ui.take_profile(found.profile)
+        self._ui.apply_profile(found.profile)
         if workspace.session.auto_run and not found.profile.auto_run:
             # It was switched on by hand, which the profile that was chosen now does not say.
             self._ui.switch_auto_run(False)

@@ -219,7 +219,7 @@ class TargetActions:
         computer, session = self._workspace.computer, self._workspace.session
         profile = self._workspace.profile
         if computer.targets.home != profile.target:
-            self._ui.take_profile(
+            self._ui.apply_profile(
                 profile.with_changes("changed", target=computer.targets.home, auto_run=False)
             )
         if session.auto_run:
@@ -264,7 +264,7 @@ class TargetActions:
             self._tell_of_left(computer.targets.home)
         profile = self._workspace.profile
         if computer.targets.home != profile.target:
-            self._ui.take_profile(
+            self._ui.apply_profile(
                 profile.with_changes("changed", target=computer.targets.home, auto_run=False)
             )
         if not problem and session.auto_run:

@@ -36,7 +36,7 @@ def trust_folder(ui: UserInterface, workspace: Workspace) -> None:
             if setting.name in changed
         ]
         ui.tell("\n".join(["Now using the folder's settings:", *rows]))
-        ui.take_profile(trusted)
+        ui.apply_profile(trusted)
 
     lines = number_lines(shown)
     question = f"Use these {len(lines)} lines of settings from this folder?"

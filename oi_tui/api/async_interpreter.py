@@ -72,7 +72,7 @@ class AsyncInterpreter(OpenInterpreter):
 
         The last chunk of a turn has the content "complete".
         """
-        return await self._outbox.take()
+        return await self._outbox.get()
 
     def _add(self, chunk: Chunk) -> None:
         """Add content to the message. Text of the same kind as the last part is appended to it."""
@@ -136,7 +136,7 @@ class _Outbox:
             if not loop.is_closed():
                 loop.call_soon_threadsafe(event.set)
 
-    async def take(self) -> Chunk:
+    async def get(self) -> Chunk:
         """Wait for the first chunk, and remove it."""
         while True:
             with self._lock:

@@ -81,12 +81,12 @@ class NotebookQuestion:
         self._decided.set()
 
     def _decide(self, answer: bool) -> Callable[[object], None]:
-        def take(_button: object) -> None:
+        def on_click(_button: object) -> None:
             if not self._decided.is_set():
                 self._answer = answer
                 self._decided.set()
 
-        return take
+        return on_click
 
 
 def _find_media_type(chunk: Chunk) -> str | None:

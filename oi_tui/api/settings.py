@@ -187,7 +187,7 @@ class ApiSettings:
         self._before[key].append(getattr(self.profile, self._names[key]))
         self.profile = changed
 
-    def take_back(self, key: str) -> None:
+    def revert(self, key: str) -> None:
         """Give a key the value that it had before its last change, if it was changed."""
         if before := self._before[key]:
             self.write(key, before[-1])
@@ -266,7 +266,7 @@ class SettingGroup:
     def __delattr__(self, name: str) -> None:
         key = self._key(name)
         if key in ACTING and name not in vars(self):
-            self._settings.take_back(key)
+            self._settings.revert(key)
             self._apply_change(key)
         else:
             object.__delattr__(self, name)

@@ -33,7 +33,7 @@ class ModelPool:
             process = self._processes.get(variables)
             if process is None:
                 process = self._processes[variables] = ModelProcess(dict(os.environ), keys=Secrets().key_for)
-            unused = self._take_unused(known)
+            unused = self._pop_unused(known)
         if unused:
             unused.close()
         return process
@@ -41,7 +41,7 @@ class ModelPool:
     def release(self, owner: Hashable) -> None:
         """End the owner's lease. The last one to leave ends the process."""
         with self._lock:
-            unused = self._take_unused(self._leases.pop(owner, None))
+            unused = self._pop_unused(self._leases.pop(owner, None))
         if unused:
             unused.close()
 
@@ -49,7 +49,7 @@ class ModelPool:
         # The model processes know themselves that they are not theirs in a forked process.
         self._lock = threading.Lock()
 
-    def _take_unused(self, variables: _Variables | None) -> ModelProcess | None:
+    def _pop_unused(self, variables: _Variables | None) -> ModelProcess | None:
         if variables is None or variables in self._leases.values():
             return None
         return self._processes.pop(variables, None)

@@ -67,7 +67,7 @@ class AsyncStreams:
         loop = asyncio.get_running_loop()
         step: asyncio.Future[list[_T]] | None = None
 
-        def take() -> list[_T]:
+        def read_next() -> list[_T]:
             return [item for _, item in zip((None,), items, strict=False)]
 
         if self._newest and self._newest.held() is None:
@@ -75,7 +75,7 @@ class AsyncStreams:
         self._newest = state
         try:
             while True:
-                step = loop.run_in_executor(None, take)
+                step = loop.run_in_executor(None, read_next)
                 found = await asyncio.shield(step)
                 if not found:
                     return

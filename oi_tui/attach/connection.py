@@ -80,7 +80,7 @@ class SessionConnection:
         self._thread = threading.Thread(target=self._receive, name="attach", daemon=True)
         self._thread.start()
 
-    def take(self) -> list[dict[str, Any]]:
+    def pop_records(self) -> list[dict[str, Any]]:
         """Return the records that have come since the last call."""
         found = []
         with suppress(IndexError):
@@ -120,7 +120,7 @@ class SessionConnection:
                         self._put({"event": "connection.back"})
                     wait, lost = _FIRST_WAIT, False
                     for text in socket:
-                        self._take(text)
+                        self._handle_record(text)
                 if socket.close_code == 1008:
                     self._put({"event": "connection.ended", "message": "The session has ended."})
                     return
@@ -155,7 +155,7 @@ class SessionConnection:
             connection = connect(uri, proxy=None, **options)
         return connection
 
-    def _take(self, text: str | bytes) -> None:
+    def _handle_record(self, text: str | bytes) -> None:
         record = json.loads(text)
         if not isinstance(record, dict):
             raise ValueError("a record must be an object")

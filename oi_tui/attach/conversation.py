@@ -35,7 +35,7 @@ _ELSEWHERE = {
 class SessionLink(Protocol):
     """A connection to a session."""
 
-    def take(self) -> list[dict[str, Any]]:
+    def pop_records(self) -> list[dict[str, Any]]:
         """Return the records that have come since the last call."""
 
     def send(self, record: Mapping[str, Any]) -> bool:
@@ -118,7 +118,7 @@ class AttachedConversation:
                 if line is None:
                     self._alarm.silence()
                 else:
-                    self._take(line)
+                    self._handle_line(line)
 
     def _is_over(self) -> bool:
         return self._left or bool(self.ended)
@@ -126,7 +126,7 @@ class AttachedConversation:
     # -- what comes from the server ---------------------------------------------------------------
 
     def _show_records(self) -> None:
-        for record in self._link.take():
+        for record in self._link.pop_records():
             self._prompted = False
             for event in self._records.events(record):
                 if message := find_prompt(event):
@@ -205,7 +205,7 @@ class AttachedConversation:
             self._tell_unsent()
             self._handler.prompt("> " if self._keyboard.is_terminal else "")
 
-    def _take(self, line: str) -> None:
+    def _handle_line(self, line: str) -> None:
         self._prompted = False
         self._handler.answered()
         question = self._question
@@ -368,7 +368,7 @@ class AttachedConversation:
             self._echo.enter_context(self._keyboard.hidden())
 
     def _type_line(self, request: InputRequested, line: str) -> None:
-        self._handler.take_input(line, masked=request.masked)
+        self._handler.note_input(line, masked=request.masked)
         if self._send({"do": "input", "text": line}):
             self._end_input()
             self._sent_input = request

@@ -72,10 +72,10 @@ def _format_option(action: argparse.Action, width: int) -> Iterator[str]:
     metavar = action.metavar if isinstance(action.metavar, str) else ""
     if metavar:
         text += f" [{metavar}]" if action.nargs == "?" else f" {metavar}"
-    yield from _format_row(text, _take_first_sentence((action.help or "").replace("%%", "%")), width)
+    yield from _format_row(text, _extract_first_sentence((action.help or "").replace("%%", "%")), width)
 
 
-def _take_first_sentence(text: str) -> str:
+def _extract_first_sentence(text: str) -> str:
     sentence = re.split(r"(?<=[^.]\.) ", text, maxsplit=1)[0].removesuffix(".")
     return sentence[:1].lower() + sentence[1:] if not sentence[1:2].isupper() else sentence
 

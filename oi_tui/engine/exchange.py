@@ -275,13 +275,13 @@ class Exchange:
                     writer.tear(call=called)
                     continue
                 for part in parser.feed(delta):
-                    yield from writer.take(part)
+                    yield from writer.feed(part)
         except LlmError as error:
             fault = error.fault
         if began or usage:
             yield from self.account.record(usage)
         for part in parser.finish():
-            yield from writer.take(part)
+            yield from writer.feed(part)
         yield from writer.finish(cut=fault is not None or self._stopped.is_set())
         yield from writer.sign(signed.content())
         if gaps:

@@ -382,12 +382,12 @@ class Execution:
         self.earlier.note(language, cell_target.split(code.content)[1], self._computer.cwd)
         writer = RunBuilder(code, self._outputs)
         try:
-            ended = yield from self._output.take(code, reports, writer)
+            ended = yield from self._output.record(code, reports, writer)
         finally:
             with self._lock:
                 self._running = False
         yield from self._log.note(writer.finish())
-        if elsewhere and (change_set := elsewhere.take_changes()):
+        if elsewhere and (change_set := elsewhere.pop_changes()):
             yield self._note_changes(code.id, replace(change_set, id=code.id))
         yield from self._log.record(code.but(state=ended.state, seconds=ended.seconds, reason=ended.reason))
 
@@ -419,7 +419,7 @@ class Execution:
             self.earlier.note(language, body, self._computer.cwd)
             writer = RunBuilder(code, self._outputs)
             try:
-                ended = yield from self._output.take(code, reports, writer)
+                ended = yield from self._output.record(code, reports, writer)
             except BaseException:
                 # A program's ctrl+c: no further events are taken, and nothing is left running.
                 stopped = code.but(state="interrupted", seconds=0.0)
@@ -434,7 +434,7 @@ class Execution:
             yield from self._log.note(writer.finish())
             if watcher and (change_set := watcher.after(code.id)):
                 yield FilesChanged(code.id, change_set)
-            if elsewhere and (change_set := elsewhere.take_changes()):
+            if elsewhere and (change_set := elsewhere.pop_changes()):
                 yield self._note_changes(code.id, change_set)
         yield from self._log.record(code.but(state=ended.state, seconds=ended.seconds, reason=ended.reason))
 
@@ -447,7 +447,7 @@ class Execution:
 
     def tell_losses(self) -> Iterator[Event]:
         """Tell of languages that ended between runs: the person at once, the model with its next request."""
-        for loss in self._computer.take_losses():
+        for loss in self._computer.pop_losses():
             for code in self._last_runs(loss.language):
                 reason = f"{code.reason}; {loss.reason}" if code.reason else loss.reason
                 yield from self._log.record(code.but(reason=reason))

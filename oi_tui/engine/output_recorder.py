@@ -21,15 +21,15 @@ class OutputRecorder:
         #: The runs that showed such values, by the place, the language and the key.
         self._showing: dict[tuple[str, str, str], RunBuilder] = {}
 
-    def take(self, code: Message, reports: Iterator[Report], writer: RunBuilder) -> Steps[RunEnded]:
-        """Show the reports of a run; the last one."""
+    def record(self, code: Message, reports: Iterator[Report], writer: RunBuilder) -> Steps[RunEnded]:
+        """Record and show the reports of a run. Returns the last one."""
         ended = RunEnded("interrupted", 0.0)
         builder, updated = writer, dict[str, int]()
         for report in reports:
             if isinstance(report, RunEnded):
                 ended = report
             elif isinstance(report, Printed | Displayed):
-                yield from self._log.note(builder.take(report), growth=builder.whole)
+                yield from self._log.note(builder.feed(report), growth=builder.whole)
             elif isinstance(report, ValueBegan) and report.is_earlier:
                 builder = self._find(code, report.key) or writer
                 if builder is not writer:

@@ -15,8 +15,8 @@ class RemoteFiles(Protocol):
     def watch(self, id: str) -> None:
         """Have the files noted that the next run changes; `id` is that of its code."""
 
-    def take_changes(self) -> ChangeSet | None:
-        """The files that the last run changed, once; None when it changed none."""
+    def pop_changes(self) -> ChangeSet | None:
+        """Return and forget the files that the last run changed; None when it changed none."""
 
     def list_folder(self, language: str) -> str:
         """What is in the folder of the language, for `read_listing`; "" where nobody answers soon."""
@@ -78,8 +78,8 @@ class CodeRunner(Protocol):
     def run(self, language: str, code: str, number: int | None = None) -> Iterator[Report]:
         """Run the code, reporting until `RunEnded`; error messages call it the cell of this number."""
 
-    def take_losses(self) -> Sequence[VariablesLost]:
-        """The languages that ended between runs; each is given once."""
+    def pop_losses(self) -> Sequence[VariablesLost]:
+        """Return and forget the languages that ended between runs."""
 
     def send_input(self, text: str) -> None:
         """Type to the running program."""

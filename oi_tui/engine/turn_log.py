@@ -28,8 +28,8 @@ class TurnLog:
         self._turn = self._asked = self._called = clock()
         self._silent = False
 
-    def take(self, event: Event) -> str:
-        """The line for what happened."""
+    def describe(self, event: Event) -> str:
+        """Return the line for an event."""
         match event:
             case TurnStarted():
                 self._turn = self._clock()

@@ -87,7 +87,7 @@ class FileIndex:
         if first:
             self._paths, self._hidden = paths, hidden
         try:
-            for path in _take_few(self._list_below()):
+            for path in _limit_paths(self._list_below()):
                 if self._closed:
                     return
                 if path.startswith(".") or "/." in path:
@@ -113,8 +113,8 @@ class FileIndex:
             yield from _list_from_folders(self.root)
 
 
-def _take_few(paths: Iterable[str]) -> Iterator[str]:
-    """The paths that can be typed, as many as are kept, for as long as there is patience."""
+def _limit_paths(paths: Iterable[str]) -> Iterator[str]:
+    """Yield the paths that can be typed, up to the number that is kept and within the time limit."""
     until = time.monotonic() + PATIENCE
     for number, path in enumerate(paths):
         if number >= MOST or (number % 1000 == 0 and time.monotonic() > until):

@@ -79,8 +79,8 @@ class Form:
         """What became of it, in a word."""
         return _OUTCOMES[self.result["action"]]
 
-    def take(self, line: str) -> str:
-        """Take what was typed, END_OF_INPUT for a refusal; return what is wrong with it, "" if nothing."""
+    def answer(self, line: str) -> str:
+        """Use a typed line, END_OF_INPUT for a refusal; return what is wrong with it, "" if nothing."""
         if line == END_OF_INPUT:
             self._action = "decline"
             return ""
@@ -124,7 +124,7 @@ def fill_in(form: Form, ask: Callable[[str, str], str | None]) -> None:
         line = ask(text, prompt)
         if line is None:
             return
-        problem = form.take(line)
+        problem = form.answer(line)
         text = f"{problem}\n" if problem else ""
     ask(f"{text}{form.outcome}\n", "")
 

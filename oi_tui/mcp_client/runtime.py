@@ -135,7 +135,7 @@ class ToolRuntime(RuntimeWithoutTerminal):
                 except queue.Empty:
                     continue
                 yield InputReceived()
-                problem = form.take(line)
+                problem = form.answer(line)
                 yield Printed(f"{problem}\r\n" if problem else "\r\n")
                 break
             else:

@@ -72,7 +72,7 @@ class McpServers:
         self._pins = pins or Pins()
         self._sign_ins = SignIns(secrets or Secrets())
         self._lock = threading.RLock()
-        self._connection = McpConnection(self._take_record)
+        self._connection = McpConnection(self._handle_notification)
         self._servers: dict[str, ServerStatus] = {}
         self._languages: dict[str, tuple[McpTool, Language]] = {}
         self._closed = False
@@ -235,7 +235,7 @@ class McpServers:
     def accept(self, status: ServerStatus) -> None:
         """Use the tools as the server offers them now. Raises OSError."""
         self._pins.keep(status.server, status.offered)
-        self._take(status, status.offered, quiet=True)
+        self._accept_tools(status, status.offered, quiet=True)
 
     def describe_changes(self, status: ServerStatus) -> list[str]:
         """The lines in which what the server offers differs from what is used."""
@@ -303,7 +303,7 @@ class McpServers:
                 "signed_in": self._sign_ins.of(server) if may else None,
             }
             offered = self._connection.ask({"do": "connect", "server": server.name, "spec": spec})
-            self._take(status, offered["tools"])
+            self._accept_tools(status, offered["tools"])
         except (McpCallError, McpServerError, OSError) as error:
             self._fail(status, one_line(str(error), 500))
         status.settled.set()
@@ -325,7 +325,9 @@ class McpServers:
                 raise McpServerError("offline is on, and the server is on the internet.")
         return filled
 
-    def _take(self, status: ServerStatus, given: Sequence[Definition], *, quiet: bool = False) -> None:
+    def _accept_tools(
+        self, status: ServerStatus, given: Sequence[Definition], *, quiet: bool = False
+    ) -> None:
         """Use those tools whose definition is the one that was used before; all of a new server.
 
         Raises OSError.
@@ -371,7 +373,7 @@ class McpServers:
         except McpCallError:
             return
 
-    def _take_record(self, record: Mapping[str, Any]) -> None:
+    def _handle_notification(self, record: Mapping[str, Any]) -> None:
         """Handle a notification of a server."""
         if record.get("gone"):
             for status in self.status:
@@ -392,7 +394,7 @@ class McpServers:
                 self._say(str(error))
         elif "offered" in record:
             try:
-                self._take(about, record["offered"]["tools"])
+                self._accept_tools(about, record["offered"]["tools"])
             except OSError as error:
                 self._fail(about, f"its tools could not be kept: {error.strerror or error}")
 

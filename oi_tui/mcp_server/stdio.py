@@ -13,7 +13,7 @@ import anyio
 from mcp.shared.message import SessionMessage
 from mcp.types import jsonrpc_message_adapter
 
-from oi_tui.json_lines import LineWriter, read_lines, take_streams
+from oi_tui.json_lines import LineWriter, claim_streams, read_lines
 
 #: A line may have so many bytes.
 LONGEST_LINE = 64 * 1024 * 1024
@@ -22,7 +22,7 @@ LONGEST_LINE = 64 * 1024 * 1024
 @asynccontextmanager
 async def open_message_streams() -> AsyncIterator[tuple[Any, Any]]:
     """Take standard input and output for the protocol alone, and give the streams of messages."""
-    source, target = take_streams()
+    source, target = claim_streams()
     received, to_server = anyio.create_memory_object_stream[Any](0)[::-1]
     from_server, to_host = anyio.create_memory_object_stream[SessionMessage](0)
     loop = asyncio.get_running_loop()

@@ -197,7 +197,7 @@ class HostTools:
             self._end(cell)
             raise ToolCallError(_OTHER_CODE)
         answer = (params.input_responses or {}).get(_ANSWER)
-        self._take(cell, answer if isinstance(answer, ElicitResult) else None)
+        self._pass_answer(cell, answer if isinstance(answer, ElicitResult) else None)
         return cell
 
     async def _work(self, context: Context, cell: HostCell) -> ElicitRequest | None:
@@ -207,16 +207,16 @@ class HostTools:
             if question is None or not _can_ask(context):
                 self._refuse(cell, waiting)
             elif context.session.can_send_request:
-                self._take(cell, await cell.wait_for(_ask(context, question), _make_pulse(context)))
+                self._pass_answer(cell, await cell.wait_for(_ask(context, question), _make_pulse(context)))
             else:
                 return question
         return None
 
-    def _take(self, cell: HostCell, answer: ElicitResult | None) -> None:
+    def _pass_answer(self, cell: HostCell, answer: ElicitResult | None) -> None:
         """Pass the host's answer to the question or the program; anything but a clear yes is a no."""
         question = self._session.question
         if question is None:
-            self._take_line(cell, answer)
+            self._pass_line(cell, answer)
         elif questions.is_yes(answer):
             cell.run(question)
         elif answer is None:
@@ -224,7 +224,7 @@ class HostTools:
         else:
             cell.reject(question, questions.find_reason(answer))
 
-    def _take_line(self, cell: HostCell, answer: ElicitResult | None) -> None:
+    def _pass_line(self, cell: HostCell, answer: ElicitResult | None) -> None:
         line = questions.find_line(answer)
         if line is None:
             self._session.stop()

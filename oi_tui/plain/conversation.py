@@ -105,7 +105,7 @@ class PlainConversation:
                 self.handler.note("\nThe message was not sent.")
                 continue
             if text:
-                self.take(text)
+                self.dispatch(text)
 
     def _with_more_lines(self, line: str) -> str:
         """Return a message that three quotation marks begin, with its lines up to the next three.
@@ -119,7 +119,7 @@ class PlainConversation:
             lines.append(more)
         return remove_quotes("\n".join(lines))
 
-    def take(self, text: str) -> None:
+    def dispatch(self, text: str) -> None:
         """Carry out a command, or say a message."""
         if self.keyboard.is_terminal:
             self._history.add(text)
@@ -150,7 +150,7 @@ class PlainConversation:
                 while ended is None:
                     self._wait()
                     self._heed()
-                    for event in turn.take():
+                    for event in turn.pop_events():
                         self.handler.tell(event)
                         self._follow(event)
                         self._heed()
@@ -343,7 +343,7 @@ class PlainConversation:
 
     def _type(self, request: InputRequested, line: str | None) -> None:
         if line is not None:
-            self.handler.take_input(line, masked=request.masked)
+            self.handler.note_input(line, masked=request.masked)
         self._workspace.session.send_input(_END_OF_INPUT if line is None else f"{line}\n")
         self._end_input()
 

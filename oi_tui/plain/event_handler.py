@@ -150,7 +150,7 @@ class PlainEventHandler:
             self._say(f"{MARK}{self._asked}")
             self._midway = True
 
-    def take_input(self, text: str, *, masked: bool) -> None:
+    def note_input(self, text: str, *, masked: bool) -> None:
         """Note that the person has typed a line, which the terminal has shown already."""
         if self._asked is not None:
             self._asked += "" if masked else text

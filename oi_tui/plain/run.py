@@ -76,7 +76,7 @@ def converse(
         if navigator:
             conversation.commands.screens.open_navigator()
         if words:
-            conversation.take(words)
+            conversation.dispatch(words)
         conversation.converse()
         return 0 if conversation.keyboard.is_terminal else _find_exit_code(conversation)
 

@@ -324,9 +324,9 @@ class Computer:
         """Tell the programs the size of their terminal."""
         self.targets.resize(columns, rows)
 
-    def take_losses(self) -> tuple[VariablesLost, ...]:
-        """The languages that ended between runs, with what they remembered; each is given once."""
-        return self.targets.take_losses()
+    def pop_losses(self) -> tuple[VariablesLost, ...]:
+        """Return and forget the languages that ended between runs, with what they remembered."""
+        return self.targets.pop_losses()
 
     def watch_losses(self, call: Callable[[], object]) -> None:
         """Call `call`, from any thread, whenever something ended between runs."""

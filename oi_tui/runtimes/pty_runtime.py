@@ -310,7 +310,7 @@ class PtyRuntime:
                     if not isinstance(item, dict) or item["event"] != kind:
                         self.later.append(item)
                     elif item.get("nonce") == nonce:
-                        return item, _take_file(process.channel, item.get("file"), nonce)
+                        return item, _pop_file(process.channel, item.get("file"), nonce)
         except (OSError, TimeoutError):
             pass
         finally:
@@ -322,7 +322,7 @@ class PtyRuntime:
     def send_input(self, text: str) -> None:
         """Type on the program's terminal."""
         with self._lock:
-            if self._process and self._run and not self._run.questions.take_typed(text):
+            if self._process and self._run and not self._run.questions.accept_typed(text):
                 self._run.typed(text)
                 self._process.type(text.encode("utf-8", "replace"))
 
@@ -540,7 +540,7 @@ class PtyRuntime:
     def _drop(self, process: LanguageProcess) -> None:
         """Let an ended process go, with what it saved for the next one."""
         try:
-            self._memory = process.channel.put_away("state")
+            self._memory = process.channel.read_file("state")
         except OSError:
             # What an earlier one saved is out of date.
             self._memory = b""
@@ -558,11 +558,11 @@ def _spell_question(question: Mapping[str, object]) -> str:
     return json.dumps(question, ensure_ascii=False).encode("utf-8", "replace").hex()
 
 
-def _take_file(channel: CellChannel, name: object, nonce: str) -> bytes | None:
+def _pop_file(channel: CellChannel, name: object, nonce: str) -> bytes | None:
     """Read and remove the file that a driver wrote with an answer."""
     if not isinstance(name, str) or nonce not in name:
         return None
-    written = channel.put_away(name)
+    written = channel.read_file(name)
     (channel.folder / Path(name).name).unlink()
     return written
 

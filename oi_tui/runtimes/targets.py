@@ -321,8 +321,8 @@ class Targets:
         self._losses.append(loss)
         self.on_loss()
 
-    def take_losses(self) -> tuple[VariablesLost, ...]:
-        """The languages that ended between runs since the last call."""
+    def pop_losses(self) -> tuple[VariablesLost, ...]:
+        """Return and forget the languages that ended between runs."""
         losses = []
         with contextlib.suppress(IndexError):
             while True:

@@ -282,13 +282,13 @@ class TableScreen(Page[None]):
             other = file.open_other(file.table)
             return other, other.shape(TableQuery())
 
-        def take(found: tuple[TableSource, TableShape]) -> None:
+        def apply(found: tuple[TableSource, TableShape]) -> None:
             view = self._table.view
             sort = None if view.sort is None else self._find_sorted(found[1], view.sort)
             self._use(found[0], replace(view, sort=sort))
 
         self._say("loading…")
-        self._ask(read, take)
+        self._ask(read, apply)
 
     def follow(self) -> None:
         """Show the values that a table in memory has now; what is in sight changes at once, without a gap."""
@@ -300,7 +300,7 @@ class TableScreen(Page[None]):
             shape = source.shape(view)
             return shape, {place: _fetch_page(source, view, place) for place in places}
 
-        def take(found: tuple[TableShape, dict[PageKey, list[TableRow]]]) -> None:
+        def apply(found: tuple[TableShape, dict[PageKey, list[TableRow]]]) -> None:
             shape, pages = found
             if self._table.view != view:
                 return
@@ -308,9 +308,9 @@ class TableScreen(Page[None]):
                 self._table.renew(shape, pages)
                 self._describe(shape, view)
             else:
-                self._take(shape, view, f"{self._called} has changed; it is shown as it is now.")
+                self._apply(shape, view, f"{self._called} has changed; it is shown as it is now.")
 
-        self._ask(read, take, busy=lambda: self.set_timer(_AGAIN, self.follow))
+        self._ask(read, apply, busy=lambda: self.set_timer(_AGAIN, self.follow))
 
     def _show(self, view: TableQuery, note: str = "") -> None:
         """Show this view, and say the note, if there is one."""
@@ -320,11 +320,11 @@ class TableScreen(Page[None]):
 
         self._ask(
             lambda source: source.shape(view),
-            lambda shape: self._take(shape, view, note),
+            lambda shape: self._apply(shape, view, note),
             busy=retry if self._table.shape is None else None,
         )
 
-    def _take(self, shape: TableShape, view: TableQuery, note: str) -> None:
+    def _apply(self, shape: TableShape, view: TableQuery, note: str) -> None:
         if view.sort is not None and view.sort != (sort := self._find_sorted(shape, view.sort)):
             self._show(replace(view, sort=sort), note)
             return
@@ -371,7 +371,7 @@ class TableScreen(Page[None]):
             cast("TableFile", source).read_on(_STEP)
             return source.shape(TableQuery())
 
-        def take(shape: TableShape) -> None:
+        def apply(shape: TableShape) -> None:
             self._is_reading = False
             if not shape.reading:
                 self._show(self._table.view)
@@ -382,7 +382,7 @@ class TableScreen(Page[None]):
                 self._describe(replace(shape, rows=self._table.shape.rows), self._table.view)
             self._read_on()
 
-        self._ask(read, take)
+        self._ask(read, apply)
 
     def _is_complete(self, action: str) -> bool:
         """Whether all rows are here; says that the action needs them where they are not."""

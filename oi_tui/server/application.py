@@ -70,7 +70,7 @@ def routes() -> list[BaseRoute]:
         Route(f"{session}/events", native.stream_events, methods=["GET"]),
         WebSocketRoute(f"{session}/events", native.watch),
         Route(f"{session}/images/{{image}}", native.show_image, methods=["GET"]),
-        Route(f"{session}/{{action}}", native.take_action, methods=["POST"]),
+        Route(f"{session}/{{action}}", native.perform_action, methods=["POST"]),
     ]
 
 

@@ -40,7 +40,7 @@ class Feed:
         other.unsent = deque(item for item in self.unsent if not (self.complete and _completes(item.chunk)))
         return other
 
-    def take(self, entry: LogEntry, *, number: bool) -> None:
+    def add(self, entry: LogEntry, *, number: bool) -> None:
         """Add the chunks of an event; with `number`, each has an id to acknowledge it by."""
         self.number = entry.number
         question = entry.item.id if isinstance(entry.item, ApprovalQuestion) else ""

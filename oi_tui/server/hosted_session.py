@@ -238,7 +238,7 @@ class HostedSession:
         threading.Thread(target=self._work, args=(work,), name=f"session-{self.id}", daemon=True).start()
 
     def _work(self, work: Callable[[], Iterator[Event]]) -> None:
-        worker = TurnWorker(_start(work), self._take)
+        worker = TurnWorker(_start(work), self._handle_events)
         worker.run()
         # The end is sent once the session is free, so that a client can go on at once.
         self.waits_for = None
@@ -252,8 +252,8 @@ class HostedSession:
             self._idle.set()
         self._append(ended)
 
-    def _take(self, worker: TurnWorker) -> None:
-        for event in worker.take():
+    def _handle_events(self, worker: TurnWorker) -> None:
+        for event in worker.pop_events():
             self._withdraw()
             match event:
                 case ApprovalRequested():

@@ -68,7 +68,7 @@ async def delete_session(request: Request) -> Response:
     return Response(status_code=204)
 
 
-async def take_action(request: Request) -> Response:
+async def perform_action(request: Request) -> Response:
     """Carry out an action of a client: say, propose, answer, input or stop."""
     session, action = await _find_session(request), request.path_params["action"]
     act(session, action, await read_object(request))

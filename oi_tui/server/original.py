@@ -140,14 +140,14 @@ class OriginalClient:
                 frame = await receive_frame(self._socket)
                 await tempo.wait_for_turn()
                 try:
-                    await self._take(parse_json(frame))
+                    await self._handle_chunk(parse_json(frame))
                 except (BadChunkError, ConflictError, RequestRefusedError) as problem:
                     # Not acknowledged: what would acknowledge it is read here.
                     await self._write(make_error(str(problem)))
                 except (ValueError, RecursionError):
                     await self._write(make_error("This is not JSON."))
 
-    async def _take(self, chunk: object) -> None:
+    async def _handle_chunk(self, chunk: object) -> None:
         if not isinstance(chunk, dict):
             raise BadChunkError("A message must be a JSON object.")
         if "auth" in chunk:
@@ -234,7 +234,7 @@ class OriginalClient:
                 )
                 return
             for entry in entries:
-                feed.take(entry, number=self._context.options.acknowledge)
+                feed.add(entry, number=self._context.options.acknowledge)
 
     async def _send(self, chunk: Chunk) -> bool:
         """Send a chunk, and wait until it is acknowledged where that is asked for."""

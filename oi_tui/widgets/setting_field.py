@@ -193,7 +193,7 @@ class SettingField(Vertical):
             case Input() as line:
                 line.value = self._typed
                 line.placeholder = self.setting.unset if self.setting.optional else ""
-        self._take(self.value)
+        self._change(self.value)
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Check the value after each key."""
@@ -210,7 +210,7 @@ class SettingField(Vertical):
         """Take the chosen value."""
         event.stop()
         assert isinstance(self.box, SettingChoice)
-        self._take(self._options[self.box.index])
+        self._change(self._options[self.box.index])
 
     def _type(self, text: str) -> None:
         if text != self._typed:
@@ -233,7 +233,7 @@ class SettingField(Vertical):
         self.value, self.error = value, problem
         self._show_state()
 
-    def _take(self, value: Value) -> None:
+    def _change(self, value: Value) -> None:
         self.value, self.error = value, None
         self._show_state()
         self.post_message(self.Edited(self))

@@ -69,7 +69,7 @@ class WindowClient:
     async def _read(self, reader: asyncio.StreamReader) -> None:
         try:
             while line := await reader.readline():
-                self._take(json.loads(line))
+                self._handle_answer(json.loads(line))
         except (OSError, ValueError, KeyError, TypeError):
             _log.warning("The window disconnected", exc_info=True)
         finally:
@@ -78,7 +78,7 @@ class WindowClient:
                 if not future.done():
                     future.set_exception(WindowClosedError())
 
-    def _take(self, answer: Mapping[str, Any]) -> None:
+    def _handle_answer(self, answer: Mapping[str, Any]) -> None:
         future = self._calls.get(answer["id"])
         if future is None or future.done():
             return

@@ -109,7 +109,7 @@ class Listener:
             connection = _Connection(host, writer, self._handler)
             connection.send({"ready": address.VERSION})
             while line := await reader.readline():
-                connection.take(_read_object(line))
+                connection.handle(_read_object(line))
         except (OSError, ValueError, TimeoutError):
             _log.info("A connection to the window failed", exc_info=True)
         finally:
@@ -127,7 +127,7 @@ class _Connection:
         self._handler = handler
         self._calls: dict[int, asyncio.Task[None]] = {}
 
-    def take(self, message: Mapping[str, Any]) -> None:
+    def handle(self, message: Mapping[str, Any]) -> None:
         """Begin a call, or give one up. Raises ValueError."""
         if "cancel" in message:
             if task := self._calls.get(_parse_whole_number(message["cancel"])):

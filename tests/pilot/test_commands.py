@@ -237,7 +237,7 @@ async def test_every_command_is_answered_in_every_state(
             chat.prompt.focus()
             chat.prompt.text = ""
             before = ui.state()
-            chat._take(text.strip())
+            chat._dispatch(text.strip())
             await ui.settled()
             if ui.state() == before:
                 wrong.append(f"{text!r}: nothing is said or seen")

@@ -97,7 +97,7 @@ class Stage:
     def show(self, *events: Event) -> None:
         """Let these things happen in a turn."""
         for event in events:
-            self.view.take(event)
+            self.view.handle_event(event)
         self.view.conversation.scroll_end()
 
     def open(self, screen: Screen[object]) -> None:
@@ -129,7 +129,7 @@ class Stage:
         for item in (view.replace_line, view.find_line, view.approval, view.input_line):
             item.dismiss()
         view.log_panel.display = False
-        view._queue_bar.take_all()
+        view._queue_bar.pop_all()
         view.session.permissions.clear()
         view.conversation.clear()
         self.app.clear_notifications()

@@ -195,7 +195,7 @@ async def offered(stage: Stage, text: str) -> None:
 
 async def commanded(stage: Stage, text: str, name: str) -> None:
     """What a command says of an argument that it cannot use."""
-    stage.chat._take(f"%{name} {text}")
+    stage.chat._dispatch(f"%{name} {text}")
     await stage.settle()
 
 

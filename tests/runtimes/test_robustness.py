@@ -173,11 +173,11 @@ def test_a_language_that_ends_between_runs_says_so_within_a_second(
     pid = computer.targets.current.runtimes[language]._process.pid  # type: ignore[attr-defined]
     os.kill(pid, signal.SIGKILL)
     losses: list[VariablesLost] = []
-    until(lambda: losses.extend(computer.take_losses()) or losses, 1)
+    until(lambda: losses.extend(computer.pop_losses()) or losses, 1)
     assert [loss.language for loss in losses] == [language]
     assert losses[0].reason.endswith(f" ended between runs (killed by SIGKILL); {lost}")
     assert play(computer, language, "").state == "finished"
-    assert computer.take_losses() == ()
+    assert computer.pop_losses() == ()
 
 
 def test_memory_that_ran_out_is_named_as_the_reason(
@@ -229,7 +229,7 @@ def test_forged_events_end_nothing_and_fill_no_memory(computer: Computer) -> Non
 def test_what_is_ended_on_purpose_is_no_loss(computer: Computer) -> None:
     play(computer, "python", "df = 1")
     computer.reset()
-    assert computer.take_losses() == ()
+    assert computer.pop_losses() == ()
 
 
 def test_a_runtime_that_ended_is_put_away_at_once(computer: Computer) -> None:

@@ -192,7 +192,7 @@ def test_a_terminal_that_went_with_its_program_is_no_error(tmp_path: Path) -> No
         os.dup2(nothing, terminal.slave)
         assert (terminal.echoing, terminal.unread) == (True, False)
         terminal.make_sane()
-        terminal.take_any_line()
+        terminal.accept_any_line()
         os.close(terminal.slave)
         assert (terminal.echoing, terminal.unread, terminal.device) == (True, False, 0)
         os.dup2(nothing, terminal.slave)

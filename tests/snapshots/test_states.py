@@ -171,7 +171,7 @@ def reported(*events: object, steps: Steps = ended) -> Steps:
         await steps(pilot)
         cell = next((m.id for m in chat_view(pilot).session.messages if m.type == "code"), "")
         for event in events:
-            chat_view(pilot).take(event(cell) if callable(event) else event)  # type: ignore[arg-type]
+            chat_view(pilot).handle_event(event(cell) if callable(event) else event)  # type: ignore[arg-type]
         await until(pilot, lambda: True)
 
     return go

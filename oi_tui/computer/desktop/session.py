@@ -151,7 +151,7 @@ class DesktopSession:
         self._limits = confining.parse(limits)
         if self._cell != cells.read_number():
             self._takeovers = takeovers
-            self._take()
+            self._begin_control()
         elif takeovers != self._takeovers or self._has_moved():
             self._hand_back(asked=takeovers != self._takeovers)
 
@@ -208,7 +208,7 @@ class DesktopSession:
     def _reason(self) -> str:
         return _TOUCHED if self.desktop.notices_input else _MOVED
 
-    def _take(self) -> None:
+    def _begin_control(self) -> None:
         """Begin to use mouse and keyboard in this cell: from now on a movement by hand stops it."""
         self.desktop.wait_for_rest()
         self._cell = cells.read_number()

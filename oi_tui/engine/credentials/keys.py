@@ -154,7 +154,7 @@ class Secrets:
 
         try:
             if self._ask(put):
-                self._take_from_file(name)
+                self._delete_from_file(name)
                 return "keyring"
         except SecretError as error:
             _log.warning("The keyring did not accept the key: %s", error)
@@ -173,15 +173,15 @@ class Secrets:
         Raises SecretError when it is still there afterwards.
         """
 
-        def take(ring: Any) -> bool:
+        def delete(ring: Any) -> bool:
             there = ring.get_password(_SERVICE, name) is not None
             if there:
                 ring.delete_password(_SERVICE, name)
             return there
 
-        was_kept = bool(self._ask(take))
+        was_kept = bool(self._ask(delete))
         try:
-            return self._take_from_file(name) or was_kept
+            return self._delete_from_file(name) or was_kept
         except OSError as error:
             raise SecretError(
                 f"The API key could not be deleted: {paths.explain_write_error(error)}."
@@ -212,7 +212,7 @@ class Secrets:
             return None
         return value if isinstance(value, str) else None
 
-    def _take_from_file(self, name: str) -> bool:
+    def _delete_from_file(self, name: str) -> bool:
         if not self.path.exists():
             return False
         with private_file.changing(self.path) as record:

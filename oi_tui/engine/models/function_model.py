@@ -86,7 +86,7 @@ class FunctionReply:
             if inspect.isawaitable(given) or hasattr(given, "__aiter__"):
                 asyncio.run(self._follow(given))
             else:
-                self._take_all(given)
+                self._read_result(given)
         except BaseException as error:  # noqa: BLE001  (the end of the worker; it reports)
             self._came.put(self._describe_fault(error))
         self._came.put(None)
@@ -119,28 +119,28 @@ class FunctionReply:
         if inspect.isawaitable(given):
             given = await given
         if not hasattr(given, "__aiter__"):
-            self._take_all(given)
+            self._read_result(given)
             return
         stream: AsyncIterator[Any] = aiter(given)
         async for chunk in stream:
             if self._cancelled.is_set():
                 return
-            self._take(chunk)
+            self._read_chunk(chunk)
 
-    def _take_all(self, given: Any) -> None:
+    def _read_result(self, given: Any) -> None:
         if given is None or isinstance(given, str | dict) or not isinstance(given, Iterable):
-            self._take(given)
+            self._read_chunk(given)
             return
         chunks = iter(given)
         for chunk in chunks:
             if self._cancelled.is_set():
                 break
-            self._take(chunk)
+            self._read_chunk(chunk)
         if close := getattr(chunks, "close", None):
             close()
 
-    def _take(self, chunk: Any) -> None:
-        """Understand what the function gave: text, a chunk, a delta, or a whole completion."""
+    def _read_chunk(self, chunk: Any) -> None:
+        """Read one item of what the function gave: text, a chunk, a delta, or a whole completion."""
         if isinstance(chunk, str):
             self._came.put(Text(chunk))
             return

@@ -118,7 +118,7 @@ class _Service:
         self._broken = "the profile was not given"
         self._replies: dict[int, FunctionReply] = {}
 
-    def take(self, order: dict[str, Any]) -> None:
+    def handle(self, order: dict[str, Any]) -> None:
         """Carry an order out."""
         number = order["id"]
         match order["do"]:
@@ -168,5 +168,5 @@ def main() -> None:
     service = _Service(target)
     with open(source, encoding="utf-8", errors="surrogatepass") as stream:  # noqa: PTH123
         for line in stream:
-            service.take(json.loads(line))
+            service.handle(json.loads(line))
     os._exit(0)

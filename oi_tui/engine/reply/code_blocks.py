@@ -52,8 +52,8 @@ class ThoughtEnd:
         #: What there is of an unfinished line.
         self._part = ""
 
-    def take_part(self, text: str) -> None:
-        """Take a part of a line whose end is still to come."""
+    def feed(self, text: str) -> None:
+        """Add a part of a line whose end is still to come."""
         self._part += text
 
     def is_at(self, line: str) -> bool:
@@ -89,7 +89,7 @@ class LiteralBlock:
                 self._line_begins and (self._fence.might_close(rest) or self._thought_end.may_be_at(rest))
             ):
                 parts.append(TextPart(rest))
-                self._thought_end.take_part(rest)
+                self._thought_end.feed(rest)
                 cursor.at = len(cursor.text)
                 self._line_begins = False
             return False
@@ -284,7 +284,7 @@ class UntaggedBlock:
                 self._line_begins and (self._fence.might_close(rest) or self._thought_end.may_be_at(rest))
             ):
                 self._pieces.append(rest)
-                self._thought_end.take_part(rest)
+                self._thought_end.feed(rest)
                 cursor.at = len(cursor.text)
                 self._line_begins = False
             return False

@@ -28,7 +28,7 @@ def find(messages: Sequence[Message], resolve: Callable[[str], str | None]) -> l
 def _split(message: Message, resolve: Callable[[str], str | None]) -> list[Message]:
     parser, builder = ReplyParser(resolve, fences=True), ReplyBuilder(resolve)
     parts = [*parser.feed(Text(message.content)), *parser.feed(Finish("stop")), *parser.finish()]
-    events = [event for part in parts for event in builder.take(part)] + list(builder.finish(cut=False))
+    events = [event for part in parts for event in builder.feed(part)] + list(builder.finish(cut=False))
     messages = [event.message for event in events if isinstance(event, MessageRecorded)]
     if not any(item.type == "code" and item.state == "queued" for item in messages):
         return []

@@ -46,8 +46,8 @@ class ReplyBuilder:
         """
         self._torn = call or (self._open is not None and self._open.type == "code")
 
-    def take(self, part: Part) -> Iterator[Event]:
-        """The events that follow from the next part of the reply."""
+    def feed(self, part: Part) -> Iterator[Event]:
+        """Yield the events that follow from the next part of the reply."""
         match part:
             case TextPart(text):
                 yield from self._say("message", text)
@@ -168,8 +168,8 @@ class RunBuilder:
         """True while the text of the open message is kept whole."""
         return self._text.whole
 
-    def take(self, report: Printed | Displayed) -> Iterator[Event]:
-        """The events that follow from a report."""
+    def feed(self, report: Printed | Displayed) -> Iterator[Event]:
+        """Yield the events that follow from a report."""
         self._silent = False
         if (shown := self._earlier_image(report)) and isinstance(report, Displayed):
             yield MessageRecorded(shown.but(format=report.format, content=report.content, view=report.view))

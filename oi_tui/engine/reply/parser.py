@@ -104,8 +104,8 @@ class _Call:
         """Some arguments have been given."""
         return self._reader is not None or bool(self._waiting.strip())
 
-    def take_name(self, name: str) -> None:
-        """Take a further piece of the function's name, or the same name again."""
+    def add_to_name(self, name: str) -> None:
+        """Add a further piece of the function's name; models may also send the same name again."""
         if not self.begun and name not in ("", self.name):
             self.name += name
 
@@ -281,7 +281,7 @@ class ReplyParser:
                 return []
             if self._later:
                 return self._catch_up() + self._feed(delta)
-        return self._take(delta)
+        return self._feed_delta(delta)
 
     def _end(self) -> list[Part]:
         whole = self._finish in _WHOLE
@@ -310,7 +310,7 @@ class ReplyParser:
             return bool(piece.name) or call.done
         return bool(piece.name) and call.done and not piece.id
 
-    def _take(self, delta: Delta) -> list[Part]:
+    def _feed_delta(self, delta: Delta) -> list[Part]:
         match delta:
             case Text(text):
                 return self._text.feed(text)
@@ -319,10 +319,10 @@ class ReplyParser:
                     return self._text.hold_thought(text)
                 return [ReasoningPart(text)]
             case ToolCallPiece():
-                return self._take_piece(delta)
+                return self._feed_call_piece(delta)
         return []
 
-    def _take_piece(self, piece: ToolCallPiece) -> list[Part]:
+    def _feed_call_piece(self, piece: ToolCallPiece) -> list[Part]:
         parts: list[Part] = []
         call = self._by_index.get(piece.index)
         if again := self._named_again.pop(piece.index, None):
@@ -336,7 +336,7 @@ class ReplyParser:
             call = _Call(self._resolve, piece, self._calls, self._foreign)
             self._by_index[piece.index] = call
         elif piece.name:
-            call.take_name(piece.name)
+            call.add_to_name(piece.name)
         if call is not self._call:
             if self._call is not None:
                 parts += self._call.finish(whole=True)

@@ -22,8 +22,8 @@ class ProseLine:
         """Begin a line after something that was no prose."""
         self._lead, self._before, self.ticks = "", "", 0
 
-    def take(self, text: str) -> None:
-        """Take prose that was read."""
+    def feed(self, text: str) -> None:
+        """Add prose that was read."""
         *lines, last = text.split("\n")
         for line in lines:
             lead = (self._lead or "") + line[:_LEAD]

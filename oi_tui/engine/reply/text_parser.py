@@ -159,7 +159,7 @@ class TextParser:
         if not text:
             return
         self._parts.append(TextPart(text))
-        self._line.take(text)
+        self._line.feed(text)
 
     def _back_to_prose(self) -> None:
         self._state = State.PROSE

@@ -188,7 +188,7 @@ class ToolCallParser:
     def feed(self, text: str) -> list[Part]:
         """Read on; returns what is certain."""
         if self._source is Source.CODE:
-            self._take_code(text)
+            self._add_code(text)
             return self._give()
         if not self._call.started:
             self._raw.append(text)
@@ -247,7 +247,7 @@ class ToolCallParser:
                 self._call.line_breaks += 1
                 return
             if self._call.line_breaks:
-                self._take_code("\n" * self._call.line_breaks)
+                self._add_code("\n" * self._call.line_breaks)
                 self._call.line_breaks = 0
         if event.kind == "close":
             if self._call.words and key in _COMMAND:
@@ -280,7 +280,7 @@ class ToolCallParser:
                 self._settle(path)
             if path == self._call.path and not self._call.closed:
                 if event.kind == "text":
-                    self._take_code(event.text)
+                    self._add_code(event.text)
                 elif event.path == path:
                     self._code_string_ended()
         elif event.kind == "text":
@@ -330,7 +330,7 @@ class ToolCallParser:
             argument.kind = "call" if text.lstrip()[0] == "{" else "code"
             self._settle(path or ("arguments",))
         if argument.kind == "code":
-            self._take_code(text)
+            self._add_code(text)
             return
         if argument.inner is None:
             within = path or ("arguments",)
@@ -368,7 +368,7 @@ class ToolCallParser:
             self._settle(path)
             if call.language is None:
                 call.language = self._language_so_far() or "shell"
-            self._take_code(command_line(words) if call.language != "python" else "\n".join(words))
+            self._add_code(command_line(words) if call.language != "python" else "\n".join(words))
             self._code_string_ended()
 
     def _language_so_far(self) -> str | None:
@@ -378,7 +378,7 @@ class ToolCallParser:
         name = clean_tool_name(self._name)
         return name if name and self._resolve(name) is not None else None
 
-    def _take_code(self, text: str) -> None:
+    def _add_code(self, text: str) -> None:
         if self._call.started:
             self._emit(self._call.text.feed(text))
         else:

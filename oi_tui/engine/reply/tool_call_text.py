@@ -46,7 +46,7 @@ class TextToolCall:
 
         `whole`: the reply came to its end, as far as the provider can be trusted.
         """
-        closed, ended = self._take(cursor)
+        closed, ended = self._collect_to_end(cursor)
         if not ended and not cursor.final:
             return False
         body = "".join(self._pieces)
@@ -66,7 +66,7 @@ class TextToolCall:
             parts.append(UnreadableCall(self._opening + body + closed))
         return True
 
-    def _take(self, cursor: Cursor) -> tuple[str, bool]:
+    def _collect_to_end(self, cursor: Cursor) -> tuple[str, bool]:
         """Collect up to the closing mark. Returns the mark, and whether the end was reached."""
         if self._kind == "written":
             size, ended = self._brackets.end(cursor.rest, cursor.final)

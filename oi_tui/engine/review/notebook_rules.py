@@ -63,7 +63,7 @@ def strip_prompts(code: str) -> str:
     return _PROMPT.sub("", code)
 
 
-def take_out(code: str) -> tuple[str, list[Finding]]:
+def replace_magics(code: str) -> tuple[str, list[Finding]]:
     """Return the code with `pass` in place of each line that is no Python, and what these lines do."""
     lines, findings = code.split("\n"), list[Finding]()
     for index, line in enumerate(lines):

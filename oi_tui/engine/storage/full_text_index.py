@@ -139,7 +139,7 @@ class FullTextIndex:
                 with contextlib.suppress(StoreError):
                     words = collect_words(store.read(id_))
                     whole = len(words) <= _MAX_WORDS
-                    self._take_in(base, id_, stamp, words if whole else set(), whole=whole)
+                    self._insert(base, id_, stamp, words if whole else set(), whole=whole)
                 if time.monotonic() - committed > _BATCH_SECONDS:
                     base.commit()
                     committed = time.monotonic()
@@ -151,7 +151,7 @@ class FullTextIndex:
             base.executescript("DROP TABLE IF EXISTS conversations; DROP TABLE IF EXISTS words;")
         base.executescript(f"{_SCHEMA} PRAGMA user_version = {_LAYOUT};")
 
-    def _take_in(
+    def _insert(
         self, base: sqlite3.Connection, id_: str, stamp: Sequence[int], words: set[str], *, whole: bool
     ) -> None:
         base.execute("DELETE FROM conversations WHERE id = ?", (id_,))

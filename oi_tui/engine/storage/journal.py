@@ -255,12 +255,12 @@ class Journal:
                 self._let_go()
         except OSError as error:
             self.trouble = explain_not_saved(error, self._path)
-            self._take_back_empty(self._path)
+            self._remove_empty(self._path)
             self._retry_later()
         else:
             self.trouble = None
 
-    def _take_back_empty(self, path: Path) -> None:
+    def _remove_empty(self, path: Path) -> None:
         """Remove a file to which nothing could be written, which would otherwise count as a conversation."""
         with contextlib.suppress(OSError):
             if self._file is not None and os.fstat(self._file).st_size == 0:

@@ -31,10 +31,10 @@ class McpHost:
 
     def _read(self, loop: asyncio.AbstractEventLoop) -> None:
         for line in sys.stdin.buffer:
-            loop.call_soon_threadsafe(self._take, json.loads(line))
+            loop.call_soon_threadsafe(self._handle_order, json.loads(line))
         loop.call_soon_threadsafe(self._over.set)
 
-    def _take(self, order: Mapping[str, Any]) -> None:
+    def _handle_order(self, order: Mapping[str, Any]) -> None:
         number = order["id"]
         if order["do"] == "cancel":
             if task := self._working.get(number):
@@ -42,7 +42,7 @@ class McpHost:
             return
         if order["do"] == "answer":
             if owner := self._owners.get(order["server"]):
-                owner.take_answer(number, order["result"])
+                owner.deliver_answer(number, order["result"])
             return
         task = asyncio.create_task(self._answer(number, order))
         self._working[number] = task

@@ -97,7 +97,7 @@ class ServerConnection:
         except (OSError, ValueError, RuntimeError, httpx2.HTTPError) as error:
             raise ServerError(self._end or _describe_error(error)) from None
 
-    def take_answer(self, call: int, result: Order) -> None:
+    def deliver_answer(self, call: int, result: Order) -> None:
         """Give a server the answer to what it has asked during a call."""
         question = self._asking.get(call)
         if question and not question.done():

@@ -192,7 +192,7 @@ class _Browser:
         try:
             async with asyncio.timeout(_PATIENCE):
                 words = (await reader.readuntil(b"\n")).decode("ascii", "replace").split()
-            status, text = self._take(words[1] if len(words) == 3 and words[0] == "GET" else "")
+            status, text = self._handle_request(words[1] if len(words) == 3 and words[0] == "GET" else "")
             page = f"<!doctype html><title>oi-tui</title><p>{html.escape(text)}</p>".encode()
             head = f"HTTP/1.1 {status}\r\nContent-Type: text/html\r\nContent-Length: {len(page)}\r\n"
             writer.write(f"{head}Connection: close\r\n\r\n".encode() + page)
@@ -202,8 +202,8 @@ class _Browser:
         finally:
             writer.close()
 
-    def _take(self, target: str) -> tuple[str, str]:
-        """Take what the browser brings, unless it belongs to another sign-in."""
+    def _handle_request(self, target: str) -> tuple[str, str]:
+        """Handle the request of the browser, unless it belongs to another sign-in."""
         parts = urlsplit(target)
         values = {name: given[0] for name, given in parse_qs(parts.query).items()}
         if parts.path != _PATH or not self._state or values.get("state") != self._state:

@@ -119,7 +119,7 @@ class CustomRuntime(RuntimeWithoutTerminal):
                 yield report
         finally:
             if not ended:
-                self._take_step()
+                self._begin_next_step()
                 self._stop_at = min(self._stop_at, time.monotonic() + stopping.UNATTENDED)
                 for _ in self._yield_reports(work, began):
                     pass
@@ -131,9 +131,9 @@ class CustomRuntime(RuntimeWithoutTerminal):
         with self._lock:
             before, self._pressed_at = self._pressed_at, time.monotonic()
             if not self._stopping or self._pressed_at - before >= stopping.REPEATED:
-                self._take_step()
+                self._begin_next_step()
 
-    def _take_step(self) -> None:
+    def _begin_next_step(self) -> None:
         with self._lock:
             if self._work is None or self._stopping >= len(_STEPS):
                 return
@@ -159,7 +159,7 @@ class CustomRuntime(RuntimeWithoutTerminal):
         """Have the object end, and forget it; a run in progress is lost."""
         with self._lock:
             while self._work is not None and self._stopping < len(_STEPS):
-                self._take_step()
+                self._begin_next_step()
             self._end_object()
 
     def close(self) -> None:
@@ -228,7 +228,7 @@ class CustomRuntime(RuntimeWithoutTerminal):
                 notes, self._notes = self._notes, []
                 if self._stopping and not ended and now >= self._stop_at:
                     ended = self._stopping == len(_STEPS)
-                    self._take_step()
+                    self._begin_next_step()
             yield from notes
             if ended:
                 yield from self._end(work, time.monotonic() - began)

@@ -42,7 +42,7 @@ class ClassDriver:
             if isinstance(given, (str, bytes, dict)) or not hasattr(given, "__iter__"):
                 given = (given,)
             for chunk in given:
-                self._take(chunk)
+                self._report_chunk(chunk)
         except Exception as error:
             sys.stdout.flush()
             sys.stderr.write(_last_lines(error))
@@ -78,7 +78,7 @@ class ClassDriver:
         ]
         return class_(*[None for _ in required])
 
-    def _take(self, chunk):
+    def _report_chunk(self, chunk):
         if chunk is None:
             return
         if isinstance(chunk, (str, bytes)):

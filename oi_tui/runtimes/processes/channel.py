@@ -205,8 +205,8 @@ class CellChannel:
         """Whether the program left a file of this name in the folder."""
         return (self.folder / name).is_file()
 
-    def put_away(self, name: str) -> bytes:
-        """Take the file that the program left in the folder. Raises OSError when it is missing or huge.
+    def read_file(self, name: str) -> bytes:
+        """Read the file that the program left in the folder. Raises OSError when it is missing or huge.
 
         The program may be in the sandbox, and we are not: no link is followed, and no pipe waited for.
         """

@@ -208,15 +208,15 @@ class LanguageProcess:
             with contextlib.suppress(BlockingIOError):
                 os.read(self._awake, 4096)
         if self.channel.events in ready:
-            self._take_events(items)
+            self._read_events(items)
         if self.terminal.child_fd in ready:
-            size = self._take_output(items, _GULP)
+            size = self._read_output(items, _GULP)
             with self._typing:
                 self._unechoed = max(0, self._unechoed - size)
         self._type()
         if self.terminal.guard_output in ready and self._has_ended():
             # The guard reports when no process is left that could print: what is readable now is all.
-            while self._take_output(items, _GULP):
+            while self._read_output(items, _GULP):
                 pass
             items += [rest] if (rest := self._marks.rest()) else []
             assert self.ended
@@ -235,7 +235,7 @@ class LanguageProcess:
                 self._unechoed = 0
         return ready
 
-    def _take_output(self, found: list[Item], limit: int) -> int:
+    def _read_output(self, found: list[Item], limit: int) -> int:
         pieces = []
         size = 0
         while size < limit:
@@ -249,7 +249,7 @@ class LanguageProcess:
             size += len(piece)
         if pieces:
             # The event of a mark is sent before the mark, so every event that a mark here names has arrived.
-            self._take_events(found)
+            self._read_events(found)
             for part in self._marks.read(b"".join(pieces)):
                 if isinstance(part, bytes):
                     found.append(part)
@@ -261,7 +261,7 @@ class LanguageProcess:
                     found.append(encode_mark(part))
         return size
 
-    def _take_events(self, found: list[Item]) -> None:
+    def _read_events(self, found: list[Item]) -> None:
         for event in self.channel.read_events():
             mark = event.get("mark")
             if isinstance(mark, str) and self._marked_size + event["size"] <= _MARKED:

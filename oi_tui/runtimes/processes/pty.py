@@ -79,7 +79,7 @@ class Pty(pexpect.spawn):  # type: ignore[type-arg] # generic in its stubs only
         )
         os.set_blocking(self.child_fd, False)
         self._sane = termios.tcgetattr(self.slave)
-        self._takes_any_line = False
+        self._accepts_any_line = False
 
     def _spawnpty(self, args: list[str], **options: Any) -> _Guarded:
         master, slave = os.openpty()
@@ -130,7 +130,7 @@ class Pty(pexpect.spawn):  # type: ignore[type-arg] # generic in its stubs only
             flags = termios.tcgetattr(self.slave)[3]
         except termios.error:
             return True  # macOS takes the terminal away from everybody when its program ends
-        by_key = not (flags & termios.ICANON or self._takes_any_line)
+        by_key = not (flags & termios.ICANON or self._accepts_any_line)
         return bool(flags & termios.ECHO) or by_key
 
     @property
@@ -159,29 +159,29 @@ class Pty(pexpect.spawn):  # type: ignore[type-arg] # generic in its stubs only
 
     def make_sane(self) -> None:
         """Set the modes that a run begins with, whatever the last one left, and forget what nobody read."""
-        self._takes_any_line = False
+        self._accepts_any_line = False
         with contextlib.suppress(termios.error):
             termios.tcsetattr(self.slave, termios.TCSANOW, self._sane)
             termios.tcflush(self.slave, termios.TCIFLUSH)
 
-    def take_any_line(self, on: bool = True) -> None:
-        """Take a line of any length: where a terminal keeps it for corrections, it drops what it cannot keep.
+    def accept_any_line(self, on: bool = True) -> None:
+        """Accept a line of any length. A terminal that keeps lines for corrections drops what it cannot keep.
 
         A program that reads lines gets such a line in pieces. It has to be switched off for the next one.
         """
-        if on == self._takes_any_line:
+        if on == self._accepts_any_line:
             return
         with contextlib.suppress(termios.error):
             modes = termios.tcgetattr(self.slave)
             if on != bool(modes[3] & termios.ICANON):
                 # The program itself has changed it meanwhile, or reads key by key.
-                self._takes_any_line = False
+                self._accepts_any_line = False
                 return
             modes[3] ^= termios.ICANON
             for place, number in ((termios.VMIN, 1), (termios.VTIME, 0)):
                 modes[6][place] = number if on else self._sane[6][place]
             termios.tcsetattr(self.slave, termios.TCSANOW, modes)
-            self._takes_any_line = on
+            self._accepts_any_line = on
 
     def end_program(self) -> None:
         """Have the guard kill everything that the program started; it reports the end as usual."""

@@ -252,10 +252,10 @@ class _FarEnd:
         else:
             if stream:
                 self._detach_application(stream)
-            self._take_in(caller.stream(), message)
+            self._reconnect(caller.stream(), message)
 
-    def _take_in(self, stream: Stream, message: Frame) -> None:
-        """Go on with an application that came back: what it missed, then what comes."""
+    def _reconnect(self, stream: Stream, message: Frame) -> None:
+        """Continue with an application that came back: send what it missed, then what follows."""
         self._silence = message["silence"]
         self._stays, self._stays_for = message["stays"], message["stays_for"]
         self._outbox.skip(message["seen"])

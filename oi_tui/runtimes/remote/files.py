@@ -89,8 +89,8 @@ class PlaceFiles:
         elif len(self._early) < _MOST_EARLY:
             self._early[change_set.id] = change_set
 
-    def take_changes(self) -> ChangeSet | None:
-        """The files that the last run changed, once; None when it changed none."""
+    def pop_changes(self) -> ChangeSet | None:
+        """Return and forget the files that the last run changed; None when it changed none."""
         change_set, self._change_set, self.watched = self._change_set, None, ""
         return change_set
 

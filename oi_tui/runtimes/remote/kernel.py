@@ -27,8 +27,8 @@ from oi_tui.runtimes.remote.kernel_client import (
     KernelClient,
     Message,
     belongs_to,
+    receive_arrived,
     request_info,
-    take_arrived,
 )
 from oi_tui.runtimes.remote.target import Target
 from oi_tui.runtimes.variables import Detail, Memory
@@ -230,7 +230,7 @@ class KernelRuntime:
         idle = False
         replied_at = 0.0
         while not (reply and (idle or time.monotonic() - replied_at > _REST)):
-            for message in take_arrived(self._client.read_output, _GLANCE):
+            for message in receive_arrived(self._client.read_output, _GLANCE):
                 if belongs_to(message, id_):
                     idle = idle or message["content"].get("execution_state") == "idle"
                     yield from _report_output(message)
@@ -280,7 +280,7 @@ class KernelRuntime:
         if self._probe is None and self._after_interrupt and time.monotonic() - began > _PROBE:
             self._unsure = "an earlier interrupt reached the kernel late"
             self._probe = self._client.ask_info()
-        for message in take_arrived(self._client.read_reply, 0):
+        for message in receive_arrived(self._client.read_reply, 0):
             if belongs_to(message, id_):
                 return message
             if self._probe and belongs_to(message, self._probe):
@@ -294,7 +294,7 @@ class KernelRuntime:
 
     def _make_notes(self) -> Iterator[Report]:
         """What happened to the connection, in lines between the output."""
-        for note in self._client.take_notes():
+        for note in self._client.pop_notes():
             yield Printed(f"\r\noi-tui: {note}\r\n")
 
     def _explain_gone(self) -> str | None:
@@ -311,7 +311,7 @@ class KernelRuntime:
         return f"{why} ({self._client.where})" if why else None
 
     def _answer_questions(self, id_: str) -> Iterator[Report]:
-        for message in take_arrived(self._client.read_question, 0):
+        for message in receive_arrived(self._client.read_question, 0):
             if message["msg_type"] == "input_request" and belongs_to(message, id_):
                 content = message["content"]
                 self._asked = True

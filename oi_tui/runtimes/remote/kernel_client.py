@@ -71,8 +71,8 @@ class KernelClient(Protocol):
     def explain_loss(self) -> str | None:
         """Why messages may have been lost since this was last asked, in a sentence; None where none were."""
 
-    def take_notes(self) -> list[str]:
-        """What happened to the connection since this was last asked, in sentences."""
+    def pop_notes(self) -> list[str]:
+        """Return and forget what happened to the connection since the last call, in sentences."""
 
     def close(self) -> None:
         """Leave the kernel, or end it where it is ours."""
@@ -135,7 +135,7 @@ class FileClient:
     def interrupting(self) -> bool:
         """Whether an interrupt is still on its way. A kernel answers once it has given itself the signal."""
         with self._control:
-            for message in take_arrived(partial(self._receive, self._client.get_control_msg), 0):
+            for message in receive_arrived(partial(self._receive, self._client.get_control_msg), 0):
                 self._interrupts.discard(message.get("parent_header", {}).get("msg_id", ""))
             return bool(self._interrupts)
 
@@ -196,7 +196,7 @@ class FileClient:
         self._dropped = False
         return "a message of the kernel was damaged"
 
-    def take_notes(self) -> list[str]:
+    def pop_notes(self) -> list[str]:
         """Nothing happens to a connection on one machine."""
         return []
 
@@ -231,7 +231,7 @@ def request_info(client: KernelClient, stopped: "StopSignal | None") -> Message:
     id_ = client.ask_info()
     until = time.monotonic() + _PATIENCE
     while time.monotonic() < until and not stopped.is_set():
-        for message in take_arrived(client.read_reply, 0.1):
+        for message in receive_arrived(client.read_reply, 0.1):
             if belongs_to(message, id_):
                 content: Message = message["content"]
                 return content
@@ -243,7 +243,7 @@ def request_info(client: KernelClient, stopped: "StopSignal | None") -> Message:
     )
 
 
-def take_arrived(receive: Callable[[float], Message], seconds: float) -> "list[Message]":
+def receive_arrived(receive: Callable[[float], Message], seconds: float) -> "list[Message]":
     """Return the messages that have arrived; wait at most `seconds` for the first."""
     messages: list[Message] = []
     with contextlib.suppress(queue.Empty):

@@ -137,7 +137,7 @@ class GatewayClient:
             try:
                 for data in self._socket:
                     with contextlib.suppress(ValueError, KeyError, TypeError, struct.error):
-                        self._take(_decode(data))
+                        self._handle_message(_decode(data))
             except (WebSocketException, OSError):
                 pass
             if not self._closing.is_set() and not self._connect_again():
@@ -195,7 +195,7 @@ class GatewayClient:
                 self._gone = None
                 threading.Thread(target=self._read, name="kernel", daemon=True).start()
 
-    def _take(self, message: dict[str, Any]) -> None:
+    def _handle_message(self, message: dict[str, Any]) -> None:
         header = message.get("header") or {}
         message["msg_type"] = str(message.get("msg_type") or header.get("msg_type") or "")
         content = message.get("content")
@@ -338,8 +338,8 @@ class GatewayClient:
         why, self._unsure = self._unsure, None
         return why
 
-    def take_notes(self) -> list[str]:
-        """What happened to the connection since this was last asked, in sentences."""
+    def pop_notes(self) -> list[str]:
+        """Return and forget what happened to the connection since the last call, in sentences."""
         notes: list[str] = []
         with contextlib.suppress(queue.Empty):
             while True:

@@ -242,7 +242,7 @@ class Link:
                 if piece:
                     self._heard = time.monotonic()
                     for message, size in frames.read(piece):
-                        self._take(message, size)
+                        self._handle_frame(message, size)
                     if self.detached:
                         break
                 while not select.select([self._program.output], [], [], 1.0)[0]:
@@ -259,18 +259,18 @@ class Link:
         self._over.set()
         self._program.output.close()
 
-    def _take(self, message: Frame, size: int) -> None:
+    def _handle_frame(self, message: Frame, size: int) -> None:
         match message["is"]:
             case "reports":
                 self.seen += 1
                 # The size is that of the frame with its length, as the far end counts it.
-                self._take_reports(message["id"], unpack_reports(message), size + 4)
+                self._handle_reports(message["id"], unpack_reports(message), size + 4)
             case "answer":
                 answers = self._find_waiting(message["id"])
                 if answers:
                     answers.put(None if message["value"] is None else unpack(message["value"]))
             case "problem":
-                self._take_problem(message["id"], str(message["reason"])[:400])
+                self._fail_request(message["id"], str(message["reason"])[:400])
             case "loss":
                 self.seen += 1
                 loss = unpack(message["loss"])
@@ -326,7 +326,7 @@ class Link:
         """Wait until all is done that the end of the connection needs."""
         self._over.wait(seconds)
 
-    def _take_reports(self, number: int, reports: list[Report], size: int) -> None:
+    def _handle_reports(self, number: int, reports: list[Report], size: int) -> None:
         with self._lock:
             run = self._runs.get(number)
         if run:
@@ -342,7 +342,7 @@ class Link:
                 return self._answers.pop(number, None)
             return self._answers.get(number)
 
-    def _take_problem(self, number: object, reason: str) -> None:
+    def _fail_request(self, number: object, reason: str) -> None:
         """End what waits for a request that was not carried out."""
         with self._lock:
             run = self._runs.get(number) if isinstance(number, int) else None

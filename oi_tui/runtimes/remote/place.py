@@ -132,11 +132,11 @@ class RemotePlace:
             )
             self._here, self._described = link.here, link.described
             if self._comes_back:
-                self._take_over(link)
+                self._adopt(link)
             return link, True
 
-    def _take_over(self, link: Link) -> None:
-        """Keep what was left there."""
+    def _adopt(self, link: Link) -> None:
+        """Go on with what was left there."""
         self._comes_back = False
         self._started |= set(self.left_languages)
         if self._record:

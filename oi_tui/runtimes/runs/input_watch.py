@@ -82,7 +82,7 @@ class InputWatch:
     def begin(self, event: Event) -> None:
         """Take from the driver that the program waits."""
         self._output.flush()
-        self._process.terminal.take_any_line(False)
+        self._process.terminal.accept_any_line(False)
         self._state = Waiting.REPORTED
         self._asked_at = time.monotonic()
         self._masked = bool(event.get("masked"))
@@ -93,7 +93,7 @@ class InputWatch:
         """Note that the program no longer waits."""
         if self._state is not Waiting.NO:
             self._output.flush()
-            self._process.terminal.take_any_line(False)
+            self._process.terminal.accept_any_line(False)
             self._state = Waiting.NO
             self._check_at = time.monotonic() + 0.02
             self._report(InputReceived())
@@ -104,7 +104,7 @@ class InputWatch:
             self._hidden_inputs.update(filter(None, text.splitlines()))
         self._answered = self._answered or any(end in text for end in "\n\r\x04")
         if max(map(len, text.encode("utf-8", "replace").split(b"\n"))) > _LONGEST_LINE:
-            self._process.terminal.take_any_line()
+            self._process.terminal.accept_any_line()
         self._typed_at = time.monotonic()
         self._check_at = self._typed_at + 0.01
 
@@ -151,7 +151,7 @@ class InputWatch:
             return
         self._sighted = 0
         if asks:
-            terminal.take_any_line(False)
+            terminal.accept_any_line(False)
             self._state, self._masked, self._answered = Waiting.SEEN, masked, False
             self._readers = readers
             self._output.flush(now)

@@ -83,11 +83,11 @@ class RunOutput:
         """Show the path of the cell's file as `cell 3`, and those of earlier cells: they are ours alone."""
         self._path = str(path).rstrip("0123456789")
 
-    def take(self, data: bytes) -> None:
-        """Take what the program printed."""
+    def feed(self, data: bytes) -> None:
+        """Add what the program printed."""
         if self._earlier:
             self.last_at = time.monotonic()
-            self._earlier.take(data)
+            self._earlier.feed(data)
             return
         text = self._decoder.decode(data)
         self._text.append(text)

@@ -54,8 +54,8 @@ class PersonQuestions:
                 self._put(InputReceived(), Printed("\r\n"))
                 self._wait_until_taken(stopped)
 
-    def take_typed(self, text: str) -> bool:
-        """Take what was typed, where a question waits for it."""
+    def accept_typed(self, text: str) -> bool:
+        """Use typed text as the answer, where a question waits for one; return whether it does."""
         with self._lock:
             if self._typed is None:
                 return False
@@ -64,8 +64,8 @@ class PersonQuestions:
                 self._typed.put(line)
             return True
 
-    def take_reports(self) -> list[Report]:
-        """Return what is to be reported; each report is given once."""
+    def pop_reports(self) -> list[Report]:
+        """Return and forget what is to be reported."""
         with self._lock:
             reports, self._reports = self._reports, []
             self._taken.notify_all()

@@ -125,7 +125,7 @@ class CellRun:
         process.forget_typed()
         process.terminal.make_sane()
         later, self._runtime.later = self._runtime.later, []
-        self._take(later)
+        self._handle_items(later)
         if self.ended:
             return
         if self._runtime.active_line:
@@ -143,7 +143,7 @@ class CellRun:
         """Wait for the next reports to collect, at most one frame or until the next check is due."""
         now = time.monotonic()
         until = min(now + 0.25, self._output.due, self._line.due, self._input.due, self._steps.due)
-        self._take(self._process.read(until - now))
+        self._handle_items(self._process.read(until - now))
         self._report_questions()
         now = time.monotonic()
         if not self.ended:
@@ -162,7 +162,7 @@ class CellRun:
         return reports
 
     def _report_questions(self) -> None:
-        if reports := self.questions.take_reports():
+        if reports := self.questions.pop_reports():
             self._output.flush()
             for report in reports:
                 self._report(report)
@@ -173,13 +173,13 @@ class CellRun:
 
     # -- what comes
 
-    def _take(self, items: list[Item]) -> None:
+    def _handle_items(self, items: list[Item]) -> None:
         for item in items:
             if self.ended and not isinstance(item, ProcessEnd):
                 # What comes after the end is the next run's to report.
                 self._runtime.later.append(item)
             elif isinstance(item, bytes):
-                self._output.take(item)
+                self._output.feed(item)
                 self._input.printed()
             elif isinstance(item, ProcessEnd):
                 self._lose(str(item))
@@ -304,13 +304,13 @@ class CellRun:
         with self._lock:
             if not self.ended:
                 if not self._steps.begun:
-                    self._steps.take()
+                    self._steps.begin_next()
                 self._steps.leave_alone()
         self._process.wake()
 
     def kill(self) -> None:
-        """Take the last step at once."""
+        """Begin the last step at once."""
         with self._lock:
             if not self.ended:
-                self._steps.take_last()
+                self._steps.begin_last()
         self._process.wake()

@@ -50,7 +50,7 @@ class StopSteps:
            |                    |                              |                             |    |
            |                    | foreground is followed       | SIGTERM, then SIGKILL for   | <--+ again
            |                    | every 0.03 s, later 0.25 s   | children; then the language |  every 1 s
-           +------------------- take_last --------------------------------------------------->
+           +------------------- begin_last -------------------------------------------------->
 
     A language with a memory is interrupted and waited for, because a library at work or clean-up code may
     take its time; only the next press ends it, or 10 s when nobody follows its run any more (`leave_alone`).
@@ -105,7 +105,7 @@ class StopSteps:
         """Take the next step, because the person asked for it; a key that repeats asks once."""
         before, self._pressed_at = self._pressed_at, time.monotonic()
         if not (self.begun and self._waits and self._pressed_at - before < REPEATED):
-            self.take()
+            self.begin_next()
 
     def leave_alone(self) -> None:
         """Take each further step without waiting for the person, who no longer follows the run."""
@@ -113,8 +113,8 @@ class StopSteps:
         if self._stage is StopStage.INTERRUPTED:
             self._next_at = time.monotonic() + UNATTENDED
 
-    def take(self) -> None:
-        """Take the next step, if there is one."""
+    def begin_next(self) -> None:
+        """Begin the next step, if there is one."""
         if self.killing:
             return
         step, self._stage = _NEXT[self._stage]
@@ -134,11 +134,11 @@ class StopSteps:
         else:
             self._process.terminal.end_program()
 
-    def take_last(self) -> None:
-        """Take the last step at once."""
+    def begin_last(self) -> None:
+        """Begin the last step at once."""
         if not self.killing:
             self._stage = StopStage.TERMINATING
-            self.take()
+            self.begin_next()
 
     def go_on(self, now: float) -> None:
         """Do what is due: harder steps, and signals for what took the keyboard meanwhile."""
@@ -161,7 +161,7 @@ class StopSteps:
             self._next_at = now + PATIENCE["kill"]
             self._process.terminal.end_program()
         else:
-            self.take()
+            self.begin_next()
 
     def _terminate(self, children: bool) -> None:
         """End the run's child processes. The language itself only gets a signal for this, if it has one.

@@ -59,7 +59,7 @@ class HandshakeReader:
             self._data += piece
         return bytes(self._data[self._at :])
 
-    def take(self) -> bytes:
+    def read_all(self) -> bytes:
         """Return all that arrived, also what was not read yet."""
         return bytes(self._data)
 
@@ -99,20 +99,20 @@ def wants_another(beginning: HandshakeReader) -> bool:
 def _read_host(hello: bytes) -> str | None:
     """The host in the body of a ClientHello. Raises NotTlsError."""
     fields = _Fields(hello)
-    fields.skip(2 + 32)
-    fields.take(1)  # session
-    fields.take(2)  # ciphers
-    fields.take(1)  # compressions
+    fields.read(2 + 32)
+    fields.read_value(1)  # session
+    fields.read_value(2)  # ciphers
+    fields.read_value(1)  # compressions
     if not fields.has_more():
         return None
-    extensions = _Fields(fields.take(2))
+    extensions = _Fields(fields.read_value(2))
     lists = [body for kind, body in extensions.pairs(2) if kind == _SERVER_NAME]
     if fields.has_more() or len(lists) > 1:
         raise NotTlsError
     if not lists:
         return None
     outer = _Fields(lists[0])
-    names = list(_Fields(outer.take(2)).pairs(1))
+    names = list(_Fields(outer.read_value(2)).pairs(1))
     if outer.has_more() or len(names) != 1 or names[0][0] != 0:
         raise NotTlsError
     try:
@@ -130,17 +130,17 @@ class _Fields:
     def has_more(self) -> bool:
         return bool(self._data)
 
-    def skip(self, count: int) -> bytes:
+    def read(self, count: int) -> bytes:
         if len(self._data) < count:
             raise NotTlsError
-        skipped, self._data = self._data[:count], self._data[count:]
-        return skipped
+        data, self._data = self._data[:count], self._data[count:]
+        return data
 
-    def take(self, size: int) -> bytes:
-        """Take a value whose length is a number of `size` bytes."""
-        return self.skip(int.from_bytes(self.skip(size), "big"))
+    def read_value(self, size: int) -> bytes:
+        """Read a value; its length is written before it, in `size` bytes."""
+        return self.read(int.from_bytes(self.read(size), "big"))
 
     def pairs(self, size: int) -> Iterator[tuple[int, bytes]]:
-        """Take pairs of a type, a number of `size` bytes, and a value with a length of two bytes."""
+        """Read pairs of a type, a number of `size` bytes, and a value with a length of two bytes."""
         while self.has_more():
-            yield int.from_bytes(self.skip(size), "big"), self.take(2)
+            yield int.from_bytes(self.read(size), "big"), self.read_value(2)

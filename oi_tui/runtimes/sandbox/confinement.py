@@ -149,20 +149,20 @@ class Confinement:
             yield remark
         if changed := watch.changed():
             yield f"this run {changed}"
-        if hosts := self._take_refused_hosts():
+        if hosts := self._describe_refused_hosts():
             yield hosts
-        yield from _take_each(self._ended, 300)
+        yield from _drain(self._ended, 300)
 
-    def _take_refused_hosts(self) -> str | None:
+    def _describe_refused_hosts(self) -> str | None:
         """Describe the hosts that programs could not reach since the last call; None for none."""
-        names = _take_each(self._refused, 100)
+        names = _drain(self._refused, 100)
         if not names:
             return None
         host = names[0] if len(names) == 1 else "HOST"
         return f"the sandbox blocked access to {', '.join(names)}; to allow it, type %sandbox allow {host}"
 
 
-def _take_each(waiting: deque[str], length: int) -> list[str]:
+def _drain(waiting: deque[str], length: int) -> list[str]:
     """Empty a queue that others fill, and return the first of its texts, each once and as one short line."""
     taken = []
     with contextlib.suppress(IndexError):

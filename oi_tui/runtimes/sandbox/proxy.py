@@ -216,7 +216,7 @@ class HostProxy:
                 f"the sandbox closed a connection to {request.host}: it did not begin with {protocol}{fix}",
                 _write_response(403, f"This connection did not begin with {protocol}."),
             ) from None
-        self._begin_tls(request, client, client_begins.take(), server, any_protocol)
+        self._begin_tls(request, client, client_begins.read_all(), server, any_protocol)
 
     def _begin_tls(
         self,
@@ -231,12 +231,12 @@ class HostProxy:
             server.sendall(hello)
             answer = HandshakeReader(server, b"", _PATIENCE)
             asks_again = client_hello.wants_another(answer)
-            client.sendall(answer.take())
+            client.sendall(answer.read_all())
             if asks_again:
                 second = HandshakeReader(client, b"", _PATIENCE)
                 name = client_hello.read_host(second, others=True)
                 self._check_name(name, request, any_protocol)
-                server.sendall(second.take())
+                server.sendall(second.read_all())
         except (NotTlsError, EOFError, TimeoutError):
             raise _EndedError(
                 f"the sandbox closed a connection to {request.host}: its TLS handshake was not completed"

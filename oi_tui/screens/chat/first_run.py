@@ -95,9 +95,9 @@ class FirstRun:
             self._ask_for_model()
             return
         store = self._view.workspace.store
-        self._ui.run_then(lambda: _import_all(store), self._take)
+        self._ui.run_then(lambda: _import_all(store), self._finish_import)
 
-    def _take(self, result: setup.Imported | str) -> None:
+    def _finish_import(self, result: setup.Imported | str) -> None:
         self._view.screen.remove_class("-welcome")
         self._ui.tell(str(result), warning=isinstance(result, str))
         if isinstance(result, str) or result.default is None:

@@ -26,7 +26,7 @@ def focus_next(view: FocusableParts) -> None:
     if view.conversation.cell_editor.is_open:
         return
     if view.input_line.display and not view.input_line.has_focus_within:
-        view.input_line.take_focus()
+        view.input_line.focus_field()
     elif view.approval.display and not view.approval.has_focus_within:
         view.approval.focus()
     elif view.prompt.has_focus:

@@ -167,8 +167,8 @@ class Home(Widget):
         rows += [Option(row, id=f"recent-{n}") for n, row in enumerate(_describe_conversations(facts.recent))]
         return rows
 
-    def take_focus(self) -> None:
-        """Give the list the keyboard."""
+    def focus_list(self) -> None:
+        """Focus the list."""
         choices = self.query_one(OptionList)
         choices.focus()
         if choices.highlighted is None:

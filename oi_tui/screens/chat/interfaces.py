@@ -67,7 +67,7 @@ class ProfileUser(Protocol):
     def switch_profile(self, name: str) -> None:
         """Go on with the profile of that name."""
 
-    def take_profile(self, profile: Profile) -> None:
+    def apply_profile(self, profile: Profile) -> None:
         """Go on with these settings."""
 
 

@@ -169,18 +169,18 @@ class ChatScreen(BaseScreen[None]):
         await self.query_one("#empty").remove()
         await self.mount(ChatBody(self, chat_view, self._home), before="#completions")
         self._chat_view = chat_view
-        chat_view.dispatch = self._take
+        chat_view.dispatch = self._dispatch
         self.prompt.folder = chat_view.workspace.computer.cwd
         self.refresh_status()
         # The prompt stood elsewhere while the view took the place of the empty screen.
         self.call_after_refresh(self.prompt.place_caret)
         self.post_message(self.Ready())
 
-    def take_early(self) -> None:
+    def dispatch_early(self) -> None:
         """Carry out what was sent before `Ready`. Call it after the handlers of `Ready`."""
         early, self._early = self._early or [], None
         for text in early:
-            self._take(text)
+            self._dispatch(text)
 
     @property
     def is_ready(self) -> bool:
@@ -206,12 +206,12 @@ class ChatScreen(BaseScreen[None]):
             if self.prompt.note_escape(at_rest=True):
                 self.prompt.action_clear()
             return
-        self._take(f"%{name}")
+        self._dispatch(f"%{name}")
 
     @on(Prompt.Sent)
     def handle_sent(self, event: Prompt.Sent) -> None:
         """Carry out a command, or send a message."""
-        self._take(event.text)
+        self._dispatch(event.text)
 
     @on(Prompt.LastQueuedRequested)
     def handle_last_queued_requested(self) -> None:
@@ -329,7 +329,7 @@ class ChatScreen(BaseScreen[None]):
     def action_next_place(self) -> None:
         """Go to what waits for an answer, else between prompt and conversation."""
         if self._home and self.has_class("-empty") and self.prompt.has_focus:
-            self._home.take_focus()
+            self._home.focus_list()
         else:
             self.chat_view.focus_next()
 
@@ -379,7 +379,7 @@ class ChatScreen(BaseScreen[None]):
                 return view is not None
         return True
 
-    def _take(self, text: str) -> None:
+    def _dispatch(self, text: str) -> None:
         """Carry out a command, or say a message; a mistyped command goes back into the prompt."""
         if self._early is not None:
             self._early.append(text)

@@ -167,9 +167,11 @@ class SidebarControl:
         """Read variables and changed files; called in a thread."""
         memories = tuple(self._workspace.computer.inspector.read_memories())
         change_sets = tuple(list_change_sets(self._workspace))
-        self._view.app.call_later(self._take, memories, change_sets)
+        self._view.app.call_later(self._show_result, memories, change_sets)
 
-    def _take(self, memories: tuple[Memory, ...], change_sets: tuple[tuple[int, ChangeSet], ...]) -> None:
+    def _show_result(
+        self, memories: tuple[Memory, ...], change_sets: tuple[tuple[int, ChangeSet], ...]
+    ) -> None:
         """Show what was read; keep the old variables of a busy language."""
         busy = any(memory.state == "busy" for memory in memories)
         self._memories = merge_newer(self._memories, memories)

@@ -1,10 +1,10 @@
 """The chat view: the conversation, the approval panel, and the input of programs.
 
-Data flows one way. A turn works in a thread and posts `EventsArrived`. `ChatView.take` hands its events on:
+Data flows one way. A turn works in a thread and posts `EventsArrived`. `handle_event` passes its events on:
 
-    Session -> TurnWorker (thread) -> EventsArrived -> ChatView.take -+-> Conversation   shows it
-                                                                      +-> followers      act on it
-                                                                      +-> TurnControl    goes on afterwards
+    Session -> TurnWorker (thread) -> EventsArrived -> handle_event -+-> Conversation   shows it
+                                                                     +-> followers      act on it
+                                                                     +-> TurnControl    goes on afterwards
 
 What a person decides goes the other way: a widget posts a message, and its handler here calls the session.
 """
@@ -288,7 +288,7 @@ class ChatView(Widget):
     @on(ApprovalPanel.Armed)
     def handle_armed(self) -> None:
         """Let the question have the keyboard, which can be answered from now on."""
-        self.questions.take_keyboard()
+        self.questions.focus_panel()
 
     @on(ApprovalPanel.KeysPassedOn)
     def handle_keys_passed_on(self, event: ApprovalPanel.KeysPassedOn) -> None:
@@ -395,17 +395,17 @@ class ChatView(Widget):
         if self._frame is not None:
             self._frame.cancel()
             self._frame = None
-        events = self.turns.take_events()
+        events = self.turns.pop_events()
         if not events:
             return
         self._next_frame = time.monotonic() + FLUSH
         for item in events:
-            self.take(item)
+            self.handle_event(item)
         self.turns.show_activity()
         self.post_message(self.Changed())
 
-    def take(self, event: Event) -> None:
-        """Hand one event of a turn to every part. Going on is last: a queued message begins the next turn."""
+    def handle_event(self, event: Event) -> None:
+        """Pass an event of a turn to every part; to `turns` last: a queued message begins the next turn."""
         self.show(event)
         for follower in self._followers:
             follower.follow(event)

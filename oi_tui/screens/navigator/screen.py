@@ -194,7 +194,7 @@ class NavigatorScreen(Page[str | None]):
         """Show what was found, unless the search has changed by now."""
         if event.query != self._query:
             return
-        self._text_search.take(event)
+        self._text_search.add_hits(event)
         selected = self._list.selected
         self.show(select=selected.id if selected else None)
         if self._opening and self._list.selected is not None:

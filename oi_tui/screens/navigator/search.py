@@ -20,7 +20,7 @@ _PAUSE = 0.12
 class TextSearch:
     """Searches the messages of the listed conversations in a thread, and keeps the result of one query.
 
-    The loader posts `SearchFinished`; the receiver passes it to `take`. `list_ids` returns the ids of the
+    The loader posts `SearchFinished`; the receiver passes it to `add_hits`. `list_ids` returns the ids of the
     conversations, `on_started` is called when a search starts.
     """
 
@@ -69,7 +69,7 @@ class TextSearch:
             )
             self._on_started()
 
-    def take(self, event: SearchFinished) -> None:
+    def add_hits(self, event: SearchFinished) -> None:
         """Add what was found to the result."""
         if event.done:
             self._worker = None

@@ -231,9 +231,9 @@ class ProfileEditor(Page[Profile | None]):
             self._secrets,
             api_base=str(self._fields.get_field("api_base").value or "") or None,
         )
-        self.app.push_screen(models, self._take_model)
+        self.app.push_screen(models, self._apply_model)
 
-    def _take_model(self, choice: ModelChoice | None) -> None:
+    def _apply_model(self, choice: ModelChoice | None) -> None:
         if choice is not None:
             self._fields.get_field("model").put(choice.model)
             self._fields.get_field("api_base").put(choice.api_base)

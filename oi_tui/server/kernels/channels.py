@@ -133,7 +133,7 @@ class KernelConnection:
                     await self._socket.close(1003, "This is not a Jupyter message.")
                     return
                 await self._tempo.wait_for_turn()
-                if not await self._take(message["header"]["msg_type"], message):
+                if not await self._handle(message["header"]["msg_type"], message):
                     return
 
     async def execute(self) -> None:
@@ -194,8 +194,8 @@ class KernelConnection:
             raise WebSocketDisconnect
         return received.get("text") or received.get("bytes") or ""
 
-    async def _take(self, kind: str, message: Mapping[str, Any]) -> bool:
-        """Act on a message. Returns whether more are taken."""
+    async def _handle(self, kind: str, message: Mapping[str, Any]) -> bool:
+        """Handle a message. Returns whether the connection is still used."""
         content = message["content"]
         try:
             check_fields(content, REQUEST_FIELDS.get(kind, {}))

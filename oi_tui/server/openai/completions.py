@@ -212,7 +212,7 @@ class _Reply:
                 reader.number = state.number
                 waits = state.waits_for and RunReported("", state.waits_for)
                 if last := state.question or waits or state.ended:
-                    yield self._take(last)
+                    yield self._convert(last)
                 if self._over:
                     return
                 continue
@@ -220,12 +220,12 @@ class _Reply:
                 for chunk in chunks.convert(entry.item):
                     if text := _render_chunk(chunk):
                         yield text
-                if text := self._take(entry.item):
+                if text := self._convert(entry.item):
                     yield text
                 if self._over:
                     return
 
-    def _take(self, item: LogItem) -> str:
+    def _convert(self, item: LogItem) -> str:
         """Return the last words of a reply; note its end, its failure and its usage."""
         match item:
             case ApprovalQuestion(request=request):

@@ -104,7 +104,7 @@ class ResponseBuilder:
         self.response["status"] = "failed"
         self.response["error"] = {"code": "server_error", "message": why}
 
-    def take(self, item: LogItem) -> Iterator[Event]:
+    def feed(self, item: LogItem) -> Iterator[Event]:
         """Yield the events of the stream for an event of the session."""
         match item:
             case MessageStarted(message) | MessageRecorded(message) if message.id in self._known:

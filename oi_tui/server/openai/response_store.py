@@ -82,7 +82,7 @@ class StoredResponse:
                     items = list(self._builder.rebuild_missed(state))
                 for item in items:
                     if not self._builder.is_over():
-                        for event in self._builder.take(item):
+                        for event in self._builder.feed(item):
                             self._add(event)
         finally:
             reader.__exit__(None, None, None)

@@ -231,7 +231,7 @@ class BlockView(ScrollView):
         old, new = round(old_value), round(new_value)
         if not self._settling and old != new and self.blocks:
             layout, height = self.layout_of_blocks, self.size.height
-            self.scroll_mode.take_over()
+            self.scroll_mode.begin_scrolling()
             self.scroll_mode.follows_end = new >= self.max_scroll_y
             index = layout.find_block_at(old)
             before = layout.find_top(index)
@@ -274,7 +274,7 @@ class BlockView(ScrollView):
 
     def action_scroll_end(self) -> None:
         """Go to the end and follow it."""
-        self.scroll_mode.take_over()
+        self.scroll_mode.begin_scrolling()
         self.scroll_mode.follows_end = True
         self._settle(None)
 
@@ -283,7 +283,7 @@ class BlockView(ScrollView):
         line = max(line, 0)
         if not self.blocks:
             return
-        self.scroll_mode.take_over()
+        self.scroll_mode.begin_scrolling()
         self.scroll_mode.follows_end = line >= self.layout_of_blocks.end - self.size.height
         self._painted.forget()
         self._settle(None if self.scroll_mode.follows_end else self.layout_of_blocks.find_anchor(line))

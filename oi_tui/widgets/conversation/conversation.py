@@ -195,7 +195,7 @@ class Conversation(Widget):
         """Show code in a cell that the person edited elsewhere."""
         cell = self._story.find_cell(message_id)
         if cell is not None:
-            cell.take_edited(code)
+            cell.set_edited(code)
             self.transcript.redraw(cell.key)
 
     def flag(self, message_id: str, lines: frozenset[int]) -> None:

@@ -238,7 +238,7 @@ class EventHandler:
 
     def _record_code(self, message: Message, block: Block | None) -> None:
         if isinstance(block, CellBlock):
-            block.take(message)
+            block.update_message(message)
         else:
             self._cells += 1
             self._say(block := CellBlock(message, self._cells))

@@ -33,7 +33,7 @@ class ScrollMode:
         """Whether the end itself is in view."""
         return self._follows_end and self.lead is None
 
-    def take_over(self) -> None:
-        """Note that the person scrolls, so nothing else moves the view."""
+    def begin_scrolling(self) -> None:
+        """Record that the person scrolls, so that nothing else moves the view."""
         self.scrolled = True
         self.lead = None

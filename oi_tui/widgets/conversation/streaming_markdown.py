@@ -78,16 +78,16 @@ class StreamingMarkdown:
         self._pieces.append(text)
         *lines, self._line = (self._line + text).split("\n")
         for line in lines:
-            self._take(line.rstrip("\r"))
+            self._add_line(line.rstrip("\r"))
 
     def finish(self) -> None:
         """Take the complete text."""
         self._finished = True
         if self._line:
-            self._take(self._line)
+            self._add_line(self._line)
             self._line = ""
 
-    def _take(self, line: str) -> None:
+    def _add_line(self, line: str) -> None:
         part = self._parts[-1] if self._parts and not self._parts[-1].closed else None
         if part and part.kind == "fence":
             if _closes(line, part.fence):

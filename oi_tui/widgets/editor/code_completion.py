@@ -44,15 +44,15 @@ class CodeCompletion:
         #: Whether completions of a language can be had now; must answer at once.
         self.is_available: Callable[[str], bool] = lambda _: False
 
-    def take_key(self, key: str) -> bool:
-        """Do what the key means for completions; False where it means something else."""
+    def handle_key(self, key: str) -> bool:
+        """Handle a key if it means something for completions; return whether it does."""
         if key == "escape" and self._is_shown:
             self.close()
         elif key in ("up", "down") and self._choice.is_for(self._make_query()):
             self._choice.move(-1 if key == "up" else 1)
             self._show()
         elif key in ("tab", "enter") and self._choice.is_for(self._make_query()):
-            self._take()
+            self._accept()
         elif key == "tab" and (query := self._make_query()) and self.is_available(self.language):
             self._pending = query
             self._editor.ask(query)
@@ -68,9 +68,9 @@ class CodeCompletion:
         if was_asked and not offers and not note:
             self._editor.indent()
             return
-        self._choice.take(query, offers, note)
+        self._choice.set_offers(query, offers, note)
         if was_asked and len(offers) == 1 and offers[0].typed:
-            self._take()
+            self._accept()
         else:
             self._show()
 
@@ -89,7 +89,7 @@ class CodeCompletion:
         self._choice.forget()
         self._show()
 
-    def _take(self) -> None:
+    def _accept(self) -> None:
         offer = self._choice.chosen
         self.close()
         if offer is not None:

@@ -258,11 +258,11 @@ class CodeEditor(StableTextArea):
     async def _on_key(self, event: events.Key) -> None:
         if self.read_only:
             return
-        if (self.vi is None or self.vi.mode == "insert") and self.completion.take_key(event.key):
+        if (self.vi is None or self.vi.mode == "insert") and self.completion.handle_key(event.key):
             event.stop()
             event.prevent_default()
             return
-        if self.take_vi_key(event):
+        if self.handle_vi_key(event):
             return
         if event.key not in ("enter", "tab", "shift+tab"):
             await obey(self, event)

@@ -51,9 +51,9 @@ class StableTextArea(TextArea):
         if isinstance(event, events.Key):
             await asyncio.sleep(0)
 
-    def take_vi_key(self, event: events.Key) -> bool:
-        """Give vi a key; whether it had a meaning there."""
-        if self.vi is None or not self.vi.take(event):
+    def handle_vi_key(self, event: events.Key) -> bool:
+        """Give vi a key; return whether vi used it."""
+        if self.vi is None or not self.vi.handle_key(event):
             return False
         event.stop()
         event.prevent_default()

@@ -63,7 +63,7 @@ class ImageRow:
         if order is None or (self._drawn is not None and not self._outdated) or self._asked == order:
             return
         self._asked = order
-        draw(order, lambda result: self._take(order, result))
+        draw(order, lambda result: self._set_drawn(order, result))
 
     def replace(self, message: Message) -> None:
         """Show another picture in this place. One of the same size appears without a gap between them."""
@@ -102,8 +102,8 @@ class ImageRow:
             get_ground(look),
         )
 
-    def _take(self, order: RenderRequest, result: RenderedImage) -> None:
-        """Take the drawn picture, or the failure to draw it."""
+    def _set_drawn(self, order: RenderRequest, result: RenderedImage) -> None:
+        """Set the drawn picture, or the failure to draw it."""
         if order != self._asked:
             return
         self._let_go()

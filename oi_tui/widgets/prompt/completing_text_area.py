@@ -68,10 +68,10 @@ class CompletingTextArea(PromptTextArea):
     def offer(self, query: CompletionQuery, offers: Sequence[CompletionOffer], note: str = "") -> None:
         """Take offers for a mention; they are forgotten when something else is typed by now."""
         if query == self._find_query():
-            wanted = self._choice.take(query, offers, note)
+            wanted = self._choice.set_offers(query, offers, note)
             self._tell_offers()
             if wanted:
-                self._take_offer()
+                self._accept_offer()
 
     def _find_query(self) -> CompletionQuery | None:
         """The completable text at the cursor."""
@@ -112,13 +112,13 @@ class CompletingTextArea(PromptTextArea):
             self._choice.begin(query)
             match query.kind:
                 case "command":
-                    self._choice.take(query, _complete_commands(query.text))
+                    self._choice.set_offers(query, _complete_commands(query.text))
                     self._tell_offers()
                 case "history":
                     entries = self._recall.find_containing(query.text, 100)
                     offers = [CompletionOffer(entry, one_line(entry)) for entry in entries]
                     note = "enter accepts, esc closes" if entries else "no match in your messages"
-                    self._choice.take(query, offers, note)
+                    self._choice.set_offers(query, offers, note)
                     self._tell_offers()
                 case "mention" | "console" | "code" | "target":
                     self.post_message(self.Asked(query))
@@ -130,11 +130,11 @@ class CompletingTextArea(PromptTextArea):
         if query is None or self._choice.was_closed(query):
             return False
         if self._choice.is_for(query):
-            self._take_offer()
+            self._accept_offer()
             return True
         return self._choice.wait(query)
 
-    def _take_offer(self) -> None:
+    def _accept_offer(self) -> None:
         """Replace what was typed with the chosen offer."""
         query, offer = self._find_query(), self._choice.chosen
         if query is None or offer is None or not self._choice.is_for(query):

@@ -51,8 +51,11 @@ class CompletionChoice:
         """Start another query; the list stays until there is an answer."""
         self.query, self._closed, self._awaited = query, None, None
 
-    def take(self, query: CompletionQuery, offers: Sequence[CompletionOffer], note: str = "") -> bool:
-        """Take an answer; True if the person waits to accept the first offer. A choice made before stays."""
+    def set_offers(self, query: CompletionQuery, offers: Sequence[CompletionOffer], note: str = "") -> bool:
+        """Set the offers for a query. Returns whether the person waits to accept the first one.
+
+        A choice that was made before stays.
+        """
         chosen = self.chosen if query == self._answered else None
         wanted = query == self._awaited and bool(offers)
         self.query = self._answered = query

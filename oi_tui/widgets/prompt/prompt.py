@@ -130,7 +130,7 @@ class Prompt(CompletingTextArea):
             self.vi = Vi(self, self._note_vi)
         self._note_vi()
 
-    def _take_vi_key(self, event: events.Key) -> bool:
+    def _handle_vi_key(self, event: events.Key) -> bool:
         """Give vi a key, unless it sends the message or leaves the first or the last row for the history."""
         vi = self.vi
         if vi is None or event.key == "enter":
@@ -149,7 +149,7 @@ class Prompt(CompletingTextArea):
                 return False
         if event.key == "escape" and vi.mode == "insert":
             self._close_offers()
-        return self.take_vi_key(event)
+        return self.handle_vi_key(event)
 
     def put_back(self, text: str) -> None:
         """Put text before what is being typed; nothing that was typed is lost."""
@@ -166,7 +166,7 @@ class Prompt(CompletingTextArea):
             self._held = None
             self._burst_has_lines = True
             self.insert("\n")
-        if self._take_vi_key(event):
+        if self._handle_vi_key(event):
             return
         match event.key:
             case "enter":
@@ -206,7 +206,7 @@ class Prompt(CompletingTextArea):
 
     def _enter(self, *, burst: bool) -> None:
         if self._searching:
-            self._take_offer()
+            self._accept_offer()
         elif not burst:
             self._send()
         elif self._burst_has_lines:

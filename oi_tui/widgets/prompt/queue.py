@@ -27,19 +27,19 @@ class PromptQueue(Widget):
         self._texts.append(text)
         self._show()
 
-    def take_first(self) -> str:
+    def pop_first(self) -> str:
         """Remove and return the first message."""
         text = self._texts.pop(0)
         self._show()
         return text
 
-    def take_last(self) -> str:
-        """Take back the newest message."""
+    def pop_last(self) -> str:
+        """Remove and return the newest message."""
         text = self._texts.pop()
         self._show()
         return text
 
-    def take_all(self) -> list[str]:
+    def pop_all(self) -> list[str]:
         """Remove and return all messages."""
         texts, self._texts = self._texts, []
         self._show()

@@ -110,8 +110,8 @@ class StdinBar(Widget):
             self.query_one(Input).value = ""
         self.display = self._focus_comes = False
 
-    def take_focus(self) -> None:
-        """Let the person type here."""
+    def focus_field(self) -> None:
+        """Focus the field."""
         self._focus_comes = True
         self.query_one(Input).focus()
 

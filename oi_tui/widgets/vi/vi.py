@@ -81,8 +81,8 @@ class Vi:
         self._finder.column = None
         self._set_mode(mode)
 
-    def take(self, event: events.Key) -> bool:
-        """Do what a key means; False for a key that vi has no meaning for here."""
+    def handle_key(self, event: events.Key) -> bool:
+        """Handle a key; False for a key that has no meaning in vi here."""
         if self.mode == "insert":
             if event.key != "escape":
                 return False
@@ -97,11 +97,11 @@ class Vi:
         if not key:
             return False
         if self._line:
-            self._take_in_line(event, key)
+            self._handle_line_key(event, key)
         elif self._is_line_key(key):
             self._line = key
         else:
-            self._take_command(key)
+            self._handle_command_key(key)
         self._changed()
         return True
 
@@ -126,13 +126,13 @@ class Vi:
 
     # Lines after : and /
 
-    def _take_in_line(self, event: events.Key, key: str) -> None:
+    def _handle_line_key(self, event: events.Key, key: str) -> None:
         if event.key == "enter":
             line, self._line = self._line, ""
             if line[0] == "/":
                 if words := line[1:]:
                     self._finder.search_for(words)
-                self._take_command("n")
+                self._handle_command_key("n")
             elif line[1:].isdigit():
                 self._go((int(line[1:]) - 1, 0), to_letter=True)
             elif self._obey:
@@ -144,7 +144,7 @@ class Vi:
 
     # Commands
 
-    def _take_command(self, key: str) -> None:
+    def _handle_command_key(self, key: str) -> None:
         self._typed += key
         command = read(self._typed, visual=self.mode != "normal")
         if command is None:

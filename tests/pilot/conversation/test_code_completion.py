@@ -104,7 +104,7 @@ async def test_an_answer_that_comes_after_more_was_typed_is_dropped() -> None:
     async with open_chat([call("sa")]) as ui:
         editor = await edit(ui)
         editor.completion.is_available = lambda _: True
-        editor.completion.take_key("tab")
+        editor.completion.handle_key("tab")
         await ui.pilot.press("x")
         await ui.pilot.pause()
         assert editor.code == "sax"

@@ -81,13 +81,13 @@ async def test_a_reply_in_many_pieces_is_taken_in_frames(monkeypatch: pytest.Mon
         # No frame comes by itself any more: events are taken only where they cannot wait.
         monkeypatch.setattr(view, "FLUSH", 3600.0)
         sizes: list[int] = []
-        take = at.view.turns.take_events
+        take = at.view.turns.pop_events
 
         def count() -> list[Event]:
             sizes.append(len(events := take()))
             return events
 
-        monkeypatch.setattr(at.view.turns, "take_events", count)
+        monkeypatch.setattr(at.view.turns, "pop_events", count)
         await at.type("go on")
         await at.until(lambda: sum(sizes) > len(pieces) and not at.view.busy)
         assert len(sizes) < 40

@@ -296,7 +296,7 @@ def test_files_are_restored_after_coming_back(make: Make, tmp_path: Path) -> Non
     assert files
     files.watch(run.message)
     assert follow(back, [run]).state == "finished"
-    step = files.take_changes()
+    step = files.pop_changes()
     assert step
     assert {change.path for change in step.changes} == {"a.txt"}
     files.restore(step)

@@ -43,7 +43,7 @@ def changed_by(computer: Computer, code: str, id: str = "c1") -> ChangeSet | Non
     files = files_of(computer)
     files.watch(id)
     assert play(computer, "python", code, number=1).state == "finished"
-    return files.take_changes()
+    return files.pop_changes()
 
 
 def files_of(computer: Computer) -> PlaceFiles:
@@ -87,7 +87,7 @@ def test_files_that_code_changes_are_restored_there_and_that_is_reverted(
 
 def test_only_what_is_asked_for_is_looked_at(computer: Computer, there: Path) -> None:
     assert play(computer, "python", CODE, number=1).state == "finished"
-    assert files_of(computer).take_changes() is None
+    assert files_of(computer).pop_changes() is None
     folder = far_folder(far_pid(computer))
     assert not list(folder.rglob("snapshots"))
 
@@ -101,7 +101,7 @@ def test_copies_are_private_and_end_with_the_connection(computer: Computer, ther
     assert kept.stat().st_mode & 0o777 == 0o700
     os.kill(pid, signal.SIGKILL)
     until(lambda: not folder.exists())
-    until(computer.take_losses)
+    until(computer.pop_losses)
     with pytest.raises(FileError, match="copies of files that were kept there are gone"):
         files_of(computer).restore(step)
     assert play(computer, "python", "1").state == "finished"
@@ -146,11 +146,11 @@ def test_a_far_end_cannot_report_for_another_run_or_without_end(computer: Comput
     files = files_of(computer)
     files.watch("c2")
     files.note_changes(ChangeSet("c1", "/", (FileChange("a", "created"),)))
-    assert files.take_changes() is None
+    assert files.pop_changes() is None
     files.watch("c2")
     many = tuple(FileChange(f"{n}", "created") for n in range(watcher.MOST_CHANGES + 5))
     files.note_changes(ChangeSet("c2", "/", many, "x" * 5000, "local"))
-    step = files.take_changes()
+    step = files.pop_changes()
     assert step
     assert (len(step.changes), len(step.note), step.target) == (
         watcher.MOST_CHANGES,

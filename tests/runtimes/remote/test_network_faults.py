@@ -89,10 +89,10 @@ def test_a_cut_ends_a_run_in_any_state_with_the_words_of_ssh_and_the_next_run_co
         assert re.fullmatch(expected, played.reason or ""), (state, played.reason)
         until(lambda pid=pid: not alive(pid))
     play(elsewhere, "python", "memory = 1")
-    elsewhere.take_losses()
+    elsewhere.pop_losses()
     network.cut()
     losses: list[str] = []
-    until(lambda: losses.extend(loss.reason for loss in elsewhere.take_losses()) or losses)
+    until(lambda: losses.extend(loss.reason for loss in elsewhere.pop_losses()) or losses)
     assert "the variables of python are lost" in losses[0]
 
 

@@ -105,7 +105,7 @@ def test_a_killed_end_leaves_nothing(make: Make, who: str, when: str) -> None:
         assert "Python and its variables there are lost" in played.reason
     else:
         os.kill(victim, signal.SIGKILL)
-        until(computer.take_losses)
+        until(computer.pop_losses)
     until(lambda: not any(map(alive, below)))
     until(lambda: not marked(seconds))
     until(lambda: not folder.exists())
@@ -1166,7 +1166,7 @@ def test_closing_gives_up_a_connection_that_is_made_anew(
     play(computer, "shell", ":")
     (tmp_path / "later").touch()
     os.kill(far_pid(computer), signal.SIGKILL)
-    until(computer.take_losses)
+    until(computer.pop_losses)
     thread = threading.Thread(target=lambda: list(computer.run("shell", "echo ran")))
     thread.start()
     until(lambda: marked(seconds))

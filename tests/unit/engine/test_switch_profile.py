@@ -37,7 +37,7 @@ class Place:
     def run_then(self, work: Callable[[], Any], then: Callable[[Any], object]) -> None:
         then(work())
 
-    def take_profile(self, profile: Profile) -> None:
+    def apply_profile(self, profile: Profile) -> None:
         self.workspace.use(profile)
 
     def switch_auto_run(self, on: bool | None) -> None:

@@ -29,7 +29,7 @@ def seconds() -> Iterator[float]:
 def reported(*events: object) -> list[str]:
     clock = seconds()
     account = TurnLog(lambda: next(clock))
-    return [line for event in events if (line := account.take(event))]
+    return [line for event in events if (line := account.describe(event))]
 
 
 def test_a_turn_is_reported_with_its_times_and_without_its_words() -> None:

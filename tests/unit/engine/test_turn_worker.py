@@ -30,11 +30,11 @@ def test_many_events_wake_it_once_more() -> None:
     def wake(one: TurnWorker) -> None:
         wakes.append(one.is_urgent)
         if one.is_urgent:
-            taken.extend(one.take())
+            taken.extend(one.pop_events())
             assert not one.is_urgent
 
     worker = TurnWorker((MessageGrew("a", "word") for _ in range(600)), wake)
     worker.run()
     assert wakes == [False, True, False, True, False]
     assert len(taken) == 512
-    assert len(worker.take()) == 88
+    assert len(worker.pop_events()) == 88

@@ -161,7 +161,7 @@ def test_what_is_missing_from_the_words_does_not_touch_the_code_after_them() -> 
 def sieved(*lines: str) -> tuple[list[str], int]:
     sse_filter = SseFilter()
     passed = [item for line in lines for item in sse_filter.feed(line)]
-    return passed + sse_filter.end(), sse_filter.take_gaps()
+    return passed + sse_filter.end(), sse_filter.pop_gaps()
 
 
 def test_data_on_several_lines_is_one_record() -> None:

@@ -37,7 +37,7 @@ class Place:
     def put_back(self, text: str) -> None:
         self.words.append(f"typed: {text}")
 
-    def take_profile(self, profile: Profile) -> None:
+    def apply_profile(self, profile: Profile) -> None:
         self._workspace.use(profile)
 
 

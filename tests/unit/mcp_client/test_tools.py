@@ -420,7 +420,7 @@ def test_of_names_that_are_alike_the_first_counts_everywhere(open_workspace: Ope
     workspace = open_workspace()
     (status,) = workspace.mcp.servers.status
     names = ("Do", "do", "a.b", "a_b")
-    workspace.mcp.servers._take(status, [{"name": name, "description": name} for name in names])
+    workspace.mcp.servers._accept_tools(status, [{"name": name, "description": name} for name in names])
     assert [tool.name for tool in status.tools] == ["Do", "a.b", "a_b"]
     workspace.mcp.servers.start = status.settled.set  # type: ignore[method-assign]
     servers = workspace.mcp.servers

@@ -60,7 +60,7 @@ def test_a_run_is_recorded_with_line_feeds_wherever_its_pieces_are_cut() -> None
     writer = RunBuilder(Message(role="assistant", type="code", format="python"), None)
     events: list[Event] = []
     for piece in ("50%\r100%\r", "\n\x1b[31mred\x1b[0m\r", "\r\nlast\r"):
-        events += writer.take(Printed(piece))
+        events += writer.feed(Printed(piece))
     events += writer.finish()
     written = "50%\r100%\n\x1b[31mred\x1b[0m\nlast\r"
     shown = "50%\r100%\r\n\x1b[31mred\x1b[0m\r\r\nlast\r"

@@ -42,7 +42,7 @@ def test_text_before_a_view_is_shortened_by_itself() -> None:
 
 def recorded(*reports: Printed | Displayed) -> list[Message]:
     builder = RunBuilder(Message(role="assistant", type="code", format="python", content="df"), None)
-    events = [event for report in reports for event in builder.take(report)] + list(builder.finish())
+    events = [event for report in reports for event in builder.feed(report)] + list(builder.finish())
     return [event.message for event in events if isinstance(event, MessageRecorded)]
 
 

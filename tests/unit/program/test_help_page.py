@@ -36,4 +36,4 @@ def test_no_line_is_wider_than_the_terminal(width: int, monkeypatch: pytest.Monk
     ],
 )
 def test_the_first_sentence_is_what_a_list_needs(text: str, first: str) -> None:
-    assert help_page._take_first_sentence(text) == first
+    assert help_page._extract_first_sentence(text) == first

@@ -401,7 +401,7 @@ def written(deltas: Sequence[Delta]) -> tuple[list[Message], list[Message]]:
     resolve = lambda word: LANGUAGES.get(word.strip().lower())  # noqa: E731
     parser, writer = ReplyParser(resolve, fences=True), ReplyBuilder(resolve)
     found = [part for delta in deltas for part in parser.feed(delta)] + parser.finish()
-    events = [event for part in found for event in writer.take(part)] + list(writer.finish(cut=False))
+    events = [event for part in found for event in writer.feed(part)] + list(writer.finish(cut=False))
     messages = {e.message.id: e.message for e in events if isinstance(e, MessageRecorded)}
     return writer.codes, list(messages.values())
 

@@ -16,7 +16,7 @@ def test_a_path_that_comes_in_two_parts_is_one(at: int) -> None:
     output = RunOutput(reports.append, 0.0)
     output.show_as_cell(Path("/dev/shm/oi-tui-abc/cell-3"))
     for part in (b"sh: " + PATH[:at], PATH[at:] + b": line 1\n"):
-        output.take(part)
+        output.feed(part)
         output.flush()
     text = "".join(report.text for report in reports if isinstance(report, Printed))
     assert text == "sh: cell 12: line 1\n"
@@ -26,7 +26,7 @@ def test_text_that_only_begins_as_a_path_waits_for_one_frame() -> None:
     reports: list[Report] = []
     output = RunOutput(reports.append, 0.0)
     output.show_as_cell(Path("/dev/shm/oi-tui-abc/cell-3"))
-    output.take(b"folder: /")
+    output.feed(b"folder: /")
     output.flush()
     output.flush()
     assert reports == [Printed("folder: "), Printed("/")]

@@ -122,7 +122,7 @@ def test_an_image_keeps_its_place_where_its_event_and_those_after_it_are_gone() 
     ]
     now = Snapshot(9, messages, frozenset({"c", "3"}), None, None, None)
     for item in builder.rebuild_missed(now):
-        list(builder.take(item))
+        list(builder.feed(item))
     outputs = builder.response["output"][0]["outputs"]
     assert [output.get("logs", "image") for output in outputs] == ["before", "image", "after"]
 

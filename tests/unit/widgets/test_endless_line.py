@@ -20,7 +20,7 @@ def test_a_line_of_20_megabytes_is_not_empty(tmp_path: Path, piece: int, end: st
     builder, live = RunBuilder(code, tmp_path), Output()
     for text in ("first", *(["x" * piece] * (SIZE // piece)), f"last{end}"):
         live.feed(text)
-        list(builder.take(Printed(text)))
+        list(builder.feed(Printed(text)))
     [recorded] = [event.message for event in builder.finish() if isinstance(event, MessageRecorded)]
     resumed = Output()
     resumed.feed(recorded.content)

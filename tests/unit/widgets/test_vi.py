@@ -174,7 +174,7 @@ async def test_a_prompt_begins_in_insert_mode_and_leaves_history_and_a_second_es
         assert prompt.text == "hello there, again"
         await press(prompt, "j")
         assert prompt.text == "hello there"
-        assert not vi.take(events.Key("escape", None))
+        assert not vi.handle_key(events.Key("escape", None))
         await press(prompt, ":q/")
         assert (vi.mode, prompt.text) == ("insert", "hello there"), "/ searches the messages"
         await press(prompt, ESC + "\r")

@@ -207,7 +207,7 @@ def _repair_choice(choice: dict[str, Any]) -> bool:
 
 
 def _repair_delta(delta: dict[str, Any]) -> bool:
-    changed = _take_thoughts_out(delta)
+    changed = _move_thoughts(delta)
     changed = _name_images(delta) or changed
     for key in ("content", "reasoning_content", "reasoning"):
         if not isinstance(delta.get(key), str | None):
@@ -254,7 +254,7 @@ def _name_images(delta: dict[str, Any]) -> bool:
     return True
 
 
-def _take_thoughts_out(delta: dict[str, Any]) -> bool:
+def _move_thoughts(delta: dict[str, Any]) -> bool:
     """Move the thoughts among the parts of a content, such as those of Mistral, to where thoughts are."""
     parts = delta.get("content")
     if not isinstance(parts, list):

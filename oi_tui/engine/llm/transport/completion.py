@@ -145,9 +145,9 @@ class CompletionCall:
 
     def _pass_on(self, chunk: Any, raw: RawReply) -> None:
         """Emit the pieces of a chunk, and what came with it in the raw stream."""
-        if gaps := raw.take_gaps():
+        if gaps := raw.pop_gaps():
             self._emit(gap=gaps)
-        for part in raw.take_signed() if raw.in_chunks else _find_signed_parts(chunk):
+        for part in raw.pop_signed() if raw.in_chunks else _find_signed_parts(chunk):
             self._emit(signed=part)
         for choice in getattr(chunk, "choices", None) or ():
             index = getattr(choice, "index", 0) or 0
@@ -182,9 +182,9 @@ class CompletionCall:
         raw = self._raw
         if raw is None:
             return
-        if gaps := raw.take_gaps():
+        if gaps := raw.pop_gaps():
             self._emit(gap=gaps)
-        for part in raw.take_signed():
+        for part in raw.pop_signed():
             self._emit(signed=part)
         self._finish = raw.incomplete or self._finish
         if self._begun:

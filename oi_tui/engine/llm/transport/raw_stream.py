@@ -85,13 +85,13 @@ class RawReply:
         elif response is not None and hasattr(response, "aiter_bytes"):
             response.aiter_bytes = partial(self._read_bytes, response.aiter_bytes)
 
-    def take_gaps(self) -> int:
+    def pop_gaps(self) -> int:
         """Return and reset the number of unreadable lines that were dropped."""
-        return self._filter.take_gaps()
+        return self._filter.pop_gaps()
 
-    def take_signed(self) -> list[tuple[str, list[dict[str, Any]]]]:
+    def pop_signed(self) -> list[tuple[str, list[dict[str, Any]]]]:
         """Return and reset the signed parts that came in chunks in the format of OpenAI."""
-        return self._filter.take_signed()
+        return self._filter.pop_signed()
 
     @property
     def in_chunks(self) -> bool:

@@ -34,9 +34,9 @@ class SseFilter:
         self.foreign: ForeignFormat | None = None
         #: The provider's own word for why the reply ended.
         self.reason = ""
-        #: How many lines were dropped since somebody asked; see `take_gaps`.
+        #: How many lines were dropped since somebody asked; see `pop_gaps`.
         self._gaps = 0
-        #: The signed parts that came since somebody asked; see `take_signed`.
+        #: The signed parts that came since somebody asked; see `pop_signed`.
         self._signed: list[tuple[str, list[dict[str, Any]]]] = []
         self._held: list[str] = []
         #: The data held since the last blank line: what is broken up into lines may be whole together.
@@ -105,12 +105,12 @@ class SseFilter:
         # What follows the end does not belong to the reply, such as a `[done]` in another spelling.
         return [] if self.ended else held
 
-    def take_gaps(self) -> int:
+    def pop_gaps(self) -> int:
         """Return and reset the number of dropped lines."""
         gaps, self._gaps = self._gaps, 0
         return gaps
 
-    def take_signed(self) -> list[tuple[str, list[dict[str, Any]]]]:
+    def pop_signed(self) -> list[tuple[str, list[dict[str, Any]]]]:
         """Return and reset the signed parts, each with the name of its field.
 
         Clients drop a chunk in which there is nothing else.

@@ -60,7 +60,7 @@ def _parse(code: str) -> tuple[ast.AST | None, list[Finding]]:
     tree = _parse_tree(code)
     if tree is not None:
         return tree, []
-    code, findings = notebook_rules.take_out(code)
+    code, findings = notebook_rules.replace_magics(code)
     return _parse_tree(code), findings
 
 

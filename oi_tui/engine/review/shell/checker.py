@@ -78,7 +78,7 @@ class _Parser:
         joined = False
         while self._at < len(self._code):
             command = self._command()
-            separator = self._take(_SEPARATOR)
+            separator = self._accept(_SEPARATOR)
             if command.words:
                 yield command
             elif joined or separator not in ("\n", ""):
@@ -91,12 +91,16 @@ class _Parser:
     def _command(self) -> ShellCommand:
         command = ShellCommand(self._line)
         while True:
-            spaces = self._take(_SPACES)
-            if self._take(_COMMENT) or self._at >= len(self._code) or _SEPARATOR.match(self._code, self._at):
+            spaces = self._accept(_SPACES)
+            if (
+                self._accept(_COMMENT)
+                or self._at >= len(self._code)
+                or _SEPARATOR.match(self._code, self._at)
+            ):
                 break
             if command.words and not spaces:
                 raise self._stop()
-            if self._take(_REDIRECTION):
+            if self._accept(_REDIRECTION):
                 if not self._at_end_of_word():
                     raise self._stop()
                 if not command.words:
@@ -132,7 +136,7 @@ class _Parser:
     def _at_end_of_word(self) -> bool:
         return self._at >= len(self._code) or self._code[self._at] in " \t\n;|&"
 
-    def _take(self, pattern: re.Pattern[str]) -> str:
+    def _accept(self, pattern: re.Pattern[str]) -> str:
         match = pattern.match(self._code, self._at)
         if match is None:
             return ""

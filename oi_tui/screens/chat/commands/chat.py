@@ -159,7 +159,7 @@ class ChatCommands(ConversationActions):
 
     def use_first_model(self, choice: ModelChoice | None) -> None:
         """Use the first model that the person chose, and save it."""
-        self.choosing.take(choice)
+        self.choosing.use(choice)
         if choice is None:
             self.tell(NO_MODEL)
         if choice is None or choice == DEMO or is_source(choice.model):

@@ -99,4 +99,4 @@ class ChatScreens:
 
     def _use(self, profile: Profile | None) -> None:
         if profile is not None:
-            self._ui.take_profile(profile)
+            self._ui.apply_profile(profile)

@@ -31,9 +31,9 @@ class ModelSwitcher:
         variable = find_variable_name(name, wanted.api_base)
         known = variable is None or variable in os.environ or self._keeps_key(wanted)
         if known or llamafile.is_source(name) or local_servers.is_local(name, wanted.api_base):
-            self.take(wanted)
+            self.use(wanted)
         else:
-            self._ui.show_screen(self._make_screen(wanted=wanted), self.take)
+            self._ui.show_screen(self._make_screen(wanted=wanted), self.use)
 
     def ask_for_key(self, is_wanted: Callable[[], bool], then: Callable[[], None]) -> None:
         """Ask for the API key that the model in use lacks, and go on; nothing is asked where there is one.
@@ -47,7 +47,7 @@ class ModelSwitcher:
         wanted = ModelChoice(profile.model, profile.api_base)
 
         def go_on(choice: ModelChoice | None) -> None:
-            self.take(choice)
+            self.use(choice)
             if choice:
                 then()
 
@@ -59,7 +59,7 @@ class ModelSwitcher:
 
     def choose(self) -> None:
         """Let the person choose from the models that were found."""
-        self._ui.show_screen(self._make_screen(), self.take)
+        self._ui.show_screen(self._make_screen(), self.use)
 
     def choose_local(self, then: Callable[[], None]) -> bool:
         """In local mode, choose a model of this machine, and go on; False where one is set already."""
@@ -70,15 +70,15 @@ class ModelSwitcher:
         wanted = ModelChoice(profile.model) if named else None
 
         def go_on(choice: ModelChoice | None) -> None:
-            self.take(choice)
+            self.use(choice)
             if choice:
                 then()
 
         self._ui.show_screen(self._make_screen(local=True, wanted=wanted), go_on)
         return True
 
-    def take(self, choice: ModelChoice | None) -> None:
-        """Use the chosen model."""
+    def use(self, choice: ModelChoice | None) -> None:
+        """Switch to the chosen model."""
         if choice is None:
             return
         if self._workspace.profile.completions:
@@ -89,7 +89,7 @@ class ModelSwitcher:
             )
             return
         if llamafile.is_source(choice.model):
-            self._ui.show_screen(LlamafileScreen(choice.model), self._take_llamafile)
+            self._ui.show_screen(LlamafileScreen(choice.model), self._use_llamafile)
             return
         workspace = self._workspace
         before = workspace.profile
@@ -121,10 +121,10 @@ class ModelSwitcher:
         same = find_provider(choice.model) == find_provider(now.model) and choice.api_base == now.api_base
         return same and bool(now.api_key)
 
-    def _take_llamafile(self, result: Llamafile | str | None) -> None:
+    def _use_llamafile(self, result: Llamafile | str | None) -> None:
         if isinstance(result, Llamafile):
             self._ui.run_in_background(lambda: self._workspace.model.run_llamafile(result))
-            self.take(ModelChoice(result.model, result.api_base))
+            self.use(ModelChoice(result.model, result.api_base))
         elif result:
             self._ui.tell(result, warning=True)
 

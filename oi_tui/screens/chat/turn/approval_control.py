@@ -57,7 +57,7 @@ class ApprovalControl:
             case TurnEnded():
                 self._end()
 
-    def take_keyboard(self) -> None:
+    def focus_panel(self) -> None:
         """Focus the panel, unless the person is busy elsewhere."""
         if self._panel.is_answer(self._prompt.text) and not self._typed_before:
             # An answer that was typed too early; undo brings it back where it was meant as text.

@@ -80,7 +80,7 @@ class Foreground:
         """Follow the events of the run."""
         match event:
             case MessageGrew(id, text) if id == self._console:
-                self._take(text)
+                self._feed(text)
             case MessageRecorded(Message(type="code", state="running") as code):
                 self.end()
                 self._code = code
@@ -114,7 +114,7 @@ class Foreground:
     def _is_running(self, id: str) -> bool:
         return self._code is not None and self._code.id == id
 
-    def _take(self, text: str) -> None:
+    def _feed(self, text: str) -> None:
         self._output.feed(text)
         if self._program:
             self._program.view.feed(text)

@@ -38,7 +38,7 @@ class ProgramInputControl:
             case RunReported(_, InputRequested() as request):
                 self._bar.ask(self._progress.language, request)
                 if not (self._prompt.text or self._conversation.has_focus_within):
-                    self._bar.take_focus()
+                    self._bar.focus_field()
                 self._call_back(self._progress.doing)
             case RunReported(_, InputReceived()):
                 self._end(ended=False)

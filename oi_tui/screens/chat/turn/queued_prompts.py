@@ -24,22 +24,22 @@ class QueuedPrompts:
         self._bar.add(text)
         self._prompt.queue_waits = True
 
-    def take_first(self) -> str:
+    def pop_first(self) -> str:
         """Remove and return the oldest entry."""
-        text = self._bar.take_first()
+        text = self._bar.pop_first()
         self._prompt.queue_waits = bool(self._bar)
         return text
 
     def give_last_back(self) -> None:
         """Put the last queued message back into the prompt."""
         if self._bar:
-            self._prompt.put_back(self._bar.take_last())
+            self._prompt.put_back(self._bar.pop_last())
             self._prompt.queue_waits = bool(self._bar)
 
     def give_all_back(self) -> None:
         """Put all queued messages back into the prompt; drop the commands."""
         if self._bar:
-            texts = self._bar.take_all()
+            texts = self._bar.pop_all()
             # One text of both would hand the messages to a shell. History has the commands.
             self._prompt.put_back("\n".join(text for text in texts if not is_command(text)))
             for text in filter(is_command, texts):

@@ -84,9 +84,9 @@ class TurnControl:
         self.tokens = 0
         self._queued.give_all_back()
 
-    def take_events(self) -> list[Event]:
+    def pop_events(self) -> list[Event]:
         """Return the events of the turn since the last call; none of a turn that was abandoned."""
-        return self._turn.take() if self._turn else []
+        return self._turn.pop_events() if self._turn else []
 
     def keep(self, notice: Noticed) -> None:
         """Show a notice, but no earlier than at the end of the turn: it is no line inside a reply."""
@@ -121,7 +121,7 @@ class TurnControl:
         if event.outcome != "done":
             self._queued.give_all_back()
         while self._queued and not self.busy:
-            self.send_queued(self._queued.take_first())
+            self.send_queued(self._queued.pop_first())
 
     def show_activity(self) -> None:
         """Show in the conversation what the model is doing while its answer is awaited."""

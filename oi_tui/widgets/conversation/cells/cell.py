@@ -60,12 +60,12 @@ class CellBlock(Block):
 
     # What happens to it
 
-    def take(self, message: Message) -> None:
+    def update_message(self, message: Message) -> None:
         """Show this version of the code message."""
         if message.state == "running" and self.message.state != "running":
             self._started = time.monotonic()
         before, self.message = self.message, message
-        self._code.take(message)
+        self._code.update_message(message)
         if not self.live:
             self.pictures.drop_removed()
             self.reach_line(None)
@@ -96,11 +96,11 @@ class CellBlock(Block):
         """Add text that the model writes."""
         self._code.grow(text)
 
-    def take_edited(self, code: str) -> None:
-        """The person changed the code; it has not been approved yet."""
+    def set_edited(self, code: str) -> None:
+        """Set code that the person changed; it has not been approved yet."""
         proposed = self.message.proposed if self.message.proposed is not None else self.message.content
         self.message = self.message.but(content=code, proposed=proposed if proposed != code else None)
-        self._code.take(self.message)
+        self._code.update_message(self.message)
 
     def flag(self, lines: frozenset[int]) -> bool:
         """Mark lines, counted from 1, as worth a look; return False if they are marked already."""

@@ -43,8 +43,8 @@ class CellCode:
         self._changed: set[int] = set()
         self._flagged: frozenset[int] = frozenset()
 
-    def take(self, message: Message) -> None:
-        """Take the code of this version of the message."""
+    def update_message(self, message: Message) -> None:
+        """Show the code of this version of the message."""
         before, self._message = self._message, message
         is_same = message.content == self.text and message.proposed == before.proposed
         if not is_same and (message.content or message.state != "writing"):

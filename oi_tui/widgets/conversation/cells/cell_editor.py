@@ -66,7 +66,7 @@ class CellEditor:
         if cell is None:
             return ""
         code = self.code_editor.code if self.code_editor.modified else cell.code
-        cell.take_edited(code)
+        cell.set_edited(code)
         self._close(cell)
         return code
 

@@ -65,7 +65,7 @@ def _run_file(driver, code, path, options):
         _execute(code, module.__dict__, options)
     finally:
         sys.modules["__main__"] = driver.module
-        _take(driver, module.__dict__)
+        _add_names(driver, module.__dict__)
 
 
 def _tell_times(began, times):
@@ -82,7 +82,7 @@ def _run_module(driver, arguments):
 
     with _ProgramArguments(arguments, os.getcwd()):
         try:
-            _take(driver, runpy.run_module(arguments[0], run_name="__main__", alter_sys=True))
+            _add_names(driver, runpy.run_module(arguments[0], run_name="__main__", alter_sys=True))
         except SystemExit as error:
             if error.code:
                 raise
@@ -118,7 +118,7 @@ def _execute(code, names, options=()):
             raise
 
 
-def _take(driver, names):
+def _add_names(driver, names):
     driver.module.__dict__.update({name: value for name, value in names.items() if not name.startswith("__")})
 
 

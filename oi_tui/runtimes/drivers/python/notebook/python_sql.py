@@ -317,7 +317,7 @@ class _Sqlite(DatabaseConnection):
             if cursor.description is None:
                 self._keep_view(statement)
                 return cursor.rowcount
-            return [column[0] for column in cursor.description], take(cursor, most)
+            return [column[0] for column in cursor.description], fetch_rows(cursor, most)
         except (sqlite3.Error, sqlite3.Warning, OverflowError, ValueError) as error:
             if str(error) == "interrupted":
                 raise KeyboardInterrupt from None
@@ -479,10 +479,10 @@ class _DuckDb(DatabaseConnection):
         run = {"__run__": self._connection.execute, "__statement__": statement}
         result = eval("__run__(__statement__)", frames, run)
         columns = [column[0] for column in result.description or ()]
-        return columns, take(result, most) if columns else []
+        return columns, fetch_rows(result, most) if columns else []
 
 
-def take(cursor, most):
+def fetch_rows(cursor, most):
     """Return all rows, or `most` and one more, which shows that there are others."""
     return cursor.fetchall() if most is None else cursor.fetchmany(most + 1)
 

@@ -12,7 +12,7 @@ import re
 import sys
 import urllib.parse
 
-from python_sql import BACKSLASHES, DatabaseConnection, SqlError, connect_file, interruptible, take
+from python_sql import BACKSLASHES, DatabaseConnection, SqlError, connect_file, fetch_rows, interruptible
 
 _PASSWORD = re.compile(r"password|access denied", re.I)
 _POSTGRES, _MYSQL = ("postgresql", "postgres"), ("mysql", "mariadb")
@@ -106,7 +106,7 @@ class _Server(DatabaseConnection):
             if not cursor.description:
                 word = statement.split(None, 1)[0].lower()
                 return cursor.rowcount if word in _CHANGING else -1
-            return [column[0] for column in cursor.description], take(cursor, most)
+            return [column[0] for column in cursor.description], fetch_rows(cursor, most)
         finally:
             cursor.close()
 
@@ -226,7 +226,7 @@ class _MySql(_Server):
             with self._connection.cursor() as cursor:
                 cursor.execute(statement)
                 while cursor.description is not None:
-                    results.append(([column[0] for column in cursor.description], take(cursor, most)))
+                    results.append(([column[0] for column in cursor.description], fetch_rows(cursor, most)))
                     if not cursor.nextset():
                         break
             return results

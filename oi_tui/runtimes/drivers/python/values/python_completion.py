@@ -115,9 +115,9 @@ class _CaretContext:
         self.brackets, self.commas = [], {}
         at = 0
         while at < len(before):
-            at = self._take(before, at)
+            at = self._advance(before, at)
 
-    def _take(self, before, at):
+    def _advance(self, before, at):
         character = before[at]
         if self.is_comment:
             self.is_comment = character != "\n"

@@ -60,8 +60,8 @@ class ValueDisplay:
         imports.prepare("pandas", _show_all_columns)
         imports.prepare("polars", _print_all_columns)
         imports.prepare("PIL.ImageShow", self._add_viewer)
-        imports.prepare("IPython.core.display_functions", self._take_display)
-        imports.prepare("IPython.display", self._take_display)
+        imports.prepare("IPython.core.display_functions", self._patch_display)
+        imports.prepare("IPython.display", self._patch_display)
         plots = lambda: import_quietly("python_plots")  # noqa: E731
         imports.prepare("plotly.io._renderers", lambda module: plots().prepare_plotly(module, self))
         imports.prepare("bokeh.io.showing", lambda module: plots().prepare_bokeh(module, self))
@@ -268,7 +268,7 @@ class ValueDisplay:
         if str(dict.get(matplotlib.rcParams, "backend")).endswith(_FIGURES):
             self.figures()
 
-    def _take_display(self, display):
+    def _patch_display(self, display):
         # IPython's own shows only what it is, where no kernel of its runs.
         display.display = self.display
         display.update_display = self.update_display
