@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from oi_tui.computer.desktop.base import Region
 from oi_tui.computer.desktop.keyboard import _NAMES
 from oi_tui.computer.desktop.session import open_desktop
 from oi_tui.computer.desktop.wayland.driver import Wayland
@@ -156,6 +157,44 @@ def test_code_sees_the_screen_and_its_windows(cells: WaylandCells) -> None:
     assert part == "<Picture 100x50>"
     text, _ = cells.tried("computer.mouse.move(icon='Recorder')")
     assert "Wayland does not tell where windows and elements are" in text
+
+
+@pytest.mark.needs("swaymsg")
+def test_a_monitor_that_is_plugged_in_moved_or_scaled_later_is_seen_and_reached(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("DISPLAY", raising=False)
+    with compositor(tmp_path / "run") as variables:
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value)
+        [ipc] = (tmp_path / "run").glob("sway-ipc*")
+        swaymsg = ["swaymsg", "--quiet", "--socket", str(ipc)]
+        with contextlib.closing(Wayland()) as desktop:
+            assert desktop.size() == (800, 600)
+            subprocess.run([*swaymsg, "create_output"], check=True)
+            until(lambda: len(desktop.monitors()) == 2, "the second monitor")
+            place = "output HEADLESS-2 resolution 1000x600 position -500 -100 scale 2"
+            subprocess.run([*swaymsg, place], check=True)
+            # The first monitor was at the left upper corner of the desktop, until this one is left of it.
+            places = [Region(500, 0, 800, 600), Region(0, 0, 500, 300)]
+            until(lambda: desktop.monitors() == places, "the second monitor at its place")
+            picture = desktop.capture(Region(0, 0, *desktop.size()))
+            assert (picture.width, picture.height) == desktop.size()
+            subprocess.run([*swaymsg, "focus output HEADLESS-1"], check=True)
+            with contextlib.closing(Recorder(tmp_path / "log", variables)) as recorder:
+                until(lambda: "Recorder" in [item.title for item in desktop.windows()], "its window")
+                # Until the window fills the screen, it may not be where the pointer is.
+                until(
+                    lambda: (
+                        desktop.move(508, 8)
+                        or "button 35 down 1 1" in recorder.lines
+                        or desktop.move(700, 500)
+                    ),
+                    "the pointer in the window",
+                )
+                desktop.button(1, True)
+                desktop.button(1, False)
+                recorder.says("button 0 up 1 1")
 
 
 @pytest.mark.needs("tesseract")

@@ -62,11 +62,13 @@ class Wayland:
 
     def size(self) -> tuple[int, int]:
         """The size of the whole screen."""
-        return self._screen.size()
+        with self._lock:
+            return self._screen.size()
 
     def monitors(self) -> list[Region]:
         """Where each monitor lies."""
-        return self._screen.monitors()
+        with self._lock:
+            return self._screen.monitors()
 
     def capture(self, region: Region) -> Picture:
         """Take a picture of a part of the screen."""

@@ -49,13 +49,28 @@ class Screen:
         self._wire = wire
         self._shm = wire.require("wl_shm", 1)
         self._screencopy = wire.require("zwlr_screencopy_manager_v1", 1)
-        manager = wire.require("zxdg_output_manager_v1", 1)
-        self._outputs = [self._read(item, manager) for item in wire.globals if item[1] == "wl_output"]
-        wire.roundtrip()
-        if not any(output.region.width for output in self._outputs):
-            raise ComputerError("This Wayland compositor has no monitor.")
+        self._manager = wire.require("zxdg_output_manager_v1", 1)
+        #: The monitors, by the number of their global.
+        self._outputs: dict[int, _Output] = {}
+        self._update_outputs()
 
-    def _read(self, item: tuple[int, str, int], manager: int) -> _Output:
+    def _update_outputs(self) -> list[_Output]:
+        """Return the monitors that there are now: one may be plugged in, pulled out or moved at any time."""
+        wire = self._wire
+        wire.roundtrip()
+        there = {item[0]: item for item in wire.globals if item[1] == "wl_output"}
+        new = there.keys() - self._outputs.keys()
+        self._outputs = {
+            number: self._outputs.get(number) or self._read(item) for number, item in there.items()
+        }
+        if new:
+            wire.roundtrip()
+        outputs = [output for output in self._outputs.values() if output.region.width]
+        if not outputs:
+            raise ComputerError("This Wayland compositor has no monitor that is on.")
+        return outputs
+
+    def _read(self, item: tuple[int, str, int]) -> _Output:
         output = _Output()
 
         def on_output(code: int, event: Event) -> None:
@@ -73,30 +88,37 @@ class Screen:
                 output.region = Region(region.x, region.y, event.signed(), event.signed())
 
         output.object = self._wire.bind(item, 1, on_output)
-        self._wire.request(manager, 1, self._wire.new(on_place), output.object)
+        self._wire.request(self._manager, 1, self._wire.new(on_place), output.object)
         return output
 
     def size(self) -> tuple[int, int]:
         """The size of the rectangle around all monitors."""
-        regions = self.monitors()
-        return max(item.x + item.width for item in regions), max(item.y + item.height for item in regions)
+        return _find_size(self.monitors())
 
     def monitors(self) -> list[Region]:
         """Where each monitor lies; the left upper corner of all is (0, 0)."""
-        regions = [output.region for output in self._outputs]
-        left, top = min(item.x for item in regions), min(item.y for item in regions)
-        return [Region(item.x - left, item.y - top, item.width, item.height) for item in regions]
+        return [place for _, place in self._arrange()]
+
+    def _arrange(self) -> list[tuple[_Output, Region]]:
+        """The monitors, each with its place."""
+        outputs = self._update_outputs()
+        left, top = min(item.region.x for item in outputs), min(item.region.y for item in outputs)
+        return [
+            (item, Region(item.region.x - left, item.region.y - top, item.region.width, item.region.height))
+            for item in outputs
+        ]
 
     def capture(self, region: Region) -> Picture:
         """Take a picture of a part of the screen; what is on no monitor is black."""
-        width, height = self.size()
+        monitors = self._arrange()
+        width, height = _find_size([place for _, place in monitors])
         left, top = max(region.x, 0), max(region.y, 0)
         right, bottom = min(region.x + region.width, width), min(region.y + region.height, height)
         if right <= left or bottom <= top:
             raise ComputerError(f"{region} is not on the screen, which has {width}x{height} pixels.")
         whole = right - left
         pixels = bytearray(whole * (bottom - top) * 3)
-        for output, place in zip(self._outputs, self.monitors()):
+        for output, place in monitors:
             x, y = max(place.x, left), max(place.y, top)
             end_x, end_y = min(place.x + place.width, right), min(place.y + place.height, bottom)
             if end_x <= x or end_y <= y:
@@ -154,6 +176,10 @@ class Screen:
                 if frame.end != _READY:
                     raise ComputerError(_NO_PICTURE)
                 return memory[:]
+
+
+def _find_size(places: list[Region]) -> tuple[int, int]:
+    return max(item.x + item.width for item in places), max(item.y + item.height for item in places)
 
 
 def _rgb(rows: list[bytes], width: int, *, blue_first: bool) -> Picture:

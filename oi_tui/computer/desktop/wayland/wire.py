@@ -196,3 +196,6 @@ class WaylandConnection:
     def _on_registry(self, code: int, event: Event) -> None:
         if code == 0:
             self.globals.append((event.unsigned(), event.text(), event.unsigned()))
+        elif code == 1:
+            gone = event.unsigned()
+            self.globals = [item for item in self.globals if item[0] != gone]
