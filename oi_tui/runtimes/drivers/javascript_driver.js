@@ -207,7 +207,23 @@ function main(folder, typed) {
     });
   // The lines of an error without those that the driver adds.
   const driverLines = /^\s+at .*(javascript_(?:driver|output)\.js|node:inspector|node:internal\/worker|nodejs\.internal|new Promise \(<anonymous>\)|Worker\.emit|MessagePort\.)/;
-  const cleanTrace = (text) => text.split('\n').filter((line) => !driverLines.test(line)).map(mapPlaces);
+  const cleanTrace = (text) => text.split('\n').filter((line) => !driverLines.test(line));
+  const { toString } = Error.prototype;
+  const nameError = (error) => {
+    try {
+      return toString.call(error);
+    } catch {
+      return 'Error';
+    }
+  };
+  // What a program shows of an error that it caught ends with its own lines, too.
+  Error.prepareStackTrace = (error, frames) => {
+    const first = frames.findIndex((frame) => frame.getFileName() === __filename);
+    let end = first < 0 ? frames.length : first;
+    while (first >= 0 && end && frames[end - 1].getFileName() === 'node:inspector') end -= 1;
+    const lines = frames.slice(0, end).map((frame) => mapPlaces(`    at ${frame}`));
+    return [nameError(error), ...lines].join('\n');
+  };
   const importer = / imported from \S*javascript_driver\.js$/;
   const writeError = (error, where, words) => {
     if (!(error instanceof Error)) {
@@ -217,7 +233,7 @@ function main(folder, typed) {
     }
     const lines = cleanTrace(util.inspect(error));
     lines[0] = lines[0].replace(importer, '');
-    if (error instanceof SyntaxError && where) lines.splice(1, 0, `    at ${mapPlaces(where)}`);
+    if (where && error instanceof SyntaxError && !lines.some((line) => /^\s+at /.test(line))) lines.splice(1, 0, `    at ${mapPlaces(where)}`);
     process.stderr.write(`${words} ${lines.join('\n')}\n`);
     return `${error.name}: ${String(error.message).split('\n')[0].replace(importer, '')}`.slice(0, 300);
   };

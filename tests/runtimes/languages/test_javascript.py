@@ -94,6 +94,31 @@ def test_a_cell_finds_what_a_script_finds(node: Computer) -> None:
 
 
 @pytest.mark.parametrize(
+    "code",
+    [
+        "try { null.x } catch (error) { console.log(error) }",
+        "try { null.x } catch (error) { console.error(error.stack) }",
+        "const fail = async () => { await 1; null.x }\ntry { await fail() } catch (error) { console.log(error.stack) }",
+        "console.trace('here')",
+        "const own = {}; Error.captureStackTrace(own); console.log(own.stack)",
+    ],
+)
+def test_the_trace_of_an_error_that_a_program_caught_has_its_own_lines_only(
+    node: Computer, code: str
+) -> None:
+    lines = play(node, "javascript", code).text.splitlines()
+    places = [line for line in lines if line.startswith("    at ")]
+    assert places
+    assert all(re.search(r"cell-\d+\.js:\d+:\d+", line) for line in places)
+
+
+def test_an_error_of_json_names_its_place_once(node: Computer) -> None:
+    text = play(node, "javascript", "const one = 1\nJSON.parse('{bad')").text
+    assert len(re.findall(r"cell-\d+\.js", text)) == 1
+    assert re.search(r"cell-\d+\.js:2:6", text)
+
+
+@pytest.mark.parametrize(
     "thrown",
     [
         "new Proxy({}, { get() { throw 1 } })",
