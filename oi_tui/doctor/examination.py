@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from oi_tui.doctor import folders, installation, place, terminal, work
+from oi_tui.doctor import configuration, folders, installation, target, terminal
 from oi_tui.doctor.finding import Check, Diagnosis
 
 if TYPE_CHECKING:
@@ -44,17 +44,17 @@ def list_checks(active: "ActiveProfile | None" = None, *, ask_terminal: bool) ->
     `ask_terminal` only where nobody else reads the keyboard.
     """
     away = active is not None and active.profile.target != "local"
-    there = (Check("Target", lambda: place.check_target(active.profile)),) if active and away else ()
+    there = (Check("Target", lambda: target.check_target(active.profile)),) if active and away else ()
     return (
         Check("Python", installation.check_python),
         Check("Packages", installation.check_packages),
         Check("Files", installation.check_files),
-        Check("Settings", lambda: work.check_settings(active)),
+        Check("Settings", lambda: configuration.check_settings(active)),
         *there,
-        Check("Languages", lambda: work.check_languages(active)),
-        Check("Models", lambda: work.check_models(active)),
-        Check("Keys", lambda: work.check_kept_keys(active)),
-        Check("Sandbox", lambda: work.check_sandbox(active)),
+        Check("Languages", lambda: configuration.check_languages(active)),
+        Check("Models", lambda: configuration.check_models(active)),
+        Check("Keys", lambda: configuration.check_kept_keys(active)),
+        Check("Sandbox", lambda: configuration.check_sandbox(active)),
         Check("Terminal", lambda: terminal.check_terminal(ask=ask_terminal)),
         Check("Folders", folders.check_folders),
     )

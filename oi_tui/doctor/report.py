@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from oi_tui import paths
-from oi_tui.doctor import place
 from oi_tui.doctor.examination import PATIENCE, examine, list_checks
 from oi_tui.doctor.finding import Diagnosis
+from oi_tui.doctor.target import PATIENCE as TARGET_PATIENCE
 from oi_tui.text import visible
 from oi_tui.version import __version__
 
@@ -45,7 +45,7 @@ def report(active: "ActiveProfile | None" = None, *, ask_terminal: bool) -> tupl
     lines = [f"oi-tui {__version__} on {platform.system()} {platform.release()}, {platform.machine()}"]
     problems = 0
     parts = list_checks(active, ask_terminal=ask_terminal)
-    patience = place.PATIENCE if any(part.title == "Target" for part in parts) else PATIENCE
+    patience = TARGET_PATIENCE if any(part.title == "Target" for part in parts) else PATIENCE
     for title, findings in examine(parts, patience):
         problems += sum(finding.good is False for finding in findings)
         lines += ["", title, *_format_lines(findings)]

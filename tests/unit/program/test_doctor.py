@@ -18,10 +18,11 @@ from pathlib import Path
 import pytest
 
 from oi_tui import paths
-from oi_tui.doctor import examination, folders, installation, place, server, terminal, work
+from oi_tui.doctor import configuration, examination, folders, installation, server, terminal
 from oi_tui.doctor.active_profile import ActiveProfile
 from oi_tui.doctor.finding import Check, Diagnosis
 from oi_tui.doctor.report import report, run
+from oi_tui.doctor.target import check_target
 from oi_tui.engine.settings.profile import Profile, list_settings
 from oi_tui.runtimes.sandbox import bubblewrap
 from oi_tui.runtimes.sandbox import sandbox as walls
@@ -95,11 +96,11 @@ def test_kept_keys_are_reported_of_by_name_and_a_file_that_others_wrote_is_a_pro
     path = paths.make_private(paths.config()) / "keys.json"
     path.write_text('{"MISTRAL_API_KEY": "canary-of-a-key-123"}')
     path.chmod(0o600)
-    reported = words(work.check_kept_keys())
+    reported = words(configuration.check_kept_keys())
     assert "True MISTRAL_API_KEY is saved in " in reported
     assert "canary" not in reported
     path.chmod(0o666)
-    assert "keys.json" in words(problems(work.check_kept_keys()))
+    assert "keys.json" in words(problems(configuration.check_kept_keys()))
 
 
 def test_a_server_on_this_machine_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,14 +111,14 @@ def test_a_server_on_this_machine_is_found(monkeypatch: pytest.MonkeyPatch) -> N
 
     with ModelServer(tags, questions=True) as server:
         monkeypatch.setenv("OLLAMA_HOST", server.base.split("//")[1].split("/")[0])
-        assert "Ollama is running: ollama/tiny:1b" in words(work.check_models())
+        assert "Ollama is running: ollama/tiny:1b" in words(configuration.check_models())
 
 
 def test_a_broken_profile_is_named_with_its_line() -> None:
     paths.make_private(paths.profiles())
     (paths.profiles() / "default.yaml").write_text("# mine\nllm.temperature: hot\n")
     (paths.profiles() / "other.yaml").write_text("llm: [\n")
-    (bad, worse) = problems(work.check_settings())
+    (bad, worse) = problems(configuration.check_settings())
     assert "default.yaml, line 2: llm.temperature" in bad.words
     assert "other.yaml" in worse.words
 
@@ -166,13 +167,13 @@ def test_a_target_is_reached_and_what_is_there_is_reported() -> None:
     ],
 )
 def test_a_target_that_cannot_be_reached_is_a_problem(target: str, words: str, fix: str) -> None:
-    (bad,) = problems(place.check_target(Profile(target=target)))
+    (bad,) = problems(check_target(Profile(target=target)))
     assert words in bad.words
     assert fix in bad.fix
 
 
 def test_a_sandbox_elsewhere_is_a_problem() -> None:
-    bad, *_ = problems(place.check_target(Profile(target="command:env", sandbox=True)))
+    bad, *_ = problems(check_target(Profile(target="command:env", sandbox=True)))
     assert "nothing can run there" in bad.words
 
 
@@ -276,7 +277,7 @@ def test_an_address_in_the_providers_own_variable_is_looked_at(monkeypatch: pyte
 def test_a_chosen_program_that_is_not_there_is_a_problem() -> None:
     paths.make_private(paths.profiles())
     (paths.profiles() / "default.yaml").write_text("python: /nowhere/python\n")
-    assert "/nowhere/python not found" in words(problems(work.check_languages()))
+    assert "/nowhere/python not found" in words(problems(configuration.check_languages()))
 
 
 def test_languages_that_are_not_known_are_problems(tmp_path: Path) -> None:
@@ -290,7 +291,7 @@ def test_languages_that_are_not_known_are_problems(tmp_path: Path) -> None:
         custom_languages=("gone.py", "shout.py:Shout", "loud.py"),
         origins={"languages": "flag", "custom_languages": "profile"},
     )
-    found = list(work.check_languages(ActiveProfile(profile, tmp_path / "mine.yaml")))
+    found = list(configuration.check_languages(ActiveProfile(profile, tmp_path / "mine.yaml")))
     said = words(problems(found))
     assert "--languages: unknown language 'nonsense'; languages: " in said
     assert "computer.custom_languages: gone.py: file not found: " in said
@@ -566,14 +567,14 @@ def test_it_neither_loads_textual_nor_litellm() -> None:
 
 
 def test_where_the_models_key_is_looked_for_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    reported = words(work.check_kept_keys())
+    reported = words(configuration.check_kept_keys())
     assert "None gpt-4o: OPENAI_API_KEY is not set; a key that you type is saved in " in reported
     assert (
         "the command line or profile, then the environment, then the system's keyring, then a file"
         in reported
     )
     monkeypatch.setenv("OPENAI_API_KEY", "canary-0123456789")
-    reported = words(work.check_kept_keys())
+    reported = words(configuration.check_kept_keys())
     assert "True gpt-4o: OPENAI_API_KEY comes from the environment." in reported
     assert "canary" not in reported
 
@@ -581,13 +582,13 @@ def test_where_the_models_key_is_looked_for_is_reported(monkeypatch: pytest.Monk
 def test_a_key_in_a_profile_is_advised_against_and_never_shown() -> None:
     paths.make_private(paths.profiles())
     (paths.profiles() / "default.yaml").write_text("llm.api_key: canary-0123456789\n")
-    reported = words(work.check_settings()) + words(work.check_kept_keys())
+    reported = words(configuration.check_settings()) + words(configuration.check_kept_keys())
     assert "default.yaml contains an API key, which anyone with the file can read > f2, then f3" in reported
     assert "canary" not in reported
 
 
 def test_what_cannot_act_on_this_machine_is_listed() -> None:
-    reported = words(work.check_settings())
+    reported = words(configuration.check_settings())
     for setting in list_settings():
         if setting.cannot():
             assert f"None {setting.key} has no effect: " in reported
@@ -596,11 +597,11 @@ def test_what_cannot_act_on_this_machine_is_listed() -> None:
 def test_where_the_environment_cannot_be_hidden_keys_in_it_are_reported_to_be_readable(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert "ps -E" not in words(work.check_models())
+    assert "ps -E" not in words(configuration.check_models())
     monkeypatch.setattr(sys, "platform", "darwin")
-    assert "ps -E" not in words(work.check_models())
+    assert "ps -E" not in words(configuration.check_models())
     monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-0123456789")
-    assert "as ps -E shows them" in words(work.check_models())
+    assert "as ps -E shows them" in words(configuration.check_models())
 
 
 def test_what_the_checks_import_is_imported_before_their_threads_begin() -> None:
@@ -635,6 +636,6 @@ def test_an_old_bubblewrap_is_remarked(monkeypatch: pytest.MonkeyPatch, tmp_path
         program.write_text(f"#!/bin/sh\necho '    {option} FD DEST'\n")
         program.chmod(0o755)
         bubblewrap._binds_descriptors.cache_clear()
-        _, *more = work.check_sandbox(ActiveProfile(Profile(sandbox=True)))
+        _, *more = configuration.check_sandbox(ActiveProfile(Profile(sandbox=True)))
         assert len(more) == remarks
     bubblewrap._binds_descriptors.cache_clear()
