@@ -10,7 +10,6 @@ from textual.binding import Binding, BindingType
 from textual.document._document import Document, EditResult
 from textual.document._document_navigator import DocumentNavigator
 from textual.document._edit import Edit
-from textual.document._wrapped_document import WrappedDocument
 from textual.geometry import Offset
 from textual.message import Message
 from textual.strip import Strip
@@ -22,7 +21,7 @@ from oi_tui.widgets.editor.code_completion import CodeCompletion
 from oi_tui.widgets.editor.code_line import RowView, paint_row
 from oi_tui.widgets.editor.indentation import indent_next_line, shift_lines
 from oi_tui.widgets.editor.text_area import StableTextArea
-from oi_tui.widgets.editor.wrapped_lines import WrappedLines
+from oi_tui.widgets.editor.wrapped_lines import FastWrappedDocument, WrappedLines
 from oi_tui.widgets.idle import obey
 from oi_tui.widgets.prompt.completion import CompletionQuery
 from oi_tui.widgets.prompt.completion_list import CompletionOffer
@@ -195,7 +194,7 @@ class CodeEditor(StableTextArea):
 
     def _set_document(self, text: str, language: str | None) -> None:  # noqa: ARG002
         self.document = CodeDocument(text)
-        self.wrapped_document = WrappedDocument(self.document, tab_width=self.indent_width)
+        self.wrapped_document = FastWrappedDocument(self.document, tab_width=self.indent_width)
         self.navigator = DocumentNavigator(self.wrapped_document)
         self._highlighter.forget_from(0)
         self._build_highlight_map()

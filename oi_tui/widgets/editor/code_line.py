@@ -1,7 +1,10 @@
 """Paints one row of the code editor, and finds the cells of its characters."""
 
-from collections.abc import Sequence
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from rich.segment import Segment
 from rich.style import Style
@@ -57,28 +60,44 @@ class RowView:
 def paint_row(view: RowView, line: str, pieces: Sequence[Piece]) -> Strip:
     """Paint a row; `pieces` are the tokens of its line."""
     room = view.width - view.gutter
-    start = count_cells(line[: view.first]) if view.part else view.scroll_x
+    start = count_cells(line, view.first) if view.part else view.scroll_x
     end = start + room
     if view.last is not None:
-        end = min(end, count_cells(line[: view.last]))
-    segments, columns, cells = _paint_characters(view, pieces, start + view.width)
+        end = min(end, count_cells(line, view.last))
+    # What is left of the view is not painted.
+    first = find_column(line, start)
+    skipped = count_cells(line, first)
+    segments, columns, cells = _paint_characters(view, _drop(pieces, first), first, skipped)
     # No part of a wrapped line is cut on the left, and only the last one on the right, where characters that
     # are drawn in words are wider than the wrapped document takes them for.
     cut_left = not view.is_wrapped and start > 0 and bool(line)
     # The space after the last character does not belong to the line.
     cut_right = view.last is None and cells - (columns > len(line)) > start + room
-    body = Strip(segments).crop(start, end).extend_cell_length(room, view.look.code)
-    caret = None if view.caret is None else count_cells(line[: view.caret]) - start
+    body = Strip(segments).crop(start - skipped, end - skipped).extend_cell_length(room, view.look.code)
+    caret = None if view.caret is None else count_cells(line, view.caret) - start
     return Strip.join(
         [_paint_gutter(view), _mark_cut(body, cut_left, cut_right, caret, view.look.code_muted)]
     )
 
 
-def _paint_characters(view: RowView, pieces: Sequence[Piece], end: int) -> tuple[list[Segment], int, int]:
-    """Paint a line up to about cell `end`, with a space after it, and count its columns and cells."""
+def _drop(pieces: Sequence[Piece], count: int) -> Iterator[Piece]:
+    """Yield the tokens without their first `count` characters."""
+    for kind, text in pieces:
+        if count < len(text):
+            yield kind, text[count:]
+        count = max(count - len(text), 0)
+
+
+def _paint_characters(
+    view: RowView, pieces: Iterable[Piece], column: int, cells: int
+) -> tuple[list[Segment], int, int]:
+    """Paint what begins at a column and cell, up to the edge of the view, with a space after the line.
+
+    Returns it with the column and cell behind it.
+    """
     look = view.look
     segments: list[Segment] = []
-    column = cells = 0
+    end = cells + 2 * view.width
     for kind, text in [*pieces, (None, " ")]:
         base = look.token(kind) if kind is not None else look.code
         for character in text:
@@ -119,22 +138,33 @@ def _mark_cut(body: Strip, left: bool, right: bool, caret: int | None, style: St
     return body
 
 
-def count_cells(text: str) -> int:
-    """Count the cells of the beginning of a line."""
-    cells = 0
-    for character in text:
-        cells += measure_width(_draw(character, cells))
-    return cells
+def count_cells(line: str, column: int) -> int:
+    """Count the cells of what is before a column of a line."""
+    return _list_cells(line)[min(column, len(line))]
 
 
 def find_column(line: str, cell: int) -> int:
     """Return the column of the character that covers a cell; the length of the line behind its end."""
+    return bisect_right(_list_cells(line), cell) - 1
+
+
+# Each row of a long line that is wrapped asks for them several times.
+@lru_cache(maxsize=8)
+def _list_cells(line: str) -> Sequence[int]:
+    """Return the cells at which the characters of a line begin, and the one behind the last of them."""
+    if line.isascii() and line.isprintable():
+        return range(len(line) + 1)
+    begins = array("L", [0])
     cells = 0
-    for column, character in enumerate(line):
-        cells += measure_width(_draw(character, cells))
-        if cells > cell:
-            return column
-    return len(line)
+    for character in line:
+        cells += TAB - cells % TAB if character == "\t" else _measure_character(character)
+        begins.append(cells)
+    return begins
+
+
+@lru_cache(maxsize=4096)
+def _measure_character(character: str) -> int:
+    return measure_width(_draw(character, 0))
 
 
 def _draw(character: str, cells: int) -> str:

@@ -1,11 +1,25 @@
 """Finds the rows, columns and cells of a code editor's lines, which may be wrapped."""
 
 from bisect import bisect_right
+from itertools import pairwise
 
-from textual.geometry import Offset
+from textual.document._wrapped_document import WrappedDocument
 from textual.widgets import TextArea
 
 from oi_tui.widgets.editor.code_line import count_cells, find_column
+
+
+class FastWrappedDocument(WrappedDocument):
+    """Finds parts of lines without the objects of Rich that Textual's own makes of all parts of a line."""
+
+    def get_sections(self, line_index: int) -> list[str]:
+        """Return the parts of a line."""
+        line = self.document[line_index]
+        return [line[start:end] for start, end in pairwise((0, *self.get_offsets(line_index), len(line)))]
+
+    def find_row(self, y: int) -> tuple[int, int]:
+        """Return the line that a row shows, and the part of it; those of the last row behind the end."""
+        return self._offset_to_line_info[min(y, len(self._offset_to_line_info) - 1)]
 
 
 class WrappedLines:
@@ -29,8 +43,8 @@ class WrappedLines:
         if not self._area.soft_wrap:
             return y, 0
         wrapped = self._area.wrapped_document
-        line, first = wrapped.offset_to_location(Offset(0, y))
-        return line, bisect_right(wrapped.get_offsets(line), first)
+        assert isinstance(wrapped, FastWrappedDocument)
+        return wrapped.find_row(y)
 
     def find_columns(self, line: int, part: int) -> tuple[int, int | None]:
         """Return the columns from and up to which a part goes; None for the end of the line."""
@@ -52,8 +66,8 @@ class WrappedLines:
         line, part = self.find_row(y)
         first, last = self.find_columns(line, part)
         text = self._area.document.get_line(line)
-        column = find_column(text[:last], x + self._count_cells_before(line, first))
+        column = find_column(text, x + self._count_cells_before(line, first))
         return line, column if last is None else min(column, last - 1)
 
     def _count_cells_before(self, line: int, column: int) -> int:
-        return count_cells(self._area.document.get_line(line)[:column])
+        return count_cells(self._area.document.get_line(line), column)

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from cProfile import Profile
 
 import pytest
 from pygments.token import Token
@@ -269,3 +270,25 @@ async def test_a_paste_that_would_stop_the_screen_is_refused_with_a_notice(size:
         assert told == ([] if taken else [f"{refused} Save it in a file, and let the code read that."])
         await pilot.press("y")
         assert editor.text.endswith("y")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("wrapped", [False, True], ids=["cut", "wrapped"])
+@pytest.mark.parametrize("piece", ["abcdefghi ", "中文字符é\t"], ids=["letters", "wide"])
+async def test_a_key_at_the_end_of_a_huge_line_does_not_draw_the_whole_line(
+    piece: str, wrapped: bool
+) -> None:
+    line = piece * (200_000 // len(piece))
+    async with editing(line) as (pilot, editor):
+        editor.soft_wrap = wrapped
+        editor.move_cursor(editor.document.end)
+        await pilot.press("x")
+        await pilot.pause()
+        profile = Profile()
+        profile.enable()
+        await pilot.press("y")
+        await pilot.pause()
+        profile.disable()
+        assert editor.code == line + "xy"
+        calls = [entry for entry in profile.getstats() if not isinstance(entry.code, str)]
+        assert sum(entry.callcount for entry in calls if "oi_tui" in entry.code.co_filename) < 20_000
