@@ -586,6 +586,7 @@ HARMLESS_PYTHON = [
     "with open('b.txt', encoding='utf-8') as f:\n    for line in f:\n        print(line.strip())",
     "import csv\nwith open('a.csv', newline='') as f:\n    rows = list(csv.DictReader(f))\nprint(rows[0]['x'])",
     "import json\nwith open('b.txt', 'r') as f:\n    json.load(f)",
+    "with open('b.txt') as f:\n    f.readline()\n    print(f.tell())\n    f.seek(0)",
     "# only words: os.remove('x')",
     "",
 ]  # fmt: skip

@@ -293,21 +293,22 @@ ATTRIBUTES: Final = _split_words(
         normal normalize notna notnull now nsmallest nth numerator nunique ohlc ordered
         outer overlaps pad pareto partition pattern pct_change permutation pivot poisson pop
         popitem popleft pow prod product ptp put quantile quantize quarter radd rand randint
-        randn random rank ravel rayleigh rdiv read readline readlines real reduceat reindex
-        remove remove_categories remove_unused_categories removeprefix removesuffix rename
-        rename_axis rename_categories reorder_categories repeat replace resample reset_index
-        reshape reverse rfind right rindex rjust rmul rollback rollforward rolling rotate
-        round rpartition rsplit rstrip rsub sample search searchsorted second seconds
-        select_dtypes sem set_axis set_categories set_index set_levels setdefault shape
-        shift shuffle size skew slice slope sort sort_index sort_values sortlevel span
-        sparse split splitlines squeeze stack standard_normal standard_t start startswith
-        std stdev str strftime strides string strip strptime sub subn subtract sum swapaxes
-        swapcase swaplevel symmetric_difference tail take time timestamp timetuple title
-        to_datetime64 to_dict to_flat_index to_frame to_list to_numpy to_period
-        to_pydatetime to_series to_timedelta64 to_timestamp today tolist total total_seconds
-        trace translate transpose triangular trim_zeros truediv truncate tz tz_convert
-        tz_localize tzinfo uniform union unique unstack update upper utc utcnow value
-        value_counts values var variance week weekday weibull where xs year zfill
+        randn random rank ravel rayleigh rdiv read readable readline readlines real reduceat
+        reindex remove remove_categories remove_unused_categories removeprefix removesuffix
+        rename rename_axis rename_categories reorder_categories repeat replace resample
+        reset_index reshape reverse rfind right rindex rjust rmul rollback rollforward
+        rolling rotate round rpartition rsplit rstrip rsub sample search searchsorted second
+        seconds seek seekable select_dtypes sem set_axis set_categories set_index set_levels
+        setdefault shape shift shuffle size skew slice slope sort sort_index sort_values
+        sortlevel span sparse split splitlines squeeze stack standard_normal standard_t
+        start startswith std stdev str strftime strides string strip strptime sub subn
+        subtract sum swapaxes swapcase swaplevel symmetric_difference tail take tell time
+        timestamp timetuple title to_datetime64 to_dict to_flat_index to_frame to_list
+        to_numpy to_period to_pydatetime to_series to_timedelta64 to_timestamp today tolist
+        total total_seconds trace translate transpose triangular trim_zeros truediv truncate
+        tz tz_convert tz_localize tzinfo uniform union unique unstack update upper utc
+        utcnow value value_counts values var variance week weekday weibull where xs year
+        zfill
     """
 ) | _split_words(plotting.ATTRIBUTES + science.ATTRIBUTES)
 #: Attributes that code may set; those of arrays that say how memory is read are none of them.
