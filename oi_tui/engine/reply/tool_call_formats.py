@@ -35,10 +35,13 @@ FORMS = {
     "tags": CallFormat(
         r"<(?P<tag>(?:[a-z]{2,12}:|longcat_)?(?:tool_calls?|function_calls?|tool_use)|TOOLCALL)>",
         r"</{tag}>",
+        ahead=1,
     ),
     "function": CallFormat(r"<function=(?P<named>[\w.-]{1,40})>", r"</function>"),
     "invoke": CallFormat(
-        r"<(?:[a-z]{2,12}:)?invoke name=[\"']?(?P<invoked>[\w.-]{1,40})[\"']?>", r"</(?:[a-z]{2,12}:)?invoke>"
+        # Grok closes its tag with a quotation mark.
+        r"<(?:[a-z]{2,12}:)?(?:invoke|function_call) name=[\"']?(?P<invoked>[\w.-]{1,40})[\"']?>",
+        r"</(?:[a-z]{2,12}:)?(?:invoke|function_call)\"?>",
     ),
     "deepseek": CallFormat(
         rf"<{_BAR}tool{_LOW}calls?{_LOW}begin{_BAR}>",
@@ -49,9 +52,9 @@ FORMS = {
     ),
     "section": CallFormat(
         r"<\|tool_calls_section_begin\|>|<\|tool_call_(?:begin|start)\|>|<\|START_ACTION\|>"
-        r"|<\|tools_prefix\|>|<start_function_call>",
+        r"|<\|tools_prefix\|>|<start_function_call>|<\|tool_call>(?=call:)|<\|tool_call:begin\|>",
         r"<\|tool_calls_section_end\|>|<\|tool_call_end\|>(?!\s{0,20}<\|tool_call)|<\|END_ACTION\|>"
-        r"|<\|tools_suffix\|>|<end_function_call>",
+        r"|<\|tools_suffix\|>|<end_function_call>|<tool_call\|>|<\|tool_call:end\|>",
         ahead=40,
     ),
     "python": CallFormat(
@@ -88,7 +91,7 @@ OPENING = "|".join(f"(?P<{name}>{form.opens})" for name, form in FORMS.items())
 #: What may become one of them, at the end of what has arrived.
 OPENING_PERHAPS = (
     r"<\uff5cDSML\uff5c[a-z_]{0,16}"
-    r"|<(?:[a-z]{2,12}:)?invoke [^>\n]{0,50}"
+    r"|<(?:[a-z]{2,12}:)?(?:invoke|function_call) [^>\n]{0,50}|<\|tool_call>[cal]{0,4}"
     r"|<(?:execute|run_code|code_execution|code_interpreter|tool_code|bash|python|shell)\w{0,12}\s[^<>\n]{0,60}"
     r"|(?m:^)(?:A[a-z]{0,5}|Action:[ \t]{0,5}[\w.]{0,40}[ \t]{0,5}(?:\n[ \t]{0,5}[A-Za-z ]{0,12})?)"
     # Also behind a token of a chat template.

@@ -43,12 +43,19 @@ _PARAMETERS = re.compile(
     r"""(.*?)(?:\n?</(?:[a-z]{1,12}:)?parameter>(?=\s{0,50}(?:<(?:/|(?:[a-z]{1,12}:)?parameter)|\Z))|\Z)""",
     re.DOTALL,
 )
+#: A parameter that is not closed ends where the next one begins.
+_OPEN_PARAMETERS = re.compile(
+    r"<parameter=([\w-]{1,40})>\n?(.*?)(?:\n?</parameter>)?(?=\s{0,50}<parameter=[\w-]{1,40}>|\s{0,50}\Z)",
+    re.DOTALL,
+)
 _CHILDREN = re.compile(
     r"<(language|lang|code|command|script|source)>\n?(.*?)(?:\n?</\1>(?=\s{0,50}(?:<|\Z))|\Z)", re.DOTALL
 )
 _CDATA = re.compile(r"\A\s*<!\[CDATA\[\n?(.*?)\n?\]\]>\s*\Z", re.DOTALL)
 _PAIRS = re.compile(
-    r"<arg_key>\s*([\w-]{1,40})\s*</arg_key>\s*<arg_value>\n?(.*?)(?:\n?</arg_value>|\Z)", re.DOTALL
+    r"<arg_key>\s*([\w-]{1,40})\s*</arg_key>\s*<arg_value>\n?"
+    r"(.*?)(?:\n?</arg_value>(?=\s{0,50}(?:<(?:/|arg_key)|\Z))|\Z)",
+    re.DOTALL,
 )
 _WORDS = re.compile(r"[^a-z0-9+#]+")
 
@@ -256,6 +263,12 @@ def _as_tags(raw: str, name: str, resolve: Resolve) -> list[RecoveredCall]:
     for pattern in (_PAIRS, _PARAMETERS, _CHILDREN):
         for match in () if values else pattern.finditer(raw):
             values.setdefault(match[1].lower(), _CDATA.sub(r"\1", match[2]))
+    return _recover_from_tags(values, name, resolve) or _recover_from_tags(
+        {match[1].lower(): match[2] for match in _OPEN_PARAMETERS.finditer(raw)}, name, resolve
+    )
+
+
+def _recover_from_tags(values: dict[str, str], name: str, resolve: Resolve) -> list[RecoveredCall]:
     text = next((clean_word(values[key]) for key in LANGUAGE if values.get(key, "").strip()), None)
     for key in CODE if text is None else (*CODE, *_PERHAPS_CODE):
         if (code := values.get(key)) and (language := recover_code(code, text, name, key, resolve)):

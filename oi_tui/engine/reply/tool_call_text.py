@@ -40,6 +40,11 @@ class TextToolCall:
         self._brackets = Brackets()
         self._resolve = resolve
         self._pieces: list[str] = []
+        self._size = 0
+        #: The last character of these that is no space.
+        self._last = ""
+        #: The first closing mark within a value, such as a text of code: where it begins and ends.
+        self._mark_within: tuple[int, int] | None = None
 
     def step(self, cursor: Cursor, parts: list[Part], *, whole: bool) -> bool:
         """Take what there is; True once the form has ended, and the cursor stands behind it.
@@ -49,7 +54,11 @@ class TextToolCall:
         closed, ended = self._collect_to_end(cursor)
         if not ended and not cursor.final:
             return False
-        body = "".join(self._pieces)
+        body, rest = "".join(self._pieces), ""
+        if not ended and self._mark_within:
+            # There was no other, so that this one is it.
+            begin, end = self._mark_within
+            body, closed, rest, ended = body[:begin], body[begin:end], body[end:], True
         # A fence that has more than calls in it shows them.
         shown = self._fenced and not ended and self._mark.search(body) is not None
         read = None
@@ -64,6 +73,8 @@ class TextToolCall:
             parts.append(TextPart(self._opening + body + closed))
         else:
             parts.append(UnreadableCall(self._opening + body + closed))
+        if rest:
+            parts.append(TextPart(rest))
         return True
 
     def _collect_to_end(self, cursor: Cursor) -> tuple[str, bool]:
@@ -72,7 +83,7 @@ class TextToolCall:
             size, ended = self._brackets.end(cursor.rest, cursor.final)
             self._collect(cursor, cursor.at + size)
             return "", ended
-        match = self._closes.search(cursor.text, cursor.at)
+        match = self._find_end(cursor)
         if match and (cursor.final or match.end() + self._ahead <= len(cursor.text)):
             self._collect(cursor, match.start())
             cursor.at = match.end()
@@ -82,6 +93,25 @@ class TextToolCall:
         self._collect(cursor, max(cursor.at, stop))
         return "", False
 
+    def _find_end(self, cursor: Cursor) -> re.Match[str] | None:
+        """Find the closing mark, and pass over one that stands within a value."""
+        match = self._closes.search(cursor.text, cursor.at)
+        while match and self._kind == "tags" and not self._fenced and self._is_within_value(cursor, match):
+            if self._mark_within is None:
+                before = self._size - cursor.at
+                self._mark_within = before + match.start(), before + match.end()
+            match = self._closes.search(cursor.text, match.end())
+        return match
+
+    def _is_within_value(self, cursor: Cursor, match: re.Match[str]) -> bool:
+        """Whether no value ends in front of a closing mark, and text goes on right behind it."""
+        before = cursor.text[cursor.at : match.start()].rstrip()[-1:] or self._last
+        after = cursor.text[match.end() : match.end() + 1]
+        return bool(before and after) and before not in "}])>`" and not after.isspace() and after != "<"
+
     def _collect(self, cursor: Cursor, stop: int) -> None:
-        self._pieces.append(cursor.text[cursor.at : stop])
+        self._size += stop - cursor.at
+        piece = cursor.text[cursor.at : stop]
+        self._pieces.append(piece)
+        self._last = piece.rstrip()[-1:] or self._last
         cursor.at = stop

@@ -24,14 +24,16 @@ _BEGIN = re.compile(
     r"""|(?=<(?:[a-z]{2,12}:)?invoke name=["']?[\w.-]{1,40}["']?>)|(?=<function=[\w.-]{1,40}>)"""
 )
 _SEPARATOR = re.compile(
-    rf"<{_BAR}tool{_LOW}sep{_BAR}>|<\|tool_call_argument_begin\|>|<\|tool_call_arguments_begin\|>"
+    rf"<{_BAR}tool{_LOW}sep{_BAR}>|<\|tool_call:args\|>|<\|tool_call_argument_begin\|>|<\|tool_call_arguments_begin\|>"
 )
 _END = re.compile(
     rf"(?:<{_BAR}tool{_LOW}calls?{_LOW}end{_BAR}>|<\|tool_call_end\|>|</(?:[a-z]{{2,12}}:)?(?:tool_calls?|invoke|function)>|\s)+\Z"
 )
 _FUNCTION = re.compile(r"""\s*<(?:(?:[a-z]{2,12}:)?invoke name=["']?|function=)([\w.-]{1,40})["']?>""")
 _NAME = re.compile(r"\s*(?:call:|>>>)?([A-Za-z][\w.]{0,40}(?::\d{1,4})?)\s*(?=[\n<{\[`])")
-_ESCAPED = re.compile(r"<escape>(.*?)<escape>", re.DOTALL)
+#: How Gemma writes quotation marks.
+_ESCAPED = re.compile(r"(<escape>|<\|\"\|>)(.*?)\1", re.DOTALL)
+_LONGCAT = re.compile(r"(</?)longcat_(?=arg_(?:key|value)>)")
 _CLOSED = re.compile(r"</[\w:\uff5c]{1,40}>\s*\Z")
 _CHILD = re.compile(r"<(?:language|lang|code|command|script|source)>")
 _ATTRIBUTE = re.compile(r"""\b(?:language|lang)\s*=\s*["']?([\w+#.-]{1,40})""")
@@ -59,7 +61,7 @@ def read_wrapped(
         parts = _read_call(body, name, resolve, whole=whole)
         return parts or (_split_parts([RecoveredCall(name, body)], whole=whole) if resolve(name) else None)
     name = groups["named"] or groups["invoked"] or ""
-    body = body.replace("\uff5cDSML\uff5c", "")
+    body = _LONGCAT.sub(r"\1", body.replace("\uff5cDSML\uff5c", ""))
     parts = []
     starts = [match.start() for match in _BEGIN.finditer(body)]
     before = body[: starts[0]] if starts else body
@@ -74,8 +76,7 @@ def _read_call(chunk: str, name: str, resolve: Resolve, *, whole: bool) -> list[
     """Read one call: perhaps its name, and its arguments in JSON or in another way."""
     if function := _FUNCTION.match(chunk):
         name, chunk = function[1], chunk[function.end() :]
-    if "<escape>" in chunk:
-        chunk = _ESCAPED.sub(lambda match: json.dumps(match[1]), chunk)
+    chunk = _ESCAPED.sub(lambda match: json.dumps(match[2]), chunk)
     before, separator, after = _separate(chunk)
     if separator:
         name, chunk = before, after
