@@ -13,6 +13,7 @@ _WORDS = frozenset(
     {
         *("KEY", "KEYS", "APIKEY", "TOKEN", "TOKENS", "SECRET", "SECRETS", "CREDENTIAL", "CREDENTIALS"),
         *("CRED", "CREDS", "AUTH", "OAUTH", "OAUTH2", "BEARER", "JWT", "PAT", "DSN", "SAS", "COOKIE"),
+        *("MNEMONIC", "TOTP", "OTP", "HMAC", "SALT"),
         *("WEBHOOK", "PASS", "PASSWORD", "PASSWORDS", "PASSWD", "PASSPHRASE", "PWD"),
     }
 )

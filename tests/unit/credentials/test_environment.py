@@ -45,6 +45,9 @@ NAMES = [
     "REDIS_PASSWD",
     "OI_TUI_API_KEY",
     "AZURE_STORAGE_SAS",
+    "WALLET_MNEMONIC",
+    "TOTP_SEED",
+    "HASH_SALT",
 ]
 HARMLESS = [
     "PATH",
@@ -89,10 +92,30 @@ VALUES = (
     "https://hooks.slack.com/services/T0/B0/x",
     "-----BEGIN RSA PRIVATE KEY-----\nabc",
     "sk-proj-0123456789abcdef",
+    "Authorization: Bearer abc",
+    '{"authorization": "Basic bWU6cHc="}',
+    "https://example.blob.core.windows.net/c?sv=2024&sig=abcdef%3D",
+    "https://b.s3.amazonaws.com/k?X-Amz-Signature=0123456789abcdef",
+    "https://api.example/v1?api_key=0123456789",
+    "https://discord.com/api/webhooks/1/abc",
+    "hvs.0123456789abcdef",
+    "dapi0123456789abcdef",
+    "SG.0123456789abcdefghij.0123456789abcdef",
+    "1234567890:AA0123456789abcdef",
     "ghp_0123456789abcdefghij",
     "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.sig",
 )
-OPEN_VALUES = ("https://example.org/a@b", "ssh://git@example.org/x", "host:5432", "me@example.org", "a b c")
+OPEN_VALUES = (
+    "https://example.org/a@b",
+    "ssh://git@example.org/x",
+    "host:5432",
+    "me@example.org",
+    "a b c",
+    "https://example.org/?key=abcdefgh&q=sig",
+    "authorization: none",
+    "r8_short",
+    "12:30:AA",
+)
 
 
 @pytest.mark.parametrize("name", NAMES)
