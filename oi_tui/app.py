@@ -216,7 +216,7 @@ class OiTui(ImageSupportMixin, IdleClock):
         if self.screen is not self._chat:  # a key was quicker than this
             self.stylesheet.update(self.screen)
 
-    def _tell_of_sandbox(self, problem: str | None) -> None:
+    def _report_sandbox_problem(self, problem: str | None) -> None:
         from oi_tui.engine.events import Noticed
 
         if problem:
@@ -241,13 +241,15 @@ class OiTui(ImageSupportMixin, IdleClock):
         self.show_images(self._wanted_images)
         self._apply_keymap(workspace.profile.keys)
         for remark in workspace.remarks:
-            self._chat.commands.tell(remark, warning=True)
+            self._chat.commands.show_notice(remark, warning=True)
         if wrong := endpoint.check_provider_address(workspace.profile):
-            self._chat.commands.tell(wrong.sentence, warning=True)
+            self._chat.commands.show_notice(wrong.sentence, warning=True)
         if unkept := log.find_problem():
-            self._chat.commands.tell(unkept, warning=True)
+            self._chat.commands.show_notice(unkept, warning=True)
         if workspace.computer.sandbox:
-            self._chat.commands.run_then(workspace.computer.explain_sandbox_failure, self._tell_of_sandbox)
+            self._chat.commands.run_then(
+                workspace.computer.explain_sandbox_failure, self._report_sandbox_problem
+            )
         if self._resume:
             self._chat.commands.open_conversation(self._resume, returning_to=self._left_target)
         elif workspace.session.messages:
@@ -263,7 +265,7 @@ class OiTui(ImageSupportMixin, IdleClock):
         elif not (self._resume or self._left_target) and first_run.is_due(workspace):
             first_run.FirstRun(self._chat.commands, self._chat.chat_view).begin()
         else:
-            self._chat.commands.tell_of_no_model()
+            self._chat.commands.show_missing_model()
         self._chat.dispatch_early()
 
     def _apply_keymap(self, text: str) -> None:
@@ -278,7 +280,9 @@ class OiTui(ImageSupportMixin, IdleClock):
         commands.rekey(self.remapped)
         in_profile = self._chat.chat_view.workspace.profile.origins.get("keys") == "profile"
         for problem in problems:
-            self._chat.commands.tell(f"In your profile: {problem}" if in_profile else problem, warning=True)
+            self._chat.commands.show_notice(
+                f"In your profile: {problem}" if in_profile else problem, warning=True
+            )
 
     def notify(
         self,

@@ -68,7 +68,7 @@ class AcpCommands(ConversationActions):
             # Those that are offered need nothing of a screen.
             COMMANDS[name].act(cast(CommandActions, self), argument)
         except CommandError as error:
-            self.tell(str(error))
+            self.show_notice(str(error))
         for text in self._texts:
             text = _NAMED.sub("/", text)
             yield Noticed(write_fence("", text) if "\n" in text else text)
@@ -82,8 +82,8 @@ class AcpCommands(ConversationActions):
         """Never: a command is a prompt, and prompts come one after the other."""
         return False
 
-    def tell(self, text: str, *, warning: bool = False) -> None:  # noqa: ARG002
-        """Say it."""
+    def show_notice(self, text: str, *, warning: bool = False) -> None:  # noqa: ARG002
+        """Show a notice."""
         self._texts.append(text)
 
     def start(self, events: Iterator[Event]) -> None:

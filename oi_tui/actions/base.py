@@ -31,11 +31,11 @@ T = TypeVar("T")
 
 
 class ConversationActions(ABC):
-    """Carries those commands out that need no screen; the screen and the plain session add the others.
+    """Carries out the commands that need no screen; the screen and the plain session add the others.
 
-    They say how to `tell` something, whether something is in progress (`busy`), how the session at work is
+    Subclasses say how to show a notice, whether something is in progress (`busy`), how the open session is
     shown again (`show_session`), how text goes back to where the person types (`put_back`), how to `confirm`
-    something, and how events are worked through (`start`).
+    something, and how the events of a turn are handled (`start`).
     """
 
     #: The key that brings variables back; "" where there are no keys.
@@ -66,8 +66,8 @@ class ConversationActions(ABC):
         """Whether a turn is at work."""
 
     @abstractmethod
-    def tell(self, text: str, *, warning: bool = False) -> None:
-        """Say something where it can be read again."""
+    def show_notice(self, text: str, *, warning: bool = False) -> None:
+        """Show a notice where it can be read again."""
 
     @abstractmethod
     def show_session(self) -> None:
@@ -115,7 +115,7 @@ class ConversationActions(ABC):
         waiting = [setting for setting in list_settings() if setting.name in changed and setting.later]
         for later in dict.fromkeys(item.later for item in waiting):
             keys = [item.key for item in waiting if item.later == later]
-            self.tell(f"{', '.join(keys)} take{'s' * (len(keys) == 1)} effect {later}.")
+            self.show_notice(f"{', '.join(keys)} take{'s' * (len(keys) == 1)} effect {later}.")
         if wanted != actual:
             self.target.switch(wanted)
         if "auto_run" in changed and profile.auto_run != self._workspace.session.auto_run:
@@ -135,10 +135,10 @@ class ConversationActions(ABC):
         session = self._workspace.session
         session.auto_run = not session.auto_run if on is None else on
         if session.auto_run:
-            self.tell("Code now runs without asking. %auto_run off turns this off.", warning=True)
+            self.show_notice("Code now runs without asking. %auto_run off turns this off.", warning=True)
         else:
             session.permissions.clear()
-            self.tell("All code now needs your approval.")
+            self.show_notice("All code now needs your approval.")
 
     def switch_os_mode(self, on: bool | None) -> None:
         """Let the model use screen, mouse and keyboard, or stop that; its code is still asked for."""
@@ -146,41 +146,41 @@ class ConversationActions(ABC):
         now = workspace.profile.os
         on = not now if on is None else on
         if on == now:
-            self.tell(f"OS mode is already {'on' if on else 'off'}.")
+            self.show_notice(f"OS mode is already {'on' if on else 'off'}.")
         elif self.busy:
-            self.tell(BUSY, warning=True)
+            self.show_notice(BUSY, warning=True)
         elif problem := workspace.languages.explain_no_os_mode() if on else None:
-            self.tell(f"OS mode stays off: {problem}", warning=True)
+            self.show_notice(f"OS mode stays off: {problem}", warning=True)
         else:
             workspace.switch_os_mode(on)
             words = "on: the model can use your screen, mouse and keyboard" if on else "off"
-            self.tell(f"OS mode {words}. Python restarts, so its variables are lost.", warning=on)
+            self.show_notice(f"OS mode {words}. Python restarts, so its variables are lost.", warning=on)
 
-    def tell_tokens(self, prompt: str) -> None:
+    def report_tokens(self, prompt: str) -> None:
         """Report the tokens of the next request, with the prompt if there is one, and the cost of all
         requests.
         """
         workspace = self._workspace
         if self.busy:
-            self.tell(workspace.session.context.describe(None, prompt))
+            self.show_notice(workspace.session.context.describe(None, prompt))
         else:
             self.start(workspace.session.count_tokens(workspace.model.count, prompt))
 
     def compact(self, *, undo: bool) -> None:
         """Have the model summarise older history, or take the last summary back."""
         if self.busy:
-            self.tell(BUSY, warning=True)
+            self.show_notice(BUSY, warning=True)
         elif not undo:
             self.start(self._workspace.session.compact())
         elif self._workspace.session.context.uncompact():
             self.show_session()
-            self.tell("Summary removed; the model gets the full conversation again.")
+            self.show_notice("Summary removed; the model gets the full conversation again.")
         else:
-            self.tell("There is no summary to remove.", warning=True)
+            self.show_notice("There is no summary to remove.", warning=True)
 
-    def tell_info(self) -> None:
-        """Versions, model and key, folders, languages; their programs and a keyring are asked."""
-        self.run_then(lambda: describe_conversation(self._workspace), self.tell)
+    def show_info(self) -> None:
+        """Show versions, model and key, folders and languages; this asks their programs and a keyring."""
+        self.run_then(lambda: describe_conversation(self._workspace), self.show_notice)
 
     def manage_servers(self, action: str, name: str, rest: str) -> None:
         """List MCP servers, or test, add, remove or review one."""
@@ -197,18 +197,18 @@ class ConversationActions(ABC):
         try:
             self._workspace.conversation.resume(id)
         except StoreError as error:
-            self.tell(f"Could not open the conversation: {error}", warning=True)
+            self.show_notice(f"Could not open the conversation: {error}", warning=True)
             return
         self._show_other(returning_to)
         if left_targets.list_for_conversation(id):
             # Its variables are not gone, and a notice says where they are.
             return
         if lost := rerun.describe_lost(self._workspace.session.messages):
-            self.tell(" ".join(filter(None, (lost, self.snapshot.describe()))))
+            self.show_notice(" ".join(filter(None, (lost, self.snapshot.describe()))))
 
     def _show_other(self, returning_to: str = "") -> None:
         """Show another conversation, with what should be known of how it was stored and what it left."""
         self.show_session()
         conversation = self._workspace.conversation
         for notice in (*conversation.notices, *conversation.describe_left(returning_to)):
-            self.tell(notice, warning=True)
+            self.show_notice(notice, warning=True)

@@ -75,7 +75,7 @@ class FileCopies:
 
     def _start(self, name: str, to: str, copy: _Copy) -> None:
         if self._ui.busy:
-            self._ui.tell(BUSY, warning=True)
+            self._ui.show_notice(BUSY, warning=True)
         else:
             session = self._workspace.session
             self._ui.start(session.work_beside(lambda stopped: _report_progress(name, to, copy(stopped))))

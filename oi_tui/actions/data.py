@@ -31,14 +31,14 @@ class DataActions:
         hidden = len(lines) - _LISTED
         more = [f"  {hidden:,} more; %variables TEXT filters them"] if hidden > 0 else []
         text = "\n".join(["Variables:", *lines[:_LISTED], *more])
-        self._ui.tell(text if lines else "No matching variables.")
+        self._ui.show_notice(text if lines else "No matching variables.")
 
     def open_table(self, name: str) -> None:
         """Show a table: a file, or a variable of Python."""
         try:
-            self._ui.tell(format_first_rows(self._load(name)))
+            self._ui.show_notice(format_first_rows(self._load(name)))
         except TableError as error:
-            self._ui.tell(str(error), warning=True)
+            self._ui.show_notice(str(error), warning=True)
 
     def _load(self, name: str, *, gradually: bool = False) -> TableSource:
         """The table of this name; if `gradually`, with the first rows of a file. Raises TableError."""

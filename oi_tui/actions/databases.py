@@ -33,7 +33,7 @@ class DatabaseActions:
         address, name = (*words, "", "")[:2]
         problem = self._explain_refusal(words, address, name)
         if problem:
-            self._ui.tell(problem, warning=True)
+            self._ui.show_notice(problem, warning=True)
         elif not words:
             self._ui.start(self._workspace.session.run("sql", ".databases"))
         else:

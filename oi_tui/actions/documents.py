@@ -44,10 +44,10 @@ class DocumentActions:
         if chosen is None:
             known = ", ".join(FORMATS)
             text = f"Unknown format “{one_line(path, 40)}”. Formats: {known}."
-            self._ui.tell(f"{text} You can also use a file name that ends in {ENDINGS}.", warning=True)
+            self._ui.show_notice(f"{text} You can also use a file name that ends in {ENDINGS}.", warning=True)
             return
         if not messages:
-            self._ui.tell("There is nothing to export yet.", warning=True)
+            self._ui.show_notice("There is nothing to export yet.", warning=True)
             return
         first_request = next((m.content for m in messages if m.role == "user"), "conversation")
         title = one_line(self._workspace.conversation.title or first_request, 60)
@@ -61,18 +61,18 @@ class DocumentActions:
             if target.suffix == "":
                 target = target.with_name(target.name + suffix)
             if os.path.lexists(target):
-                self._ui.tell(f"{target} already exists; choose another name.", warning=True)
+                self._ui.show_notice(f"{target} already exists; choose another name.", warning=True)
                 return
             if reason := self._workspace.explain_way_out(target):
-                self._ui.tell(f"Not written. {reason}.", warning=True)
+                self._ui.show_notice(f"Not written. {reason}.", warning=True)
                 return
             written = export(chosen, title, messages, target)
         except OSError as error:
-            self._ui.tell(f"Could not write: {paths.explain_write_error(error)}.", warning=True)
+            self._ui.show_notice(f"Could not write: {paths.explain_write_error(error)}.", warning=True)
         except ValueError as error:  # a name that cannot be one
-            self._ui.tell(f"Could not write: {error}.", warning=True)
+            self._ui.show_notice(f"Could not write: {error}.", warning=True)
         else:
-            self._ui.tell(f"Saved {', '.join(map(str, written))}.")
+            self._ui.show_notice(f"Saved {', '.join(map(str, written))}.")
 
     def load(self, path: str) -> None:
         """Begin a conversation with the messages of a file."""
@@ -82,13 +82,15 @@ class DocumentActions:
         try:
             found = conversations.read(source)
         except (OSError, ValueError) as error:
-            self._ui.tell(f"Could not load {source}: {error}", warning=True)
+            self._ui.show_notice(f"Could not load {source}: {error}", warning=True)
             return
         messages = tuple(found.contents.messages.values())
         self._workspace.conversation.begin(messages)
         self._show_other()
         count = "1 message" if len(messages) == 1 else f"{len(messages):,} messages"
-        self._ui.tell(". ".join([f"{count} from {source}", *map(_describe_result, found.problems)]) + ".")
+        self._ui.show_notice(
+            ". ".join([f"{count} from {source}", *map(_describe_result, found.problems)]) + "."
+        )
 
 
 def _describe_result(words: str) -> str:

@@ -19,8 +19,8 @@ class UserInterface(Protocol):
     def busy(self) -> bool:
         """Whether a turn is at work."""
 
-    def tell(self, text: str, *, warning: bool = False) -> None:
-        """Show a message that can be read again."""
+    def show_notice(self, text: str, *, warning: bool = False) -> None:
+        """Show a notice that can be read again."""
 
     def confirm(self, question: str, details: Sequence[str], act: Callable[[], None]) -> None:
         """Ask whether to act, showing what would be done."""

@@ -33,11 +33,15 @@ class LanguageActions:
         """Let the languages forget."""
         self._workspace.session.interrupt()
         self._workspace.conversation.reset_languages()
-        self._ui.tell("Interpreters restarted; variables, imports and working directories were cleared.")
+        self._ui.show_notice(
+            "Interpreters restarted; variables, imports and working directories were cleared."
+        )
 
     def list(self) -> None:
         """The languages here, and how to get others; their programs are asked."""
-        self._ui.run_then(lambda: describe(self._workspace.computer.check_availability()), self._ui.tell)
+        self._ui.run_then(
+            lambda: describe(self._workspace.computer.check_availability()), self._ui.show_notice
+        )
 
     def trust(self, name: str) -> None:
         """Show the file of a language of the person's own whole, and let it run if they want."""
@@ -45,17 +49,17 @@ class LanguageActions:
         try:
             shown = own.show(name)
         except (OSError, ProfileError) as error:
-            self._ui.tell(f"Could not read it: {error}", warning=True)
+            self._ui.show_notice(f"Could not read it: {error}", warning=True)
             return
         if shown is None:
-            self._ui.tell(f"No profile defines a language {one_line(name, 40)}.", warning=True)
+            self._ui.show_notice(f"No profile defines a language {one_line(name, 40)}.", warning=True)
             return
 
         def accept() -> None:
             try:
-                self._ui.tell(own.trust(shown))
+                self._ui.show_notice(own.trust(shown))
             except OSError as error:
-                self._ui.tell(f"Could not save that: {paths.explain_write_error(error)}", warning=True)
+                self._ui.show_notice(f"Could not save that: {paths.explain_write_error(error)}", warning=True)
 
         lines = number_lines(shown)
         question = f"Trust {one_line(name, 40)} with exactly these {len(lines)} lines?"

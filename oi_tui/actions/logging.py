@@ -22,7 +22,7 @@ class LogActions(ABC):
         changes = {"debug": on} if words else {"verbose": on, "debug": profile.debug and on}
         self._workspace.use(profile.with_changes("changed", **changes))
         self.follow(on)
-        self._ui.tell(
+        self._ui.show_notice(
             f"Logging requests, runs, times and errors. {log.describe_place()}"
             + (" The text sent to and from the model is logged too, without keys." if words else "")
             if on

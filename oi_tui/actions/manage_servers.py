@@ -66,7 +66,7 @@ class ServerManager:
 
     def _list(self) -> None:
         lines = [line for status in self._workspace.mcp.servers.status for line in _describe(status)]
-        self._ui.tell("\n".join(lines) or _NONE)
+        self._ui.show_notice("\n".join(lines) or _NONE)
 
     def _test(self, status: ServerStatus) -> None:
         name = status.server.name
@@ -82,12 +82,12 @@ class ServerManager:
             lines, problem = found
             if problem:
                 text = f"The MCP server {name} is not available: {one_line(problem, 500)}"
-                self._ui.tell(text, warning=True)
+                self._ui.show_notice(text, warning=True)
             else:
-                self._ui.tell("\n".join([*_describe(status), *lines]))
+                self._ui.show_notice("\n".join([*_describe(status), *lines]))
 
         if self._workspace.profile.sandbox:
-            self._ui.tell("MCP servers run outside of the sandbox, which is on.", warning=True)
+            self._ui.show_notice("MCP servers run outside of the sandbox, which is on.", warning=True)
         else:
             self._ui.run_then(work, then)
 
@@ -103,14 +103,14 @@ class ServerManager:
             words = find_opener()
             shown = bool(words) and view(words or (), address) is None
             how = "In the browser" if shown else "Open this address in a browser on this machine, and"
-            self._ui.tell(f"{how} sign in to the MCP server {name}: {visible(address)}")
+            self._ui.show_notice(f"{how} sign in to the MCP server {name}: {visible(address)}")
             self._ui.run_then(lambda: _try_work(lambda: servers.finish_sign_in(status)), ended)
 
         def ended(problem: str) -> None:
             if problem:
-                self._ui.tell(f"Not signed in to {name}: {one_line(problem, 500)}", warning=True)
+                self._ui.show_notice(f"Not signed in to {name}: {one_line(problem, 500)}", warning=True)
             else:
-                self._ui.tell("\n".join([f"Signed in to {name}.", *_describe(status)]))
+                self._ui.show_notice("\n".join([f"Signed in to {name}.", *_describe(status)]))
 
         def begin() -> tuple[str, str]:
             try:
@@ -132,7 +132,7 @@ class ServerManager:
         def then(done: tuple[bool, str]) -> None:
             found, problem = done
             outcome = f"Signed out of {name}." if found else f"You were not signed in to {name}."
-            self._ui.tell(problem or outcome, warning=bool(problem))
+            self._ui.show_notice(problem or outcome, warning=bool(problem))
 
         self._ui.run_then(work, then)
 
@@ -157,7 +157,9 @@ class ServerManager:
         def then(found: tuple[str, str]) -> None:
             text, problem = found
             if problem:
-                self._ui.tell(f"The MCP server {status.server.name}: {one_line(problem, 500)}", warning=True)
+                self._ui.show_notice(
+                    f"The MCP server {status.server.name}: {one_line(problem, 500)}", warning=True
+                )
             else:
                 self._ui.put_back(text)
 
@@ -172,32 +174,32 @@ class ServerManager:
         if self._workspace.mcp.servers.find(server.name):
             raise CommandError(f"There is an MCP server {server.name} already. %mcp remove {server.name}")
         self._use((*self._workspace.profile.mcp_servers, line))
-        self._ui.tell(f"Added the MCP server {server.name}.")
+        self._ui.show_notice(f"Added the MCP server {server.name}.")
         self._test(self._find(server.name))
 
     def _remove(self, status: ServerStatus) -> None:
         lines = self._workspace.profile.mcp_servers
         self._use(tuple(line for line in lines if mcp_servers.read(line).name != status.server.name))
-        self._ui.tell(f"Removed the MCP server {status.server.name}.")
+        self._ui.show_notice(f"Removed the MCP server {status.server.name}.")
 
     def _use(self, lines: tuple[str, ...]) -> None:
         self._ui.apply_profile(self._workspace.profile.with_changes(mcp_servers=lines))
         if problem := self._workspace.keep(mcp_servers=lines):
-            self._ui.tell(problem, warning=True)
+            self._ui.show_notice(problem, warning=True)
 
     def _trust(self, status: ServerStatus) -> None:
         name = status.server.name
         if status.state != "changed":
-            self._ui.tell(f"The tools of {name} have not changed.")
+            self._ui.show_notice(f"The tools of {name} have not changed.")
             return
 
         def accept() -> None:
             try:
                 self._workspace.mcp.servers.accept(status)
             except OSError as error:
-                self._ui.tell(f"Could not save that: {paths.explain_write_error(error)}", warning=True)
+                self._ui.show_notice(f"Could not save that: {paths.explain_write_error(error)}", warning=True)
             else:
-                self._ui.tell(f"The tools of {name} are now used.")
+                self._ui.show_notice(f"The tools of {name} are now used.")
 
         about = [
             "The model gets these descriptions.",

@@ -24,23 +24,23 @@ class SkillActions:
             lines.append(f"{skill.name}: {skill.description}{state}\n    {paths.shorten(skill.path)}{source}")
         lines = lines or ["There are no skills."]
         hint = "%skills save NAME makes a skill from the code that ran here. Your own skills are in"
-        self._ui.tell("\n".join([*lines, f"{hint} {paths.shorten(skills.find_folder())}."]))
+        self._ui.show_notice("\n".join([*lines, f"{hint} {paths.shorten(skills.find_folder())}."]))
 
     def trust(self, name: str) -> None:
         """Show a skill of a project or a package whole, and use it if the person wants."""
         skill = self._workspace.skills.find(name)
         if skill is None or skill.trusted:
             why = "is already used" if skill else "does not exist"
-            self._ui.tell(f"The skill {one_line(name, 64)} {why}.", warning=skill is None)
+            self._ui.show_notice(f"The skill {one_line(name, 64)} {why}.", warning=skill is None)
             return
 
         def accept() -> None:
             try:
                 self._workspace.skills.trust(skill)
             except OSError as error:
-                self._ui.tell(f"Could not save that: {paths.explain_write_error(error)}", warning=True)
+                self._ui.show_notice(f"Could not save that: {paths.explain_write_error(error)}", warning=True)
             else:
-                self._ui.tell(f"The skill {skill.name} is used until its file changes.")
+                self._ui.show_notice(f"The skill {skill.name} is used until its file changes.")
 
         lines = visible(skill.text).splitlines()
         about = [visible(str(skill.path)), "The model gets these instructions.", "", *lines]
@@ -53,11 +53,11 @@ class SkillActions:
             target = skills.choose_path(name)
             text = skills.draft(name, self._workspace.session.messages)
         except SkillError as error:
-            self._ui.tell(str(error), warning=True)
+            self._ui.show_notice(str(error), warning=True)
             return
         text = self._ui.edit(text, ".md")
         if not text.strip():
-            self._ui.tell("Not saved: the text is empty.", warning=True)
+            self._ui.show_notice("Not saved: the text is empty.", warning=True)
             return
 
         def write() -> None:
@@ -65,8 +65,10 @@ class SkillActions:
                 skills.save(name, text)
             except (SkillError, OSError) as error:
                 why = paths.explain_write_error(error) if isinstance(error, OSError) else error
-                self._ui.tell(f"Could not save the skill: {why}", warning=True)
+                self._ui.show_notice(f"Could not save the skill: {why}", warning=True)
             else:
-                self._ui.tell(f"Saved {paths.shorten(target)}. Edit that file to improve the instructions.")
+                self._ui.show_notice(
+                    f"Saved {paths.shorten(target)}. Edit that file to improve the instructions."
+                )
 
         self._ui.confirm(f"Save this as the skill {name}?", visible(text).splitlines(), write)

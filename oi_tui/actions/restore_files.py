@@ -48,7 +48,7 @@ class FileRestorer:
                 f"What code changes {one_line(where, 200)} is not listed, and %restore cannot undo it."
             )
         which = "No cell" if number is None else f"Cell {number}"
-        self._ui.tell(
+        self._ui.show_notice(
             "\n".join([*lines, "%restore N restores the files of cell N."])
             if lines
             else f"{which} changed files in {paths.shorten(self._workspace.computer.cwd)}."
@@ -63,12 +63,12 @@ class FileRestorer:
         any.
         """
         if self._ui.busy:
-            self._ui.tell(BUSY, warning=True)
+            self._ui.show_notice(BUSY, warning=True)
             return
         if wanted == "undo":
             back = self._back or self._find_stored_change_set()
             if back is None:
-                self._ui.tell("No restore to undo.", warning=True)
+                self._ui.show_notice("No restore to undo.", warning=True)
             else:
                 self._ask("Undo the restore?", back)
             return
@@ -91,7 +91,7 @@ class FileRestorer:
             number, change_set = change_sets[-1] if change_sets else (0, None)
             what = f"cell {number}"
         if change_set is None or not change_set.changes:
-            self._ui.tell("No recorded file changes to restore.", warning=True)
+            self._ui.show_notice("No recorded file changes to restore.", warning=True)
         else:
             self._ask(f"Restore the files of {what}?", change_set)
 
@@ -113,7 +113,7 @@ class FileRestorer:
         files = self._workspace.computer.targets.files_on(change_set.target)
         target = one_line(change_set.target, 200)
         if files is None:
-            self._ui.tell(
+            self._ui.show_notice(
                 f"These files are on {target}, and their copies were kept there until the connection ended. "
                 "They cannot be restored.",
                 warning=True,
@@ -123,44 +123,46 @@ class FileRestorer:
 
         def confirm(planned: Sequence[RestoreAction] | str) -> None:
             if isinstance(planned, str):
-                self._ui.tell(planned, warning=True)
+                self._ui.show_notice(planned, warning=True)
             else:
                 self._confirm(question, planned, lambda: self._restore_elsewhere(files, change_set))
 
         self._ui.run_then(lambda: _try(lambda: files.plan(change_set)), confirm)
 
     def _restore_elsewhere(self, files: "PlaceFiles", change_set: ChangeSet) -> None:
-        def tell(done: "tuple[ChangeSet, list[RestoreAction], list[str]] | str") -> None:
+        def show_result(done: "tuple[ChangeSet, list[RestoreAction], list[str]] | str") -> None:
             if isinstance(done, str):
-                self._ui.tell(done, warning=True)
+                self._ui.show_notice(done, warning=True)
                 return
             back, actions, problems = done
             with contextlib.suppress(OSError):
                 self._workspace.snapshots.note(back)
-            self._tell(back, actions, problems)
+            self._report(back, actions, problems)
 
-        self._ui.run_then(lambda: _try(lambda: files.restore(change_set)), tell)
+        self._ui.run_then(lambda: _try(lambda: files.restore(change_set)), show_result)
 
     def _confirm(self, question: str, actions: Sequence[RestoreAction], act: Callable[[], None]) -> None:
         details = [_describe(action) for action in actions]
         if not any(not action.obstacle for action in actions):
-            self._ui.tell("\n".join(["Nothing can be restored:", *(f"  {detail}" for detail in details)]))
+            self._ui.show_notice(
+                "\n".join(["Nothing can be restored:", *(f"  {detail}" for detail in details)])
+            )
             return
         self._ui.confirm(question, details, act)
 
     def _restore(self, change_set: ChangeSet, actions: Sequence[RestoreAction]) -> None:
         back, problems = restoring.restore(self._workspace.snapshots, change_set, actions)
-        self._tell(back, actions, problems)
+        self._report(back, actions, problems)
 
-    def _tell(self, back: ChangeSet, actions: Sequence[RestoreAction], problems: Sequence[str]) -> None:
-        """Tell what was restored; `back` reverts it."""
+    def _report(self, back: ChangeSet, actions: Sequence[RestoreAction], problems: Sequence[str]) -> None:
+        """Report what was restored; `back` reverts it."""
         self._back = back
         count = len(back.changes)
         files = "1 file" if count == 1 else f"{count:,} files"
         lines = [f"Restored {files}. %restore undo reverts this."]
         lines += [f"  skipped {_describe(action)}" for action in actions if action.obstacle]
         lines += [f"  skipped {problem}" for problem in problems]
-        self._ui.tell("\n".join(lines), warning=bool(problems))
+        self._ui.show_notice("\n".join(lines), warning=bool(problems))
 
     def _find_stored_change_set(self) -> ChangeSet | None:
         """Find the change set that reverts the last restore of an earlier session."""

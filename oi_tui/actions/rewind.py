@@ -31,7 +31,7 @@ class Rewind:
     def undo(self) -> None:
         """Take the person's last message back, to be typed again."""
         if not self.own:
-            self._ui.tell("You have no message to remove.", warning=True)
+            self._ui.show_notice("You have no message to remove.", warning=True)
         elif self._can_rewind():
             self._rewind(self.own[-1].id)
 
@@ -42,10 +42,10 @@ class Rewind:
             if own:
                 self._choose()
             else:
-                self._ui.tell("You have not sent a message yet.", warning=True)
+                self._ui.show_notice("You have not sent a message yet.", warning=True)
         elif not 1 <= number <= len(own):
             counted = "1 message" if len(own) == 1 else f"{len(own):,} messages"
-            self._ui.tell(f"Message {number} does not exist: you sent {counted}.", warning=True)
+            self._ui.show_notice(f"Message {number} does not exist: you sent {counted}.", warning=True)
         elif self._can_rewind():
             self._rewind(own[number - 1].id)
 
@@ -59,7 +59,7 @@ class Rewind:
         """Go on in a copy that ends with the message, or before an own one; None copies all."""
         messages, typed, end = self._messages, "", len(self._messages)
         if not messages:
-            self._ui.tell("There is nothing to copy yet.", warning=True)
+            self._ui.show_notice("There is nothing to copy yet.", warning=True)
             return
         if id is not None:
             message = self._find_message(id)
@@ -77,9 +77,9 @@ class Rewind:
         self.taken = tuple(message.id for message in messages[end:])
         self._show(typed)
         for notice in self._workspace.conversation.notices:
-            self._ui.tell(notice, warning=True)
+            self._ui.show_notice(notice, warning=True)
         saved = "the original is saved (%conversations)"
-        self._ui.tell(f"You are in a copy; {saved}." + self._describe_what_stays(messages[end:]))
+        self._ui.show_notice(f"You are in a copy; {saved}." + self._describe_what_stays(messages[end:]))
 
     def redo(self) -> None:
         """Bring back what was taken back last, also before a restart, unless the conversation went on."""
@@ -91,12 +91,12 @@ class Rewind:
             there = {message.id for message in self._messages}
             went_on = bool(steps) and any(message.id not in there for message in steps[-1].dropped)
             why = "the conversation has continued since then" if went_on else "nothing was undone"
-            self._ui.tell(f"Nothing to restore: {why}.", warning=True)
+            self._ui.show_notice(f"Nothing to restore: {why}.", warning=True)
             return
         self.taken = ()
         self._workspace.session.bring_back(dropped)
         self._show("")
-        self._ui.tell(f"Restored {_count_words(dropped)}.")
+        self._ui.show_notice(f"Restored {_count_words(dropped)}.")
 
     def find_earlier(self, number: int | None) -> tuple[Message, ...]:
         """The code that can run again now, up to cell `number`, counted from 1; None means all of it.
@@ -109,11 +109,11 @@ class Rewind:
             chosen = cells[number - 1] if 1 <= number <= len(cells) else None
             place = next((i for i, code in enumerate(codes) if code.id == chosen), None)
             if place is None:
-                self._tell_unfinished(number, len(cells))
+                self._report_unfinished(number, len(cells))
                 return ()
             codes = codes[: place + 1]
         if not codes:
-            self._ui.tell("No cell of this conversation finished; there is nothing to run again.")
+            self._ui.show_notice("No cell of this conversation finished; there is nothing to run again.")
         return codes if self._can_rewind() else ()
 
     def find_chosen(self, numbers: Sequence[int]) -> tuple[Message, ...]:
@@ -122,30 +122,30 @@ class Rewind:
         cells = [message.id for message in self._messages if message.is_cell]
         for number in numbers:
             if not 1 <= number <= len(cells) or cells[number - 1] not in codes:
-                self._tell_unfinished(number, len(cells))
+                self._report_unfinished(number, len(cells))
                 return ()
         ids = [cells[number - 1] for number in sorted(set(numbers))]
         return tuple(codes[one] for one in ids) if self._can_rewind() else ()
 
-    def _tell_unfinished(self, number: int, count: int) -> None:
-        """Say why the cell cannot run again, where there are `count` cells."""
+    def _report_unfinished(self, number: int, count: int) -> None:
+        """Report why the cell cannot run again, where there are `count` cells."""
         why = "did not finish" if 1 <= number <= count else "does not exist"
-        self._ui.tell(f"Cell {number} {why}.", warning=True)
+        self._ui.show_notice(f"Cell {number} {why}.", warning=True)
 
     def _choose(self) -> None:
         """Let the person choose one of their messages: by its number."""
         listed = "\n".join(f"  {n}: {one_line(m.content, 100)}" for n, m in enumerate(self.own, 1))
-        self._ui.tell(f"Use %rewind N to go back to before one of these messages:\n{listed}")
+        self._ui.show_notice(f"Use %rewind N to go back to before one of these messages:\n{listed}")
 
     def _rewind(self, id: str, *, keep: bool = False) -> None:
         session = self._workspace.session
         dropped = session.rewind(id, keep=keep)
         if not dropped:
-            self._ui.tell("Nothing follows it.")
+            self._ui.show_notice("Nothing follows it.")
             return
         self.taken = tuple(message.id for message in dropped)
         self._show("" if keep else dropped[0].content)
-        self._ui.tell(
+        self._ui.show_notice(
             f"Removed {_count_words(dropped)}; %redo restores them." + self._describe_what_stays(dropped)
         )
 
@@ -174,12 +174,12 @@ class Rewind:
     def _find_message(self, id: str) -> Message | None:
         target = next((message for message in self._messages if message.id == id), None)
         if target is None:
-            self._ui.tell("That is a note from oi-tui; select a message or a cell.")
+            self._ui.show_notice("That is a note from oi-tui; select a message or a cell.")
         return target
 
     def _can_rewind(self) -> bool:
         if self._ui.busy:
-            self._ui.tell(BUSY, warning=True)
+            self._ui.show_notice(BUSY, warning=True)
         return not self._ui.busy
 
 

@@ -18,7 +18,7 @@ class SandboxActions:
         computer, now = self._workspace.computer, self._workspace.profile.sandbox
         on = not now if on is None else on
         if on == now:
-            self._ui.tell(
+            self._ui.show_notice(
                 f"The sandbox is already {'on' if on else 'off'}.{self._describe_hosts() if on else ''}"
             )
         elif on:
@@ -36,17 +36,19 @@ class SandboxActions:
         """Let programs in the sandbox reach a host for the rest of this conversation; "" lists such hosts."""
         computer = self._workspace.computer
         if not self._workspace.profile.sandbox:
-            self._ui.tell("The sandbox is off, so programs can reach every host.")
+            self._ui.show_notice("The sandbox is off, so programs can reach every host.")
         elif not host:
-            self._ui.tell(
+            self._ui.show_notice(
                 f"The sandbox is on.{self._describe_hosts()} %sandbox allow HOST allows another one."
             )
         elif expected := check_host_pattern(host):
-            self._ui.tell(f"{one_line(host, 100)} cannot be allowed: expected {expected}.", warning=True)
+            self._ui.show_notice(
+                f"{one_line(host, 100)} cannot be allowed: expected {expected}.", warning=True
+            )
         elif problem := computer.allow_host(host):
-            self._ui.tell(problem, warning=True)
+            self._ui.show_notice(problem, warning=True)
         else:
-            self._ui.tell(
+            self._ui.show_notice(
                 f"Programs in the sandbox can reach {host} until you leave this conversation. To allow it "
                 "always, add it to the setting sandbox_hosts."
             )
@@ -57,15 +59,17 @@ class SandboxActions:
 
     def _enclose(self, problem: str | None) -> None:
         if problem:
-            self._ui.tell(f"The sandbox stays off: {problem}", warning=True)
+            self._ui.show_notice(f"The sandbox stays off: {problem}", warning=True)
             return
         self._use_sandbox(True)
         folder = one_line(str(self._workspace.computer.cwd), 200)
-        self._ui.tell(f"Sandbox on: programs can change only {folder}. Interpreters restarted.")
+        self._ui.show_notice(f"Sandbox on: programs can change only {folder}. Interpreters restarted.")
 
     def _allow_outside(self) -> None:
         self._use_sandbox(False)
-        self._ui.tell("Sandbox off. Interpreters restarted. %sandbox on turns it on again.", warning=True)
+        self._ui.show_notice(
+            "Sandbox off. Interpreters restarted. %sandbox on turns it on again.", warning=True
+        )
 
     def _use_sandbox(self, on: bool) -> None:
         self._ui.apply_profile(self._workspace.profile.with_changes("changed", sandbox=on))

@@ -60,7 +60,7 @@ class VariableSnapshot:
         elif not problem and not conversation.is_saved:
             problem = "This conversation is not saved, so there is nothing that variables could be kept with."
         if problem:
-            self._ui.tell(problem, warning=True)
+            self._ui.show_notice(problem, warning=True)
             return
         saved = self._workspace.store.variables
         try:
@@ -69,7 +69,7 @@ class VariableSnapshot:
                 for language in languages
             }
         except OSError as error:
-            self._ui.tell(f"Variables cannot be kept: {error.strerror or error}", warning=True)
+            self._ui.show_notice(f"Variables cannot be kept: {error.strerror or error}", warning=True)
             return
         self._ui.start(self._run(codes))
 
@@ -80,7 +80,7 @@ class VariableSnapshot:
         if not problem and not codes:
             problem = "No variables were kept with this conversation. %snapshot keeps them."
         if problem:
-            self._ui.tell(problem, warning=True)
+            self._ui.show_notice(problem, warning=True)
         else:
             self._ui.start(self._run(codes))
 

@@ -39,7 +39,7 @@ class ProfileSwitcher:
         self._wish += 1
         wish, before = self._wish, self._workspace.profile
         if "://" in name:
-            self._ui.tell(f"Fetching {one_line(name, 200)} ...")
+            self._ui.show_notice(f"Fetching {one_line(name, 200)} ...")
 
         def go_on(result: "_LoadedProfile | ExternalContent | str") -> None:
             if wish != self._wish:
@@ -52,7 +52,7 @@ class ProfileSwitcher:
                 case ExternalContent():
                     self._ask(name, result, before)
                 case str():
-                    self._ui.tell(f"The profile was not changed: {result}", warning=True)
+                    self._ui.show_notice(f"The profile was not changed: {result}", warning=True)
 
         self._ui.run_then(lambda: _try_work(lambda: _open(name, before)), go_on)
 
@@ -70,7 +70,7 @@ class ProfileSwitcher:
                     )
                 ),
                 lambda result: (
-                    self._ui.tell(f"The profile was not changed: {result}", warning=True)
+                    self._ui.show_notice(f"The profile was not changed: {result}", warning=True)
                     if isinstance(result, str)
                     else self._apply(name, result)
                 ),
@@ -84,9 +84,9 @@ class ProfileSwitcher:
         workspace = self._workspace
         workspace.edit_file(found.path)
         model = one_line(found.profile.model, 100)
-        self._ui.tell(f"Switched to profile {one_line(name, 200)}; the model is {model}.")
+        self._ui.show_notice(f"Switched to profile {one_line(name, 200)}; the model is {model}.")
         for remark in list_remarks(found.profile):
-            self._ui.tell(one_line(remark, 500), warning=True)
+            self._ui.show_notice(one_line(remark, 500), warning=True)
         self._ui.apply_profile(found.profile)
         if workspace.session.auto_run and not found.profile.auto_run:
             # It was switched on by hand, which the profile that was chosen now does not say.

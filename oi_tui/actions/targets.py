@@ -111,11 +111,13 @@ class TargetActions:
         """Run code elsewhere from now on, or say where it runs."""
         computer = self._workspace.computer
         if not name:
-            self._ui.tell(describe_targets(computer.targets.home, computer.where, computer.targets.names))
+            self._ui.show_notice(
+                describe_targets(computer.targets.home, computer.where, computer.targets.names)
+            )
         elif self._ui.busy:
-            self._ui.tell(BUSY, warning=True)
+            self._ui.show_notice(BUSY, warning=True)
         else:
-            self._ui.tell(f"Connecting to {one_line(name, 200)} …")
+            self._ui.show_notice(f"Connecting to {one_line(name, 200)} …")
             attempt = _Attempt(name, self._ask)
             self._ui.run_then(lambda: attempt.reach(computer), self._announce_target)
 
@@ -123,13 +125,13 @@ class TargetActions:
         """Connect a target for the cells that name it, and run the person's code there, if any."""
         computer = self._workspace.computer
         if self._ui.busy:
-            self._ui.tell(BUSY, warning=True)
+            self._ui.show_notice(BUSY, warning=True)
             return
         cell = cell_target.join(name, code)
         if name in computer.targets.names:
             self._run_beside(None, name, language, cell if code else "")
             return
-        self._ui.tell(f"Connecting to {one_line(name, 200)} …")
+        self._ui.show_notice(f"Connecting to {one_line(name, 200)} …")
         attempt = _Attempt(name, self._ask)
         self._ui.run_then(
             lambda: attempt.reach(computer, stays=False),
@@ -145,9 +147,9 @@ class TargetActions:
         runs = computer.targets.is_running_on(named)
         if named == LOCAL:
             words = "Code runs on this machine; %detach is for targets. %target lists them."
-            self._ui.tell(words, warning=True)
+            self._ui.show_notice(words, warning=True)
         elif self._ui.busy and not runs:
-            self._ui.tell(BUSY, warning=True)
+            self._ui.show_notice(BUSY, warning=True)
         else:
 
             def leave() -> str:
@@ -160,12 +162,12 @@ class TargetActions:
     def _leave_target(self, problem: str, name: str) -> None:
         name = one_line(name, 200)
         if problem:
-            self._ui.tell(one_line(problem, 500), warning=True)
+            self._ui.show_notice(one_line(problem, 500), warning=True)
             return
         self._settle()
         place = one_line(self._workspace.computer.where or "on this machine", 300)
         days = self._workspace.profile.keep_running_days
-        self._ui.tell(
+        self._ui.show_notice(
             f"{name} keeps running without you, for up to {days:g} days. %attach {name} comes back to it, "
             f"from this or another conversation. Code now runs {place}."
         )
@@ -178,15 +180,15 @@ class TargetActions:
             ]
             words = "Left running on targets:\n{}\n%attach TARGET or %attach NUMBER comes back to it."
             nothing = "Nothing was left running on a target. %detach leaves what runs on one."
-            self._ui.tell(words.format("\n".join(map(visible, listed))) if listed else nothing)
+            self._ui.show_notice(words.format("\n".join(map(visible, listed))) if listed else nothing)
             return
         left = left_targets.choose(name)
         if isinstance(left, str):
-            self._ui.tell(left, warning=True)
+            self._ui.show_notice(left, warning=True)
         elif self._ui.busy:
-            self._ui.tell(BUSY, warning=True)
+            self._ui.show_notice(BUSY, warning=True)
         else:
-            self._ui.tell(f"Connecting to {one_line(left.target, 200)} …")
+            self._ui.show_notice(f"Connecting to {one_line(left.target, 200)} …")
             attempt = _Attempt(left.target, self._ask)
             computer = self._workspace.computer
             self._ui.run_then(lambda: attempt.come_back(computer, left), self._show_left_code)
@@ -195,7 +197,7 @@ class TargetActions:
         """Show what comes of the code that was left running."""
         computer = self._workspace.computer
         if isinstance(came, str):
-            self._ui.tell(one_line(came, 500), warning=True)
+            self._ui.show_notice(one_line(came, 500), warning=True)
             return
         self._settle()
         place = one_line(computer.where, 300)
@@ -203,7 +205,7 @@ class TargetActions:
         ended = f"{rerun.count_cells(len(came) - going_on)} ended meanwhile" if len(came) > going_on else ""
         runs = f"{rerun.count_cells(going_on)} still running" if going_on else "nothing is running"
         facts = ", ".join(filter(None, (runs, ended)))
-        self._ui.tell(
+        self._ui.show_notice(
             f"Code now runs {place}, with the variables that were left there ({facts}). "
             "It needs its own approvals."
         )
@@ -230,26 +232,26 @@ class TargetActions:
         """Run the person's cell on the target that was reached, or say how cells get there."""
         computer = self._workspace.computer
         if problem:
-            self._ui.tell(one_line(problem, 500), warning=True)
+            self._ui.show_notice(one_line(problem, 500), warning=True)
         elif not cell:
             name = one_line(name, 200)
-            self._ui.tell(f"{name} is connected. A cell whose first line is %%on {name} runs there.")
+            self._ui.show_notice(f"{name} is connected. A cell whose first line is %%on {name} runs there.")
         else:
             with computer.at(name):
                 resolved, known = computer.resolve(language), ", ".join(computer.languages)
             if resolved is None:
                 words = f"Unknown language “{one_line(language, 40)}”. Languages: {known}."
-                self._ui.tell(words, warning=True)
+                self._ui.show_notice(words, warning=True)
             elif self._ui.busy:
-                self._ui.tell(BUSY, warning=True)
+                self._ui.show_notice(BUSY, warning=True)
             else:
                 self._ui.start(self._workspace.session.run(resolved, cell))
 
-    def _tell_of_left(self, target: str) -> None:
-        """Say that something else was left running on the target."""
+    def _report_left(self, target: str) -> None:
+        """Report that something else was left running on the target."""
         if any(left.target == target for left in left_targets.list_shown()):
             name = one_line(target, 200)
-            self._ui.tell(
+            self._ui.show_notice(
                 f"Something was left running there earlier: {left_targets.describe_way_back(name)}."
             )
 
@@ -258,10 +260,12 @@ class TargetActions:
         computer, session = self._workspace.computer, self._workspace.session
         place = one_line(computer.where or "on this machine", 300)
         if problem:
-            self._ui.tell(f"{one_line(problem, 500)} Code still runs {place}.", warning=True)
+            self._ui.show_notice(f"{one_line(problem, 500)} Code still runs {place}.", warning=True)
         else:
-            self._ui.tell(f"Code now runs {place}. It has its own variables and needs its own approvals.")
-            self._tell_of_left(computer.targets.home)
+            self._ui.show_notice(
+                f"Code now runs {place}. It has its own variables and needs its own approvals."
+            )
+            self._report_left(computer.targets.home)
         profile = self._workspace.profile
         if computer.targets.home != profile.target:
             self._ui.apply_profile(

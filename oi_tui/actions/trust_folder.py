@@ -13,29 +13,29 @@ def trust_folder(ui: UserInterface, workspace: Workspace) -> None:
     """Show the whole of the folder's own profile; once it is trusted, it counts, and does so ever after."""
     shown = profiles.find_project(workspace.computer.cwd)
     if shown is None:
-        ui.tell(f"There is no {profiles.PROJECT} in this folder.")
+        ui.show_notice(f"There is no {profiles.PROJECT} in this folder.")
         return
     if profiles.is_trusted(shown):
-        ui.tell(f"{one_line(shown.place)} is already trusted. It is read when oi-tui starts.")
+        ui.show_notice(f"{one_line(shown.place)} is already trusted. It is read when oi-tui starts.")
         return
     try:
         trusted = profiles.add_project(workspace.profile, shown)
     except ProfileError as error:
-        ui.tell(f"It cannot be used: {one_line(str(error))}", warning=True)
+        ui.show_notice(f"It cannot be used: {one_line(str(error))}", warning=True)
         return
 
     def accept() -> None:
         try:
             Trust().accept(shown)
         except OSError as error:
-            ui.tell(f"Could not save that: {paths.explain_write_error(error)}", warning=True)
+            ui.show_notice(f"Could not save that: {paths.explain_write_error(error)}", warning=True)
         changed = workspace.profile.differences(trusted)
         rows = [
             f"  {setting.key}: {one_line(setting.show(getattr(trusted, setting.name)) or setting.unset, 200)}"
             for setting in list_settings()
             if setting.name in changed
         ]
-        ui.tell("\n".join(["Now using the folder's settings:", *rows]))
+        ui.show_notice("\n".join(["Now using the folder's settings:", *rows]))
         ui.apply_profile(trusted)
 
     lines = number_lines(shown)

@@ -34,6 +34,6 @@ class TurnActions:
     def run_blocks(self) -> None:
         """Ask to run the code blocks in the text of the last reply."""
         if self._ui.busy:
-            self._ui.tell(BUSY, warning=True)
+            self._ui.show_notice(BUSY, warning=True)
         else:
             self._ui.start(self._workspace.session.run_blocks())

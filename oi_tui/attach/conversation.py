@@ -132,7 +132,7 @@ class AttachedConversation:
                 if message := find_prompt(event):
                     self._show_message(message)
                 else:
-                    self._handler.tell(event)
+                    self._handler.handle_event(event)
             self._follow(record)
 
     def _show_message(self, message: Message) -> None:
@@ -202,7 +202,7 @@ class AttachedConversation:
         if question and not question.sent and self._may_approve:
             self._put_question(question)
         elif not self._busy:
-            self._tell_unsent()
+            self._show_unsent()
             self._handler.prompt("> " if self._keyboard.is_terminal else "")
 
     def _handle_line(self, line: str) -> None:
@@ -254,7 +254,7 @@ class AttachedConversation:
             self._handler.note("Not sent: there is no connection just now.")
         return sent
 
-    def _tell_unsent(self) -> None:
+    def _show_unsent(self) -> None:
         """Show what was typed while a question came or went; the person has to send it."""
         unsent = " ".join([*self._keyboard.early, self._keyboard.draft]).strip()
         self._keyboard.early.clear()

@@ -245,7 +245,7 @@ def _load_message(actions: CommandActions, argument: str) -> None:
 
 @command("tokens", "Show tokens and cost, and what PROMPT would add", usage="[PROMPT]")
 def _tokens(actions: CommandActions, argument: str) -> None:
-    actions.tell_tokens(argument)
+    actions.report_tokens(argument)
 
 
 @command("compact", "Summarise older messages to save tokens; undo reverts it", usage="[undo]")
@@ -257,7 +257,7 @@ def _compact(actions: CommandActions, argument: str) -> None:
 
 @command("info", "Show versions, languages and folders")
 def _info(actions: CommandActions, _: str) -> None:
-    actions.tell_info()
+    actions.show_info()
 
 
 @command("doctor", "Check the installation, the machine and the terminal")

@@ -119,8 +119,8 @@ class GuardPipes:
         self._to_guard = to_guard
         self._from_guard = from_guard
 
-    def tell(self, line: str) -> None:
-        """Say which keys and buttons are down. Raises OSError."""
+    def send(self, line: str) -> None:
+        """Send the guard which keys and buttons are down. Raises OSError."""
         self._to_guard.write(f"{line}\n".encode())
         self._to_guard.flush()
 

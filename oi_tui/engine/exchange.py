@@ -132,7 +132,7 @@ class Exchange:
             check_size(written, facts, profile.model)
             if refused and written.tokens >= refused[0]:
                 raise LlmError(refused[1])
-            yield from self.account.tell_left_out(written, assumed=facts.window_assumed)
+            yield from self.account.report_left_out(written, assumed=facts.window_assumed)
             _, self.reads_fences = self._choose_manner(profile, facts)
             writer = ReplyBuilder(self._resolve, profile.model)
             parser = ReplyParser(
@@ -143,8 +143,8 @@ class Exchange:
             if self._stopped.is_set():
                 raise TurnInterrupted
             if fault is None:
-                yield from self.account.tell_cut(written)
-                yield from self._tell_unreadable(writer)
+                yield from self.account.report_cut(written)
+                yield from self._report_unreadable(writer)
                 if any(code.call for code in writer.codes):
                     self._with_tools.add(profile.model)
                 return writer.codes
@@ -323,7 +323,7 @@ class Exchange:
             )
         return None
 
-    def _tell_unreadable(self, writer: ReplyBuilder) -> Iterator[Event]:
+    def _report_unreadable(self, writer: ReplyBuilder) -> Iterator[Event]:
         self._unreadable = self._unreadable + 1 if writer.unreadable and not writer.codes else 0
         if self._unreadable >= 2:
             self._unreadable = 0

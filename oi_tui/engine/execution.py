@@ -395,7 +395,7 @@ class Execution:
         self, code: Message, body: str, callable_tools: CallableTools | None, cell_requests: CellRequests
     ) -> Iterator[Event]:
         """Run the `body` of a cell where the computer is."""
-        yield from self.tell_losses()
+        yield from self.report_losses()
         code = code.but(state="running", where=self._computer.where or None)
         yield from self._log.record(code)
         ended = RunEnded("interrupted", 0.0)
@@ -445,8 +445,8 @@ class Execution:
                 self._watcher.snapshots.note(change_set)
         return FilesChanged(id, change_set)
 
-    def tell_losses(self) -> Iterator[Event]:
-        """Tell of languages that ended between runs: the person at once, the model with its next request."""
+    def report_losses(self) -> Iterator[Event]:
+        """Report languages that ended between runs: to the person now, to the model with its next request."""
         for loss in self._computer.pop_losses():
             for code in self._last_runs(loss.language):
                 reason = f"{code.reason}; {loss.reason}" if code.reason else loss.reason

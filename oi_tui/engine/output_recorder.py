@@ -43,7 +43,7 @@ class OutputRecorder:
                 yield RunReported(code.id, report)
         if updated:
             numbers = ", ".join(str(number) for number in sorted(updated.values()))
-            yield from self._log.note(writer.tell_model(f"[The output of cell {numbers} was updated.]"))
+            yield from self._log.note(writer.add_for_model(f"[The output of cell {numbers} was updated.]"))
         return ended
 
     def _remember(self, code: Message, key: str, run: RunBuilder) -> None:

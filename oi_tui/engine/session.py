@@ -272,9 +272,9 @@ class Session:
         self._exchange.cancel()
         self.execution.interrupt()
 
-    def tell_losses(self) -> Iterator[Event]:
+    def report_losses(self) -> Iterator[Event]:
         """Report languages that ended between runs, each once; a turn does so by itself."""
-        return self.execution.tell_losses()
+        return self.execution.report_losses()
 
     def rewind(self, id: str, *, keep: bool = False) -> tuple[Message, ...]:
         """Take back the message and all that followed; with `keep` only what followed it and what it printed.

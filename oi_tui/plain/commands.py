@@ -63,14 +63,14 @@ class PlainCommands(ConversationActions):
         """Never: commands are typed between the turns."""
         return False
 
-    def tell(self, text: str, *, warning: bool = False) -> None:  # noqa: ARG002
-        """Say it."""
+    def show_notice(self, text: str, *, warning: bool = False) -> None:  # noqa: ARG002
+        """Show a notice."""
         self._conversation.handler.note(text)
 
     def show_session(self) -> None:
         """Tell the conversation that is at work now, from its beginning."""
         text = write_plain_text(self._workspace.session.messages)
-        self.tell(text or "A new conversation.")
+        self.show_notice(text or "A new conversation.")
 
     def put_back(self, text: str) -> None:
         """Let the person's next line begin with it."""
@@ -82,16 +82,16 @@ class PlainCommands(ConversationActions):
             return text
         edited, problem = edit(text, suffix)
         if problem:
-            self.tell(problem, warning=True)
+            self.show_notice(problem, warning=True)
         return edited
 
     def confirm(self, question: str, details: Sequence[str], act: Callable[[], None]) -> None:
         """Show what would be done, and ask."""
-        self.tell("\n".join([question, *(f"  {detail}" for detail in details)]))
+        self.show_notice("\n".join([question, *(f"  {detail}" for detail in details)]))
         if self._conversation.ask_yes("y for yes, or enter for no: "):
             act()
         else:
-            self.tell("Nothing was done.")
+            self.show_notice("Nothing was done.")
 
     def run_then(self, work: Callable[[], T], then: Callable[[T], object]) -> None:
         """Do it, and go on with what it gives."""
@@ -120,7 +120,7 @@ class PlainLog(LogActions):
     def open(self) -> None:
         """The newest lines of the log."""
         newest = list(log.recent.lines)[-_LOGGED:]
-        self._ui.tell("\n".join([*newest, log.describe_place()]))
+        self._ui.show_notice("\n".join([*newest, log.describe_place()]))
 
 
 class NoDisplay:
@@ -134,12 +134,12 @@ class NoDisplay:
 
     def switch_theme(self, name: str) -> None:  # noqa: ARG002
         """Say that there is no screen."""
-        self._ui.tell(SCREEN_ONLY)
+        self._ui.show_notice(SCREEN_ONLY)
 
     def switch_mouse(self, on: bool | None) -> None:  # noqa: ARG002
         """Say that there is nothing to point at."""
-        self._ui.tell("Plain mode does not use the mouse.")
+        self._ui.show_notice("Plain mode does not use the mouse.")
 
     def switch_sidebar(self, on: bool | None) -> None:  # noqa: ARG002
         """Say that there is no sidebar, and what there is instead."""
-        self._ui.tell("Plain mode has no sidebar; use %variables, %files and %tokens.")
+        self._ui.show_notice("Plain mode has no sidebar; use %variables, %files and %tokens.")

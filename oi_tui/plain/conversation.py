@@ -96,8 +96,8 @@ class PlainConversation:
                 if self.keyboard.is_terminal:
                     self.handler.note("")
                 return
-            for event in self._workspace.session.tell_losses():
-                self.handler.tell(event)
+            for event in self._workspace.session.report_losses():
+                self.handler.handle_event(event)
             try:
                 text = self._with_more_lines(line).strip()
             except KeyboardInterrupt:
@@ -151,7 +151,7 @@ class PlainConversation:
                     self._wait()
                     self._heed()
                     for event in turn.pop_events():
-                        self.handler.tell(event)
+                        self.handler.handle_event(event)
                         self._follow(event)
                         self._heed()
                         ended = event if isinstance(event, TurnEnded) else None
@@ -262,12 +262,12 @@ class PlainConversation:
         sandbox = ", in the sandbox" if computer.sandbox else ""
         place = one_line(computer.where) or f"in {one_line(str(computer.cwd))}{sandbox}"
         self.handler.note(f"It would run in {one_line(about)}, {place}.")
-        self._tell_findings(request.message.format or "")
+        self._print_findings(request.message.format or "")
         self._question, self._why = request, False
         self._put_question(request)
 
-    def _tell_findings(self, language: str) -> None:
-        """Say what is recognised in the code, as the screen does."""
+    def _print_findings(self, language: str) -> None:
+        """Print what is recognised in the code, as the screen does."""
         computer = self._workspace.computer
         language = computer.resolve(language) or language
         findings = scan_code(language, self._code, computer.cwd, self._workspace.session.earlier)

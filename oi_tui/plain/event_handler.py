@@ -81,8 +81,8 @@ class PlainEventHandler:
         self.fresh_line()
         self._hurried = True
 
-    def tell(self, event: Event) -> None:
-        """Tell what happened."""
+    def handle_event(self, event: Event) -> None:
+        """Print what happened."""
         match event:
             case MessageStarted(message):
                 self._kinds[message.id] = message.type
@@ -99,7 +99,7 @@ class PlainEventHandler:
             case RunReported(_, Stopping() as stopping):
                 self.note(_describe_stopping(self._language, stopping))
             case FileCopied(name, done, size):
-                self._tell_copy(name, done, size)
+                self._print_copy_progress(name, done, size)
             case RetryScheduled(reason, seconds):
                 self.note(f"{one_line(reason)} Retrying in {seconds:.0f} s.")
             case FilesChanged(_, change_set):
@@ -119,8 +119,8 @@ class PlainEventHandler:
                 if reason or outcome in ("interrupted", "failed", "paused"):
                     self.note(one_line(reason or "Stopped.", 1000))
 
-    def _tell_copy(self, name: str, done: int, size: int) -> None:
-        """Say how far a copy is, each time that another quarter is done."""
+    def _print_copy_progress(self, name: str, done: int, size: int) -> None:
+        """Print how far a copy is, each time that another quarter is done."""
         before, self._quarters = self._quarters, done * 4 // (size or 1)
         if before < self._quarters < 4:
             self.note(f"{name}: {self._quarters * 25} % of {size:,} bytes.")

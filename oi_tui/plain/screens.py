@@ -20,8 +20,8 @@ _LISTED = 20
 class PlainInterface(Protocol):
     """The commands in plain mode, as the lists see them."""
 
-    def tell(self, text: str, *, warning: bool = False) -> None:
-        """Say something."""
+    def show_notice(self, text: str, *, warning: bool = False) -> None:
+        """Show a notice."""
 
     def open_conversation(self, id: str) -> None:
         """Show a saved conversation and go on with it."""
@@ -45,7 +45,7 @@ class PlainScreens:
         """Commands, one a line."""
         width = max(len(command.title) for command in COMMANDS.values())
         rows = [f"  {command.title:<{width}}  {command.summary}" for command in COMMANDS.values()]
-        self._ui.tell(
+        self._ui.show_notice(
             "Type a request, or a command. At a question: y runs, n rejects, e edits, a always runs the "
             "language.\nctrl+c stops; ctrl+d quits. ! or %% before a line runs it in your shell.\n"
             + "\n".join(rows)
@@ -53,17 +53,17 @@ class PlainScreens:
 
     def open_keys(self) -> None:
         """Say that there are no key bindings where whole lines are read."""
-        self._ui.tell("Plain mode reads lines; it has no key bindings.")
+        self._ui.show_notice("Plain mode reads lines; it has no key bindings.")
 
     def open_navigator(self) -> None:
         """The newest conversations; one of them is opened by its number."""
         store = self._workspace.store
         summaries = store.summaries()[:_LISTED]
         if not summaries:
-            self._ui.tell(store.explain_unreadable() or "There are no saved conversations yet.")
+            self._ui.show_notice(store.explain_unreadable() or "There are no saved conversations yet.")
             return
         rows = [f"  {number}  {one_line(summary.title, 70)}" for number, summary in enumerate(summaries, 1)]
-        self._ui.tell("Saved conversations, newest first:\n" + "\n".join(rows))
+        self._ui.show_notice("Saved conversations, newest first:\n" + "\n".join(rows))
         if (number := self._ask_number("Open which number? ", len(summaries))) is not None:
             self._ui.open_conversation(summaries[number].id)
 
@@ -76,7 +76,7 @@ class PlainScreens:
         rows = [f"  {key}: {one_line(value)}  ({origin})" for key, value, origin in explain(profile)]
         where = f"\nChange them in {paths.shorten(path)}, or with flags." if path else ""
         others = f"\n%profile NAME switches to another: {', '.join(map(one_line, profiles.list_names()))}"
-        self._ui.tell("Settings:\n" + "\n".join(rows) + where + others)
+        self._ui.show_notice("Settings:\n" + "\n".join(rows) + where + others)
 
     def open_models(self, name: str) -> None:
         """Switch to the model named, or choose one by its number."""
@@ -86,11 +86,11 @@ class PlainScreens:
         models = local_servers.find_with(self._workspace.profile.api_base)
         rows = [f"  {number}  {item.model}  ({item.server})" for number, item in enumerate(models, 1)]
         rows.append(f"  {len(models) + 1}  demo  (a script, not an AI; works offline, without a key)")
-        self._ui.tell(
+        self._ui.show_notice(
             f"Current model: {self._workspace.profile.model}. Found on this machine:\n"
             + "\n".join(map(one_line, rows))
         )
-        self._ui.tell("%model NAME accepts any LiteLLM name.")
+        self._ui.show_notice("%model NAME accepts any LiteLLM name.")
         number = self._ask_number("Which number? ", len(rows))
         if number is None:
             return
@@ -107,23 +107,23 @@ class PlainScreens:
         """List the auto-approvals, to be revoked by number."""
         session = self._workspace.session
         if not (permissions := session.permissions.in_force):
-            self._ui.tell("No auto-approvals: all code needs your approval.")
+            self._ui.show_notice("No auto-approvals: all code needs your approval.")
             return
         rows = [f"  {number}  {one_line(item.words, 100)}" for number, item in enumerate(permissions, 1)]
-        self._ui.tell("Auto-approvals of this conversation:\n" + "\n".join(rows))
+        self._ui.show_notice("Auto-approvals of this conversation:\n" + "\n".join(rows))
         if (number := self._ask_number("Revoke which number? ", len(permissions))) is not None:
             session.permissions.revoke(permissions[number])
-            self._ui.tell(f"Revoked: {one_line(permissions[number].words, 100)} will ask again.")
+            self._ui.show_notice(f"Revoked: {one_line(permissions[number].words, 100)} will ask again.")
 
     def open_doctor(self) -> None:
         """Say what is wrong here and how to put it right."""
         active = ActiveProfile(self._workspace.profile, self._workspace.profile_path)
-        self._ui.tell(report(active, ask_terminal=False)[0])
+        self._ui.show_notice(report(active, ask_terminal=False)[0])
 
     def _use(self, **changes: Value) -> None:
         try:
             self._workspace.use(self._workspace.profile.with_changes("changed", **changes))
         except ProfileError as error:
-            self._ui.tell(str(error))
+            self._ui.show_notice(str(error))
             return
-        self._ui.tell(f"The model is now {one_line(self._workspace.profile.model)}.")
+        self._ui.show_notice(f"The model is now {one_line(self._workspace.profile.model)}.")

@@ -18,11 +18,11 @@ class PlainTurns(TurnActions):
 
     def stop(self) -> None:
         """Do nothing: while commands are typed, nothing is in progress."""
-        self._ui.tell("Nothing is running. ctrl+c stops what is running.")
+        self._ui.show_notice("Nothing is running. ctrl+c stops what is running.")
 
     def go_on(self) -> None:
         """Let the model go on from here."""
         if self._workspace.session.messages:
             self._say(None)
         else:
-            self._ui.tell("There is nothing to continue yet; type a request first.")
+            self._ui.show_notice("There is nothing to continue yet; type a request first.")

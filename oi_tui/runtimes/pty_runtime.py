@@ -316,7 +316,7 @@ class PtyRuntime:
         finally:
             process.detach()
         if process.ended:
-            self._tell_loss(process, process.ended)
+            self._report_loss(process, process.ended)
         return None
 
     def send_input(self, text: str) -> None:
@@ -406,8 +406,8 @@ class PtyRuntime:
             return None, None
         return None, f"{self.language.title} ended between runs ({process.ended}) and was restarted; {lost}"
 
-    def _tell_loss(self, process: LanguageProcess, ended: ProcessEnd) -> None:
-        """Tell that a process ended while nothing ran, unless what it remembered was saved."""
+    def _report_loss(self, process: LanguageProcess, ended: ProcessEnd) -> None:
+        """Report that a process ended while nothing ran, unless what it remembered was saved."""
         if process is self._process and not process.channel.holds("state"):
             title, lost = self.language.title, loss(self.names)
             self._on_loss(VariablesLost(self.language.name, f"{title} ended between runs ({ended}); {lost}"))
@@ -469,7 +469,7 @@ class PtyRuntime:
         except BaseException:
             channel.close()
             raise
-        process.on_end_at_rest = lambda ended: self._tell_loss(process, ended)
+        process.on_end_at_rest = lambda ended: self._report_loss(process, ended)
         # What comes of a process that does not begin says nothing of the next one.
         arrived = process.attach()
         try:

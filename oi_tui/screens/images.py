@@ -140,7 +140,7 @@ class ImagesScreen(Page[None]):
 
     def on_resize(self) -> None:
         """Show as much of the path, and as many keys, as fit."""
-        self._tell()
+        self._show_title_and_keys()
 
     def on_click(self, event: events.Click) -> None:
         """Show the next image."""
@@ -148,10 +148,10 @@ class ImagesScreen(Page[None]):
         self.action_turn(1)
 
     def _show(self) -> None:
-        self._tell()
+        self._show_title_and_keys()
         self._frame.show(self._pictures[self._number])
 
-    def _tell(self) -> None:
+    def _show_title_and_keys(self) -> None:
         picture, count = self._pictures[self._number], len(self._pictures)
         which = f"Image {self._number + 1} of {count}" if count > 1 else "Image"
         where = picture.file or "not saved as a file"

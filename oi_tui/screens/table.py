@@ -224,18 +224,18 @@ class TableScreen(Page[None]):
                     answer = work(self._source)
             except TableBusyError as error:
                 words = str(error)
-                self.post_message(self.WorkFinished(lambda: self._tell_busy(words, failed, busy)))
+                self.post_message(self.WorkFinished(lambda: self._report_busy(words, failed, busy)))
             except TableChangedError as error:
                 words = str(error)
-                self.post_message(self.WorkFinished(lambda: self._tell_change(words)))
+                self.post_message(self.WorkFinished(lambda: self._report_change(words)))
             except (TableError, OSError) as error:
                 words = str(error)
-                self.post_message(self.WorkFinished(lambda: self._tell_failure(words, failed)))
+                self.post_message(self.WorkFinished(lambda: self._report_failure(words, failed)))
             except Exception as error:  # noqa: BLE001
                 # Files and variables hold anything; a screen that waits for ever helps nobody.
                 _log.exception("A table cannot be read")
                 words = f"this table cannot be read: {type(error).__name__}: {error}; the log says where"
-                self.post_message(self.WorkFinished(lambda: self._tell_failure(words, failed)))
+                self.post_message(self.WorkFinished(lambda: self._report_failure(words, failed)))
             else:
                 self.post_message(self.WorkFinished(lambda: then(answer)))
             if self._closed:
@@ -249,19 +249,19 @@ class TableScreen(Page[None]):
         self._questions -= 1
         event.then()
 
-    def _tell_busy(
+    def _report_busy(
         self, words: str, failed: Callable[[], object] | None, again: Callable[[], object] | None
     ) -> None:
         if again is None:
-            self._tell_failure(f"{words}; try again when it is done (f5).", failed)
+            self._report_failure(f"{words}; try again when it is done (f5).", failed)
         else:
-            self._tell_failure(f"{words}; the table opens as soon as it is done.", again)
+            self._report_failure(f"{words}; the table opens as soon as it is done.", again)
 
-    def _tell_change(self, words: str) -> None:
-        """Show the changed table, and say so."""
+    def _report_change(self, words: str) -> None:
+        """Show the changed table, and report that it changed."""
         self._show(self._table.view, f"{words}; it is shown as it is now.")
 
-    def _tell_failure(self, words: str, failed: Callable[[], object] | None) -> None:
+    def _report_failure(self, words: str, failed: Callable[[], object] | None) -> None:
         if self._table.shape is None:
             text = words if words.startswith(self._called) else f"{self._called}: {words}"
             self._head.add_class("failed")

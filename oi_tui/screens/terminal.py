@@ -54,8 +54,8 @@ class ProgramScreen(Page[bool]):
     def on_mount(self) -> None:
         """Give the program the keyboard."""
         self.view.focus()
-        self._tell()
-        self.set_interval(0.5, self._tell)
+        self._update_line()
+        self.set_interval(0.5, self._update_line)
 
     @on(TerminalView.Resized)
     def handle_resized(self, event: TerminalView.Resized) -> None:
@@ -67,7 +67,7 @@ class ProgramScreen(Page[bool]):
         """Go back to the conversation; the program runs on."""
         self.dismiss(True)
 
-    def _tell(self) -> None:
+    def _update_line(self) -> None:
         took = format_duration(time.monotonic() - self._since)
         self._line.left = ((self._what, "$text-accent bold"), (took, "$text-muted"))
         self._line.right = (

@@ -118,7 +118,7 @@ class VariablesScreen(Page[str | None]):
 
     def on_resize(self) -> None:
         """Show as many keys as fit."""
-        self._tell_keys()
+        self._show_keys()
 
     def action_ask(self) -> None:
         """Learn from the languages what they remember now."""
@@ -150,10 +150,10 @@ class VariablesScreen(Page[str | None]):
 
     def on_input_changed(self) -> None:
         """Narrow the list as one types."""
-        self._tell_keys()
+        self._show_keys()
         self._show()
 
-    def _tell_keys(self) -> None:
+    def _show_keys(self) -> None:
         typed = self.query_one(Input).value
         keys = _TABLE_KEYS if self._selected_table else _KEYS
         self._keys.show((*keys, ("esc", "clear" if typed else "back")))
@@ -169,7 +169,7 @@ class VariablesScreen(Page[str | None]):
         words = f"No variable matches “{one_line(sought, 40)}”." if sought else _NONE
         nothing.update(Content(words))
         self._list.show(shown)
-        self._tell_keys()
+        self._show_keys()
 
     @property
     def _selected_table(self) -> tuple[str, str] | None:
@@ -183,12 +183,12 @@ class VariablesScreen(Page[str | None]):
     def action_move(self, by: int) -> None:
         """Move the selection by `by` variables."""
         self._list.move(by)
-        self._tell_keys()
+        self._show_keys()
 
     def action_page(self, by: int) -> None:
         """Select the variable a screenful further down."""
         self._list.move(by * max(1, self._list.size.height - 2))
-        self._tell_keys()
+        self._show_keys()
 
     def on_input_submitted(self) -> None:
         """Open a table; name another variable in the prompt."""

@@ -231,7 +231,7 @@ class Told:
         self._workspace = workspace
         self.words: list[str] = []
 
-    def tell(self, text: str, *, warning: bool = False) -> None:
+    def show_notice(self, text: str, *, warning: bool = False) -> None:
         self.words.append(text)
 
     def switch(self, on: bool | None) -> str:

@@ -25,7 +25,7 @@ def test_the_sandbox_is_offered_where_it_works_and_is_off(
     reported: list[str] = []
     workspace = SimpleNamespace(profile=SimpleNamespace(sandbox=on), computer=computer)
     view = SimpleNamespace(workspace=workspace, session=SimpleNamespace(auto_run=on))
-    ui = SimpleNamespace(run_then=lambda work, then: then(work()), tell=reported.append)
+    ui = SimpleNamespace(run_then=lambda work, then: then(work()), show_notice=reported.append)
     FirstRun(cast("Any", ui), cast("Any", view))._conclude()
     [line] = reported
     approval = (

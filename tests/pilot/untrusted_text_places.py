@@ -268,7 +268,7 @@ async def wrong_value(stage: Stage, text: str) -> None:
             box.value = one_row(text)
         for area in field.query(TextArea):
             area.text = text
-    editor.tell(text)
+    editor.show_notice(text)
     await stage.pilot.pause()
 
 
@@ -320,7 +320,7 @@ async def program(stage: Stage, text: str) -> None:
 async def keys_of_the_profile(stage: Stage, text: str) -> None:
     changed, reported = keymap.read_chosen(f"command.help: {one_row(text)}\n{one_row(text)}: f3\n{text}")
     for problem in reported:
-        stage.commands.tell(problem, warning=True)
+        stage.commands.show_notice(problem, warning=True)
     stage.open(HelpScreen("At the prompt", [(text, text), *changed.items()]))
 
 

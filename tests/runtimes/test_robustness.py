@@ -499,7 +499,7 @@ def test_only_a_start_after_a_process_that_ended_says_that_variables_are_lost(
     pid = int(play(computer, "python", "import os; print(os.getpid())").text)
     folder.rmdir()
     os.kill(pid, signal.SIGKILL)
-    until(computer.take_losses)
+    until(computer.pop_losses)
     played = play(computer, "python", "1")
     assert (played.state, played.reason.partition(":")[0]) == ("lost", "Python did not start")
     assert play(computer, "python", "1").state == "failed"
@@ -513,4 +513,4 @@ def test_nothing_of_a_start_that_failed_is_left_for_the_next_one(
     assert play(computer, "python", "1").state == "failed"
     monkeypatch.delenv("PYTHONHOME")
     played = play(computer, "python", "1")
-    assert (played.state, played.text, computer.take_losses()) == ("finished", "1\n", ())
+    assert (played.state, played.text, computer.pop_losses()) == ("finished", "1\n", ())

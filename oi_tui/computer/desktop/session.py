@@ -91,7 +91,7 @@ class DesktopSession:
         if self._limits:
             self._limits.require("clicks", self._window_at(x, y))
         # The guard must not take this movement for one of the person.
-        self._tell("unwatched", 0, 0)
+        self._send_to_guard("unwatched", 0, 0)
         place = self._move_pointer(x, y)
         if not is_near(place, (x, y)) and not is_near(place, self._move_pointer(x, y)):
             # Where the pointer is confined, it gets to the same place again. This was a hand.
@@ -200,7 +200,7 @@ class DesktopSession:
         self.release()
         self._explain_stop()
         with contextlib.suppress(ComputerError):
-            self._tell("unwatched", 0, 0)
+            self._send_to_guard("unwatched", 0, 0)
         bridge.stop()
         self._give_back()
         raise Paused(self._reason())
@@ -227,7 +227,7 @@ class DesktopSession:
         self._cell = None
         if self._guard:
             with contextlib.suppress(ComputerError):
-                self._tell("unwatched", 0, 0)
+                self._send_to_guard("unwatched", 0, 0)
         bridge.say_control(False)
 
     def _stop(self) -> None:
@@ -256,7 +256,7 @@ class DesktopSession:
     def _have_watched(self) -> None:
         """Have the guard stop the code when the pointer leaves its place; outside of oi-tui no cell ends."""
         if cells.are_counted():
-            self._tell("pointer", *self._put)
+            self._send_to_guard("pointer", *self._put)
 
     def release(self) -> None:
         """Release every key and button that is held down."""
@@ -278,14 +278,14 @@ class DesktopSession:
         with self._lock:
             if down:
                 self._held[kind, number] = None
-                self._tell(kind, number, "down")
+                self._send_to_guard(kind, number, "down")
             elif self.desktop.notices_input:
-                self._tell("unwatched", 0, 0)
+                self._send_to_guard("unwatched", 0, 0)
             act = self.desktop.button if kind == "button" else self.desktop.key
             act(number, down)
             if not down:
                 self._held.pop((kind, number), None)
-                self._tell(kind, number, "up")
+                self._send_to_guard(kind, number, "up")
             if self.desktop.notices_input and self._cell is not None:
                 # The guard does not tell this input from that of a hand, until it is over.
                 self._have_watched()
@@ -297,10 +297,10 @@ class DesktopSession:
                 self._guard = bridge.guard() or _start_guard()
             return self._guard
 
-    def _tell(self, kind: str, number: int, more: str | int) -> None:
+    def _send_to_guard(self, kind: str, number: int, more: str | int) -> None:
         try:
             with self._lock:
-                self._watch().tell(f"{kind} {number} {more}")
+                self._watch().send(f"{kind} {number} {more}")
         except OSError:
             self._guard = None
             raise ComputerError(_NO_GUARD) from None

@@ -88,8 +88,8 @@ class UsageTracker:
                 f"{format_dollars(limit)}."
             )
 
-    def tell_left_out(self, written: PreparedRequest, *, assumed: bool = False) -> Iterator[Event]:
-        """Announce that messages are left out: when it begins, and when it has become much more."""
+    def report_left_out(self, written: PreparedRequest, *, assumed: bool = False) -> Iterator[Event]:
+        """Report that messages are left out: when it begins, and when it has become much more."""
         if written.left_out > 2 * self._left_out:
             self._left_out = written.left_out
             model, window = written.request.model, written.window or 0
@@ -106,8 +106,8 @@ class UsageTracker:
         elif not written.left_out:
             self._left_out = 0
 
-    def tell_cut(self, written: PreparedRequest) -> Iterator[Event]:
-        """Compare what Ollama read with what it was sent: it leaves the beginning out without a word."""
+    def report_cut(self, written: PreparedRequest) -> Iterator[Event]:
+        """Report when Ollama read less than it was sent: it leaves out the beginning and does not say so."""
         model, last = written.request.model, self.ledger.last
         if not model.startswith("ollama") or model in self._cut or last is None:
             return

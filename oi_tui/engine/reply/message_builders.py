@@ -205,8 +205,8 @@ class RunBuilder:
             return None
         return self._updatable.get(report.key or "")
 
-    def tell_model(self, text: str) -> Iterator[Event]:
-        """The events that tell the model something which the person sees elsewhere."""
+    def add_for_model(self, text: str) -> Iterator[Event]:
+        """Yield the events that tell the model something which the person sees elsewhere."""
         self._silent = False
         yield from self._close()
         yield MessageRecorded(self._new("console", "output", "").but(view=text))

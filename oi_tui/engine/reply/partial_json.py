@@ -52,7 +52,7 @@ class PartialJsonParser:
     def __init__(
         self,
         keys: frozenset[str],
-        tell: Callable[[JsonEvent], None],
+        on_event: Callable[[JsonEvent], None],
         *,
         alone: bool = True,
         patient: bool = True,
@@ -63,7 +63,7 @@ class PartialJsonParser:
         #: The last string was closed by its own quote, not by the end of the text.
         self.closed = False
         self._keys = keys
-        self._tell = tell
+        self._on_event = on_event
         self._alone = alone
         self._buffer = ""
         self._at = 0
@@ -327,4 +327,4 @@ class PartialJsonParser:
         return False
 
     def _say(self, kind: Kind, text: str = "") -> None:
-        self._tell(JsonEvent(kind, self._path, text))
+        self._on_event(JsonEvent(kind, self._path, text))

@@ -105,21 +105,21 @@ class ServerConnection:
 
     async def _call(self, client: Client, order: Order) -> Any:
         number = order["id"]
-        told = 0.0
+        reported_at = 0.0
 
-        async def tell(progress: float, total: float | None, message: str | None) -> None:
-            nonlocal told
+        async def report_progress(progress: float, total: float | None, message: str | None) -> None:
+            nonlocal reported_at
             now = asyncio.get_running_loop().time()
             # A server may report each byte.
-            if now - told >= _BETWEEN:
-                told = now
+            if now - reported_at >= _BETWEEN:
+                reported_at = now
                 self._report({"id": number, "progress": progress, "total": total, "message": message})
 
         if order.get("may_ask"):
             self._asking[number] = None
         try:
             name, arguments = order["tool"], dict(order["arguments"])
-            result = await client.call_tool(name, arguments, progress_callback=tell)
+            result = await client.call_tool(name, arguments, progress_callback=report_progress)
         finally:
             question = self._asking.pop(number, None)
             if question and not question.done():

@@ -166,10 +166,10 @@ class FarLanguages:
             hidden=self._hidden,
             active_line=self._active_line,
             size=self._size,
-            on_loss=self._tell_loss,
+            on_loss=self._send_loss,
         )
 
-    def _tell_loss(self, loss: VariablesLost) -> None:
+    def _send_loss(self, loss: VariablesLost) -> None:
         self._outbox.send_in_order(**{"is": "loss", "loss": pack(loss)})
 
     # -- runs

@@ -130,7 +130,7 @@ class InputWatch:
         terminal = self._process.terminal
         device = terminal.device
         pids = process_table.list_foreground(self._process.pid, group)
-        self._tell_of_standstill(pids)
+        self._report_standstill(pids)
         readers = process_table.list_readers(pids, device)
         masked = not terminal.echoing
         reads = masked and now - self._output.last_at > 0.3 if readers is None else bool(readers)
@@ -164,8 +164,8 @@ class InputWatch:
         just_answered = self._answered and now - self._typed_at < _SLOWEST_WAKE
         return just_answered and bool(readers) and readers == self._readers
 
-    def _tell_of_standstill(self, pids: list[int]) -> None:
-        """Report a stopped program: without a word, it looks like a slow one."""
+    def _report_standstill(self, pids: list[int]) -> None:
+        """Report a stopped program, which otherwise looks like a slow one."""
         still = process_table.list_stopped({self._process.pid, *pids})
         self._still = self._still + 1 if still else 0
         if self._still == _STANDSTILL:

@@ -119,7 +119,7 @@ class RunOutput:
             # No line above a picture can be written again.
             self._key = None
             self._forget_shown()
-        self._tell(Displayed(format, content, self._view, name))
+        self._report_and_log(Displayed(format, content, self._view, name))
 
     def begin_value(self, kind: object, key: object = None, *, updates: bool = False) -> None:
         """Report that what is printed from now on shows a value.
@@ -142,7 +142,7 @@ class RunOutput:
                 self._go_back(*place)
             self._key = None if self.is_on_a_line else key
             self._began = len(self._log)
-        self._tell(ValueBegan("result" if kind == "result" else "display", name))
+        self._report_and_log(ValueBegan("result" if kind == "result" else "display", name))
 
     def _remember(self, key: str) -> None:
         """Note that the value is shown in this run."""
@@ -173,7 +173,7 @@ class RunOutput:
             self._report(ValueEnded())
             return
         self.flush()
-        self._tell(ValueEnded())
+        self._report_and_log(ValueEnded())
         if self._key is not None and not self.is_on_a_line and _join_printed(self._log[self._began :]):
             self._shown[self._key] = (self._began, len(self._log))
         self._key = None
@@ -207,13 +207,13 @@ class RunOutput:
         if keys and not self._shown:
             self._shown.update(keys)
         for report in below:
-            self._tell(report)
+            self._report_and_log(report)
         if self._shown:
             self._shown.update({key: (at + first, at + last) for key, (first, last) in keys.items()})
         self._last_line = re.split(r"[\r\n]", _join_printed(below))[-1][-_LONGEST_LINE:]
 
-    def _tell(self, report: Report) -> None:
-        """Report, and remember it where a value above or this one may be updated."""
+    def _report_and_log(self, report: Report) -> None:
+        """Report something, and log it where a value above or this one may be updated."""
         self._report(report)
         if self._key is None and not self._shown:
             self._log.clear()
@@ -276,7 +276,7 @@ class RunOutput:
             if len(text) < _LONGEST_LINE:
                 tail = self._last_line + tail
             self._last_line = re.split(r"[\r\n]", tail)[-1][-_LONGEST_LINE:]
-            self._tell(Printed(text, self._view, self._table))
+            self._report_and_log(Printed(text, self._view, self._table))
 
 
 def _join_printed(reports: Iterable[Report]) -> str:

@@ -92,14 +92,14 @@ class Completer:
             self.files.refresh()
         if self._outdated and any(memory.state == "known" for memory in self._memories):
             # What is known from before is better than to wait.
-            self._tell(query)
+            self._offer_names(query)
         self._refresh()
         # The files of this machine would mislead where code runs elsewhere.
         names = None if files_there is None else files_there.names(query.text)
         while not worker.is_cancelled:
             # Looked at first: a list that is finished after the offer was made is offered once more.
             listing = names is None and self.files.listing
-            self._tell(query, names)
+            self._offer_names(query, names)
             if listing:
                 sleep(_PAUSE)
             elif not self._wait_for_languages():
@@ -171,7 +171,7 @@ class Completer:
         ]
         self._widget.post_message(self.OffersReady(query, offers, ""))
 
-    def _tell(self, query: CompletionQuery, names_there: Sequence[str] | None = None) -> None:
+    def _offer_names(self, query: CompletionQuery, names_there: Sequence[str] | None = None) -> None:
         """Offer variables and files: those of another machine, where its names are given."""
         if get_current_worker().is_cancelled:
             return

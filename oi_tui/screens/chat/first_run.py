@@ -91,7 +91,7 @@ class FirstRun:
 
     def _bring_in(self, wanted: bool | None) -> None:
         if not wanted:
-            self._ui.tell(_LATER)
+            self._ui.show_notice(_LATER)
             self._ask_for_model()
             return
         store = self._view.workspace.store
@@ -99,7 +99,7 @@ class FirstRun:
 
     def _finish_import(self, result: setup.Imported | str) -> None:
         self._view.screen.remove_class("-welcome")
-        self._ui.tell(str(result), warning=isinstance(result, str))
+        self._ui.show_notice(str(result), warning=isinstance(result, str))
         if isinstance(result, str) or result.default is None:
             self._ask_for_model()
             return
@@ -119,7 +119,7 @@ class FirstRun:
         if language is None or self._view.busy or self._view.session.auto_run:
             self._choose_colours()
             return
-        self._ui.tell(_BEFORE)
+        self._ui.show_notice(_BEFORE)
         self._view.start(self._rehearse(language))
 
     def _rehearse(self, language: str) -> Iterator[Event]:
@@ -147,10 +147,10 @@ class FirstRun:
         """Say what comes next, with the sandbox where it works on this machine."""
         workspace, session = self._view.workspace, self._view.session
 
-        def tell(offered: bool) -> None:
+        def finish(offered: bool) -> None:
             approval = _ASKS_NOT if session.auto_run else _ASKS
-            self._ui.tell(_AFTER.format(approval, _SANDBOX if offered else ""))
+            self._ui.show_notice(_AFTER.format(approval, _SANDBOX if offered else ""))
 
         self._ui.run_then(
-            lambda: not workspace.profile.sandbox and workspace.computer.explain_no_sandbox() is None, tell
+            lambda: not workspace.profile.sandbox and workspace.computer.explain_no_sandbox() is None, finish
         )

@@ -138,7 +138,7 @@ class Home(Widget):
         """Hide the logo on a low screen."""
         self._show_state()
 
-    def tell(self, state: Content) -> None:
+    def set_state(self, state: Content) -> None:
         """Show the model and the mode of the next request."""
         if not self._state.is_same(state):
             self._state = state

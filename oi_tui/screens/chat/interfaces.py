@@ -74,8 +74,8 @@ class ProfileUser(Protocol):
 class ChatInterface(Protocol):
     """The commands of the chat screen, as the parts that carry some of them out see them."""
 
-    def tell(self, text: str, *, warning: bool = False) -> None:
-        """Add a note to the conversation."""
+    def show_notice(self, text: str, *, warning: bool = False) -> None:
+        """Add a notice to the conversation."""
 
     def show_screen(self, screen: Screen[T], then: Callable[[T | None], None]) -> None:
         """Push a screen, and call `then` with its result."""

@@ -402,7 +402,7 @@ class ChatScreen(BaseScreen[None]):
             return
         workspace = view.workspace
         where = workspace.computer.where or paths.shorten(workspace.computer.cwd)
-        home.tell(
+        home.set_state(
             status.describe_next_request(
                 view.session,
                 has_model=workspace.model.is_chosen,

@@ -363,7 +363,7 @@ class ChatView(Widget):
         """Tell what changes without an event: what of the code is out of sight, and whether saving works."""
         if self.session.saves_again():
             self.show(Noticed("Saving works again."))
-        for event in self.session.tell_losses():
+        for event in self.session.report_losses():
             self.show(event)
         self.questions.note_hidden()
         self._run_clock()
@@ -455,14 +455,14 @@ class ChatView(Widget):
         """Tell programs how wide their output is."""
         self.sidebar.fit()
         if not self.foreground.shown:
-            self.tell_size()
+            self.resize_programs()
 
     def on_sidebar_moved(self) -> None:
         """Tell programs the new width of the conversation."""
         if not self.foreground.shown:
-            self.call_after_refresh(self.tell_size)
+            self.call_after_refresh(self.resize_programs)
 
-    def tell_size(self) -> None:
+    def resize_programs(self) -> None:
         """Make programs as wide as their output is in the conversation."""
         columns, rows = self.size
         columns -= self.sidebar.columns

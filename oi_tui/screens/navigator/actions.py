@@ -14,8 +14,8 @@ from oi_tui.widgets.lists.conversation_list import ConversationList
 class NavigatorView(Protocol):
     """The screen that shows the results."""
 
-    def tell(self, text: str) -> None:
-        """Show a sentence in the last line."""
+    def show_notice(self, text: str) -> None:
+        """Show a notice in the last line."""
 
     def show(self, select: str | None = None) -> None:
         """Show the current list, with the conversation whose id is `select` selected."""
@@ -50,7 +50,7 @@ class NavigatorActions:
     def pin(self, item: Summary) -> None:
         """Pin the conversation to the top of the list, or unpin it."""
         if self._attempt("Could not pin", lambda: self._library.pin(item)):
-            self._place.tell("")
+            self._place.show_notice("")
         self._place.show(item.id)
 
     def delete(self, item: Summary) -> None:
@@ -64,41 +64,41 @@ class NavigatorActions:
         after = shown[at + 1 : at + 2] or shown[max(0, at - 1) : at]
         if self._attempt("Could not delete", lambda: self._library.delete(item)):
             self._place.show(after[0].id if after else None)
-            self._place.tell(f"Deleted {_quote_title(item)}; u restores it.")
+            self._place.show_notice(f"Deleted {_quote_title(item)}; u restores it.")
 
     def undo(self) -> None:
         """Restore the conversation that was deleted last."""
         if not self._library.undoable:
-            self._place.tell("There is nothing to restore.")
+            self._place.show_notice("There is nothing to restore.")
             return
         back: list[Summary] = []
         if self._attempt("Could not restore", lambda: back.append(self._library.undo())):
             self._place.show(back[0].id)
-            self._place.tell(f"Restored {_quote_title(back[0])}.")
+            self._place.show_notice(f"Restored {_quote_title(back[0])}.")
 
     def fork(self, item: Summary) -> None:
         """Copy the conversation, and select the copy."""
         copy: list[str] = []
         if self._attempt("Could not copy", lambda: copy.append(self._library.fork(item))):
             self._place.show(copy[0])
-            self._place.tell(f"Copied {_quote_title(item)}; the copy is selected.")
+            self._place.show_notice(f"Copied {_quote_title(item)}; the copy is selected.")
 
     def export(self, item: Summary, place: str) -> None:
         """Write the conversation to the file `place`, in the format of its extension."""
         written: list[Path] = []
         if reason := self._refuse(paths.expand_typed(place.strip())):
-            self._place.tell(f"Not exported. {reason}.")
+            self._place.show_notice(f"Not exported. {reason}.")
         elif place.strip() and self._attempt(
             "Could not export", lambda: written.append(self._library.export(item, place.strip()))
         ):
-            self._place.tell(f"Exported to {paths.shorten(written[0])}.")
+            self._place.show_notice(f"Exported to {paths.shorten(written[0])}.")
 
     def _attempt(self, otherwise: str, act: Callable[[], None]) -> bool:
         """Do it, or say in the last line why it was not done."""
         try:
             act()
         except OSError as error:
-            self._place.tell(f"{otherwise}: {paths.explain_write_error(error)}.")
+            self._place.show_notice(f"{otherwise}: {paths.explain_write_error(error)}.")
             return False
         return True
 

@@ -222,7 +222,7 @@ class NavigatorScreen(Page[str | None]):
 
     def _open(self, summary: Summary) -> None:
         if summary.problem:
-            self.tell(f"Could not open it: {summary.problem}.")
+            self.show_notice(f"Could not open it: {summary.problem}.")
         else:
             self.sought = self._query if summary.id in self._text_search.excerpts else ""
             self.dismiss(summary.id)
@@ -273,7 +273,7 @@ class NavigatorScreen(Page[str | None]):
         if item is not None and not item.problem:
             self._list.cancel_delete()
             self._line.ask(one_line(item.title), words.RENAME_KEYS, self._actions.rename)
-            self.tell("")
+            self.show_notice("")
 
     def action_export(self) -> None:
         """Ask for the path of the file to export the selected conversation to."""
@@ -282,7 +282,7 @@ class NavigatorScreen(Page[str | None]):
             place = paths.shorten(Path.home() / make_file_name(item.title, ".md"))
             self._list.cancel_delete()
             self._line.ask(place, words.EXPORT_KEYS, self._actions.export)
-            self.tell("")
+            self.show_notice("")
 
     @on(EditLine.Closed)
     def handle_closed(self, event: EditLine.Closed) -> None:
@@ -328,15 +328,15 @@ class NavigatorScreen(Page[str | None]):
     def action_bring_in(self) -> None:
         """Import the conversations of Open Interpreter."""
         if self._library.waiting:
-            self.tell("Importing the conversations of Open Interpreter …")
+            self.show_notice("Importing the conversations of Open Interpreter …")
             self.run_worker(self._reading.import_conversations, thread=True, group="import", exclusive=True)
         else:
-            self.tell("No other conversations of Open Interpreter were found.")
+            self.show_notice("No other conversations of Open Interpreter were found.")
 
     @on(ImportFinished)
     def handle_brought_in(self, event: ImportFinished) -> None:
         """Show the result of the import, and its errors on a page of their own."""
-        self.tell(event.text)
+        self.show_notice(event.text)
         if event.page:
             where = "The files of Open Interpreter are only read, never changed."
             self.app.push_screen(
@@ -345,8 +345,8 @@ class NavigatorScreen(Page[str | None]):
 
     # ---- Words
 
-    def tell(self, text: str) -> None:
-        """Show a sentence in the last line."""
+    def show_notice(self, text: str) -> None:
+        """Show a notice in the last line."""
         self._notice = text
         self._say()
 

@@ -72,7 +72,7 @@ class ProfileActions:
 
     def _switch(self) -> None:
         if self._editor.has_changes:
-            self._editor.tell("Save first (ctrl+s), or your changes would be lost.")
+            self._editor.show_notice("Save first (ctrl+s), or your changes would be lost.")
             return
         now = self._editor.path.stem if self._editor.path else ""
         self._editor.app.push_screen(ProfileChoice(now), self._go_on_with)
@@ -92,12 +92,12 @@ class ProfileActions:
 
     def _edit_text(self) -> None:
         if self._editor.has_changes:
-            self._editor.tell("Save first (ctrl+s): the YAML view edits the same file.")
+            self._editor.show_notice("Save first (ctrl+s): the YAML view edits the same file.")
             return
         try:
             page = ProfileYaml(self._path)
         except (OSError, ProfileError) as error:
-            self._editor.tell(f"Could not open it: {error}")
+            self._editor.show_notice(f"Could not open it: {error}")
             return
         self._editor.app.push_screen(page, self._read_text_again)
 
@@ -106,7 +106,7 @@ class ProfileActions:
             try:
                 self._editor.dismiss(reread(self._path, self._editor.profile))
             except (OSError, ProfileError) as error:
-                self._editor.tell(str(error))
+                self._editor.show_notice(str(error))
 
     def _show_differences(self) -> None:
         current = self._editor.current
@@ -145,7 +145,7 @@ class ProfileActions:
     def _make_default(self) -> None:
         def act() -> None:
             profiles.make_default(self._path)
-            self._editor.tell("This profile is now the default.")
+            self._editor.show_notice("This profile is now the default.")
 
         self._act(act)
 
@@ -170,12 +170,12 @@ class ProfileActions:
     def _go_on(self, path: Path, notice: str) -> None:
         self._editor.path = path
         self._moved(path)
-        self._editor.tell(notice)
+        self._editor.show_notice(notice)
 
     def _act(self, act: Callable[[], None]) -> None:
         try:
             act()
         except ProfileError as error:
-            self._editor.tell(f"Failed: {error}.")
+            self._editor.show_notice(f"Failed: {error}.")
         except OSError as error:
-            self._editor.tell(f"Failed: {paths.explain_write_error(error)}.")
+            self._editor.show_notice(f"Failed: {paths.explain_write_error(error)}.")

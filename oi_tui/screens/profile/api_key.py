@@ -59,13 +59,13 @@ class ApiKeyPanel:
             self._notify("The API key is used until you quit and is not saved: it has no provider name.")
             self._editor.key_kept()
             return
-        self._editor.tell("Saving the API key ...")
+        self._editor.show_notice("Saving the API key ...")
 
         def work() -> None:
             try:
                 was_saved = self._secrets.keep(name, key)
             except SecretError as error:
-                self._call(self._editor.tell, f"Not saved: {error}")
+                self._call(self._editor.show_notice, f"Not saved: {error}")
                 return
             api_key = self._secrets.find(name)
             hidden = api_key is not None and api_key.value != key
@@ -101,7 +101,7 @@ class ApiKeyPanel:
             try:
                 self._secrets.forget(name)
             except SecretError as error:
-                self._call(self._editor.tell, f"Could not delete it: {error}")
+                self._call(self._editor.show_notice, f"Could not delete it: {error}")
             else:
                 self._call(self._forgotten, name)
 
@@ -110,7 +110,7 @@ class ApiKeyPanel:
     def _forgotten(self, name: str) -> None:
         if self._editor.profile.origins.get("api_key") == "changed":
             self._editor.remove_key()
-        self._editor.tell(f"Deleted {name}.")
+        self._editor.show_notice(f"Deleted {name}.")
         self.check()
 
     def _work(self, work: Callable[[], object]) -> None:

@@ -261,7 +261,7 @@ class ProfileEditor(Page[Profile | None]):
         """Close the editor; with changes that are not saved, only when pressed twice."""
         if (self._changes or self._fields.wrong) and not self._warned:
             self._warned = True
-            self.tell("Unsaved changes: ctrl+s saves them, esc again discards them.")
+            self.show_notice("Unsaved changes: ctrl+s saves them, esc again discards them.")
             return
         self.leave()
 
@@ -277,7 +277,7 @@ class ProfileEditor(Page[Profile | None]):
                 self.query_one(OptionList).highlighted = self._fields.sections.index(field.setting.section)
                 self._clear_search()
             field.box.focus()
-            self.tell(str(field.error))
+            self.show_notice(str(field.error))
             return
         if not changes:
             self.leave()
@@ -309,7 +309,7 @@ class ProfileEditor(Page[Profile | None]):
         except (OSError, ProfileError) as error:
             reason = paths.explain_write_error(error) if isinstance(error, OSError) else str(error)
             self._unsaved_accepted = True
-            self.tell(f"Could not save: {reason}. ctrl+s again uses the settings until you quit.")
+            self.show_notice(f"Could not save: {reason}. ctrl+s again uses the settings until you quit.")
             return
         self.dismiss(self.profile.with_changes("changed", **changes))
 
@@ -330,8 +330,8 @@ class ProfileEditor(Page[Profile | None]):
         for number, section in enumerate(self._fields.sections):
             rows.replace_option_prompt_at_index(number, self._fields.label(section))
 
-    def tell(self, text: str) -> None:
-        """Show a sentence in the last line."""
+    def show_notice(self, text: str) -> None:
+        """Show a notice in the last line."""
         self._notice = text
         self._say()
 

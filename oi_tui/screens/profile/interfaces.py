@@ -47,8 +47,8 @@ class EditorScreen(Protocol):
     def current(self) -> Profile:
         """The profile with the unsaved changes."""
 
-    def tell(self, text: str) -> None:
-        """Show a sentence in the last line."""
+    def show_notice(self, text: str) -> None:
+        """Show a notice in the last line."""
 
     def explain(self, name: str, more: str) -> None:
         """Show a sentence below a setting."""

@@ -385,7 +385,7 @@ class CellRun:
             for entry in entries:
                 if isinstance(entry.item, TurnEnded):
                     return
-                await self._tell(entry.item)
+                await self._send_item(entry.item)
             if not session.busy and reader.number >= session.log.last:
                 return
 
@@ -405,7 +405,7 @@ class CellRun:
         if message.role == "assistant" and message.type == "code" and message.state in _ENDS:
             self._end = message.state, message.reason or ""
 
-    async def _tell(self, item: LogItem) -> None:
+    async def _send_item(self, item: LogItem) -> None:
         if isinstance(item, MessageGrew):
             if self._types.get(item.id) != "console" or (self._value and self._value.add(item.text)):
                 return
@@ -416,9 +416,9 @@ class CellRun:
             # Other reports, such as of lines, come between a prompt and its question.
             if not isinstance(item, RunReported) or isinstance(item.report, ValueBegan | ValueEnded):
                 await self._print(self._stream.flush())
-            await self._tell_other(item)
+            await self._send_other_item(item)
 
-    async def _tell_other(self, item: LogItem) -> None:
+    async def _send_other_item(self, item: LogItem) -> None:
         match item:
             case MessageStarted(started):
                 self._types[started.id] = started.type

@@ -100,7 +100,7 @@ class FindBar(Widget):
             at = self._matches.index(self._current) if self._current in self._matches else -1
             self._show(self._matches[(at + step) % len(self._matches)])
         else:
-            self._tell()
+            self._show_count()
 
     def _stop_timer(self) -> None:
         if self._timer is not None:
@@ -116,7 +116,7 @@ class FindBar(Widget):
         if not self._matches:
             self._current = None
             self._conversation.mark(None, "")
-            self._tell()
+            self._show_count()
             return
         find_block = self._conversation.transcript.layout_of_blocks.find_block
         first = self._conversation.first_in_view
@@ -130,9 +130,9 @@ class FindBar(Widget):
     def _show(self, match: Match) -> None:
         self._current = match
         self._conversation.mark(match, self._sought)
-        self._tell()
+        self._show_count()
 
-    def _tell(self) -> None:
+    def _show_count(self) -> None:
         text = ""
         if self._current is not None and self._current in self._matches:
             more = "+" if len(self._matches) == MOST else ""

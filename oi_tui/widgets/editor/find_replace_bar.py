@@ -126,7 +126,7 @@ class FindReplaceBar(Widget):
         self._remark = ""
         if self._found:
             self._show((self._at + step) % len(self._found))
-        self._tell()
+        self._show_state()
 
     def action_pattern(self) -> None:
         """Take what is sought for a regular expression, or letter for letter again."""
@@ -193,14 +193,14 @@ class FindReplaceBar(Widget):
         )
         if locations:
             self._show(next((n for n, entry in enumerate(locations) if entry.start >= start), 0))
-        self._tell()
+        self._show_state()
 
     def _show(self, number: int) -> None:
         self._at = number
         where, place = Locations(self._editor.code), self._found[number]
         self._editor.select(where.find_location(place.start), where.find_location(place.end))
 
-    def _tell(self) -> None:
+    def _show_state(self) -> None:
         self.query_one("#replace-name", Static).update(Content("Regex" if self._regular else "Find"))
         if self._problem:
             text = one_line(self._problem, 60)
@@ -218,4 +218,4 @@ class FindReplaceBar(Widget):
 
     def on_resize(self) -> None:
         """Show as many keys as fit."""
-        self._tell()
+        self._show_state()

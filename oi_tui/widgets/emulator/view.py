@@ -208,16 +208,16 @@ class TerminalView(Widget, can_focus=True):
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
         """Tell a program that wants to know."""
-        self._tell_mouse(event, event.button - 1)
+        self._send_mouse(event, event.button - 1)
 
     def on_mouse_up(self, event: events.MouseUp) -> None:
         """Tell a program that wants to know."""
-        self._tell_mouse(event, event.button - 1, released=True)
+        self._send_mouse(event, event.button - 1, released=True)
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
         """Tell a program that wants to know where it is dragged to."""
         if event.button and self.terminal and self.terminal.private_modes & _MOUSE_MOVES:
-            self._tell_mouse(event, event.button - 1 + 32)
+            self._send_mouse(event, event.button - 1 + 32)
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
         """Turn the wheel for the program."""
@@ -229,12 +229,12 @@ class TerminalView(Widget, can_focus=True):
 
     def _turn_wheel(self, event: events.MouseEvent, button: int, key: str) -> None:
         terminal = self.terminal
-        if terminal is None or self._tell_mouse(event, button) or not terminal.private_modes & ALTERNATE:
+        if terminal is None or self._send_mouse(event, button) or not terminal.private_modes & ALTERNATE:
             return
         application = CURSOR_KEYS in terminal.private_modes
         self._typed(encode_key(events.Key(key, None), application=application) * _WHEEL_LINES)
 
-    def _tell_mouse(self, event: events.MouseEvent, button: int, *, released: bool = False) -> bool:
+    def _send_mouse(self, event: events.MouseEvent, button: int, *, released: bool = False) -> bool:
         """Send a mouse report; False where the program wants none."""
         event.stop()
         modes = self.terminal.private_modes if self.terminal else set()

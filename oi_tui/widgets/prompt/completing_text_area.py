@@ -69,7 +69,7 @@ class CompletingTextArea(PromptTextArea):
         """Take offers for a mention; they are forgotten when something else is typed by now."""
         if query == self._find_query():
             wanted = self._choice.set_offers(query, offers, note)
-            self._tell_offers()
+            self._post_offers()
             if wanted:
                 self._accept_offer()
 
@@ -107,19 +107,19 @@ class CompletingTextArea(PromptTextArea):
         query = self._find_query()
         if query is None or self._choice.was_closed(query):
             self._choice.forget()
-            self._tell_offers()
+            self._post_offers()
         elif query != self._choice.query:
             self._choice.begin(query)
             match query.kind:
                 case "command":
                     self._choice.set_offers(query, _complete_commands(query.text))
-                    self._tell_offers()
+                    self._post_offers()
                 case "history":
                     entries = self._recall.find_containing(query.text, 100)
                     offers = [CompletionOffer(entry, one_line(entry)) for entry in entries]
                     note = "enter accepts, esc closes" if entries else "no match in your messages"
                     self._choice.set_offers(query, offers, note)
-                    self._tell_offers()
+                    self._post_offers()
                 case "mention" | "console" | "code" | "target":
                     self.post_message(self.Asked(query))
 
@@ -162,15 +162,15 @@ class CompletingTextArea(PromptTextArea):
     def _move_choice(self, by: int) -> None:
         """Choose another offer."""
         self._choice.move(by)
-        self._tell_offers()
+        self._post_offers()
 
     def _close_offers(self) -> None:
         query = self._find_query()
         self._searching = False
         self._choice.close(query)
-        self._tell_offers()
+        self._post_offers()
 
-    def _tell_offers(self) -> None:
+    def _post_offers(self) -> None:
         choice = self._choice
         note = choice.note if self._searching or choice.offers else ""
         if choice.offers or note or self._shows_offers:

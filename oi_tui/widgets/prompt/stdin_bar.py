@@ -89,14 +89,14 @@ class StdinBar(Widget):
         field.placeholder = "hidden; not saved" if request.masked else "type a line; enter sends it"
         self._language = one_line(language, 20)
         self._prompt = one_line(request.prompt[-2000:], 500).strip()
-        self._tell()
+        self._show_question()
         self.display = True
 
     def on_resize(self) -> None:
         """Show as much of the question as fits."""
-        self._tell()
+        self._show_question()
 
-    def _tell(self) -> None:
+    def _show_question(self) -> None:
         text = f"{self._language} asks: " if self._prompt else f"{self._language} is waiting for "
         room = max(10, self.app.size.width - cell_len(text) - 8)
         # What is asked for, and the answers that are possible, stand at the end.

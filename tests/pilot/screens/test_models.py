@@ -259,7 +259,7 @@ async def test_a_llamafile_that_cannot_be_had_is_reported(
     monkeypatch.setattr("oi_tui.engine.models.download.ATTEMPTS", 1)
     async with open_chat([Text("Hm.")]) as at:
         reported: list[str] = []
-        monkeypatch.setattr(at.chat.commands, "tell", lambda text, **_: reported.append(text))
+        monkeypatch.setattr(at.chat.commands, "show_notice", lambda text, **_: reported.append(text))
         await at.type(f"%model {name}")
         await at.until(lambda: reported)
         assert "Could not" in reported[0] or "not the address" in reported[0]

@@ -436,7 +436,7 @@ async def test_an_answer_that_comes_after_escape_is_no_failure(tmp_path: Path) -
         await pilot.press("escape")
         await reached(lambda: app.screen is not screen and not screen.is_attached)
         screen._table.shape = None
-        screen._tell_failure("too late", None)
+        screen._report_failure("too late", None)
         screen._close_field()
 
 

@@ -456,9 +456,9 @@ def test_a_language_that_ended_between_runs_is_reported_to_the_person_and_to_the
     session = make([call("df = 1")], [Text("Made.")], [Text("So.")])
     work(session)
     session.computer.losses = [LOSS]
-    events = list(session.tell_losses())
+    events = list(session.report_losses())
     assert [item.text for item in of(events, Noticed)] == [f"{LOSS.reason}."]
-    assert list(session.tell_losses()) == []
+    assert list(session.report_losses()) == []
     assert (codes(session)[0].state, codes(session)[0].reason) == ("finished", LOSS.reason)
     work(session, "and now?")
     assert LOSS.reason in str(session.llm.requests[-1].messages)
@@ -482,7 +482,7 @@ def test_a_loss_is_reported_to_the_model_where_the_person_ran_code_last() -> Non
     work(session)
     list(session.run("python", "own = 1"))
     session.computer.losses = [LOSS]
-    list(session.tell_losses())
+    list(session.report_losses())
     assert [code.reason for code in codes(session)] == [LOSS.reason, LOSS.reason]
 
 
@@ -490,7 +490,7 @@ def test_a_loss_is_reported_with_code_that_ran_and_not_with_code_that_was_reject
     session = make([call("df = 1")], [call("df")], [Text("Then not.")])
     work(session, "go", None, Reject("no"))
     session.computer.losses = [LOSS]
-    list(session.tell_losses())
+    list(session.report_losses())
     assert [code.reason for code in codes(session)] == [LOSS.reason, "no"]
 
 

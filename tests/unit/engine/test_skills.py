@@ -26,7 +26,7 @@ class Place:
         self.reported: list[str] = []
         self.asked: list[str] = []
 
-    def tell(self, text: str, *, warning: bool = False) -> None:
+    def show_notice(self, text: str, *, warning: bool = False) -> None:
         self.reported.append(text)
 
     def edit(self, text: str, suffix: str) -> str:

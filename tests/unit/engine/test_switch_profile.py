@@ -25,7 +25,7 @@ class Place:
         self.answer = True
         self.before_yes: Callable[[], object] = lambda: None
 
-    def tell(self, text: str, *, warning: bool = False) -> None:
+    def show_notice(self, text: str, *, warning: bool = False) -> None:
         self.shown.append(("! " if warning else "") + text)
 
     def confirm(self, question: str, details: Sequence[str], act: Callable[[], None]) -> None:

@@ -23,7 +23,7 @@ class Place:
         self._agrees = agrees
         self._workspace = workspace
 
-    def tell(self, text: str, *, warning: bool = False) -> None:
+    def show_notice(self, text: str, *, warning: bool = False) -> None:
         self.words.append(text)
 
     def confirm(self, question: str, details: Sequence[str], act: Callable[[], None]) -> None:

@@ -37,7 +37,7 @@ def test_a_server_that_breaks_a_step_is_named_and_the_turn_goes_on(
     workspace = open_workspace(CALL, [Text("Done.")], servers=[faulty(fault, step)], auto_run=True)
     events = work(workspace)
     assert events[-1] == TurnEnded("done")
-    reported = [*events, *workspace.session.tell_losses()]
+    reported = [*events, *workspace.session.report_losses()]
     sentences = [event.text for event in reported if isinstance(event, Noticed)]
     reasons = [code.reason or "" for code in codes(workspace)]
     assert any("The MCP server t " in text for text in (*sentences, *reasons))
@@ -114,7 +114,7 @@ def test_a_server_that_says_all_the_time_that_its_tools_changed_is_asked_now_and
     events = work(workspace)
 
     def notices() -> list[str]:
-        events.extend(workspace.session.tell_losses())
+        events.extend(workspace.session.report_losses())
         return [event.text for event in events if isinstance(event, Noticed)]
 
     assert wait_until(notices, _BOUND)

@@ -17,8 +17,8 @@ def test_emoji_stay_whole_and_what_hides_something_is_spelled_out(printed: str, 
     handler = PlainEventHandler(lines.append, lines.append, lambda _: "", echoes=False)
     handler.note(printed)
     output = Message(role="computer", type="console", format="output")
-    handler.tell(MessageStarted(output))
-    handler.tell(MessageGrew(output.id, f"{printed}\n"))
+    handler.handle_event(MessageStarted(output))
+    handler.handle_event(MessageGrew(output.id, f"{printed}\n"))
     assert "".join(lines).count(shown) == 2
 
 
@@ -26,6 +26,6 @@ def test_a_short_run_took_milliseconds() -> None:
     lines: list[str] = []
     handler = PlainEventHandler(lines.append, lines.append, lambda _: "", echoes=False)
     code = Message(role="user", type="code", format="shell", content="ls", seconds=0.008)
-    handler.tell(MessageRecorded(code.but(state="running")))
-    handler.tell(MessageRecorded(code.but(state="finished")))
+    handler.handle_event(MessageRecorded(code.but(state="running")))
+    handler.handle_event(MessageRecorded(code.but(state="finished")))
     assert "Finished in 8 ms.\n" in "".join(lines)

@@ -27,7 +27,7 @@ class World:
         self.typed: list[str] = []
         self.session = self.computer = self.secrets = self
 
-    def tell(self, text: str, *, warning: bool = False) -> None:
+    def show_notice(self, text: str, *, warning: bool = False) -> None:
         self.told.append(text)
 
     def start(self, events: Iterator[Event]) -> None:

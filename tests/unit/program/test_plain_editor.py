@@ -47,7 +47,7 @@ def test_an_editor_that_fails_changes_nothing_and_is_named(
 ) -> None:
     monkeypatch.setenv("EDITOR", editor(tmp_path, "exit 3"))
     told: list[str] = []
-    monkeypatch.setattr(commands, "tell", lambda text, warning=False: told.append(text))
+    monkeypatch.setattr(commands, "show_notice", lambda text, warning=False: told.append(text))
     assert commands.edit("text\n", ".md") == "text\n"
     assert "ended with 3" in told[0]
 

@@ -37,7 +37,7 @@ class World:
         self.store = SimpleNamespace(variables=SavedVariables(folder))
         self.session = self
 
-    def tell(self, text: str, *, warning: bool = False) -> None:
+    def show_notice(self, text: str, *, warning: bool = False) -> None:
         self.told.append(text)
 
     def start(self, events: Iterator[Event]) -> None:

@@ -219,7 +219,7 @@ class Driver:
                     if state == "finished":
                         # A figure that cannot be drawn is a mistake of the cell that made it.
                         state, reason = "failed", _sentence(error)
-            self._tell_where_output_goes()
+            self._print_where_output_goes()
         finally:
             names = _newest(self.module.__dict__)
             self.channel.send(
@@ -242,7 +242,7 @@ class Driver:
         """How many cells have begun."""
         return self._cells
 
-    def _tell_where_output_goes(self):
+    def _print_where_output_goes(self):
         if self.streams.prints_on_terminal():
             self._output = None
             return

@@ -67,7 +67,7 @@ class CellActions:
             printed = next((cell for cell in cells if cell.number == number), None)
         if printed is None:
             which = "There is no output yet." if number is None else f"Cell {number} does not exist."
-            self._ui.tell(which, warning=True)
+            self._ui.show_notice(which, warning=True)
         else:
             self.view(printed)
 
@@ -83,7 +83,7 @@ class CellActions:
             try:
                 text = LongText.open(files[0])
             except OSError as error:
-                self._ui.tell(f"Could not read the output file: {error}", warning=True)
+                self._ui.show_notice(f"Could not read the output file: {error}", warning=True)
             else:
                 self._open(title, text, f"The full output is in {files[0]}.")
                 return
@@ -191,9 +191,9 @@ class CellActions:
                 continue
             except OSError as error:
                 why = paths.explain_write_error(error)
-                self._ui.tell(f"Could not save the code: {why}", warning=True)
+                self._ui.show_notice(f"Could not save the code: {why}", warning=True)
                 return
-            self._ui.tell(f"Saved the code of cell {cell.number} as {folder / f'{stem}{suffix}'}.")
+            self._ui.show_notice(f"Saved the code of cell {cell.number} as {folder / f'{stem}{suffix}'}.")
             return
 
 

@@ -94,8 +94,8 @@ class ChatCommands(ConversationActions):
 
         self.run_in_background(lambda: self._chat.app.call_later(finish, work()))
 
-    def tell_of_no_model(self) -> None:
-        """Say how to get a model, where there is none and no key for one."""
+    def show_missing_model(self) -> None:
+        """Show how to get a model, where there is none and no key for one."""
         workspace = self._workspace
 
         def look() -> str:
@@ -103,7 +103,7 @@ class ChatCommands(ConversationActions):
                 return ""
             return NO_MODEL + (THEIRS if setup.detect(workspace.store) else "")
 
-        self.run_then(look, lambda words: self.tell(words) if words else None)
+        self.run_then(look, lambda words: self.show_notice(words) if words else None)
 
     def edit(self, text: str, suffix: str) -> str:
         """Have the person edit a text in their own editor, if they named one."""
@@ -136,10 +136,10 @@ class ChatCommands(ConversationActions):
     def revoke(self, grant: Permission) -> None:
         """Revoke a permission."""
         self._view.session.permissions.revoke(grant)
-        self.tell(f"Revoked: {one_line(grant.words, 100)} will ask again.")
+        self.show_notice(f"Revoked: {one_line(grant.words, 100)} will ask again.")
 
-    def tell(self, text: str, *, warning: bool = False) -> None:
-        """Say something in the conversation, where it can be read again; never within a reply."""
+    def show_notice(self, text: str, *, warning: bool = False) -> None:
+        """Show a notice in the conversation, where it can be read again; never within a reply."""
         if not self._view.busy:
             self._view.show(Noticed(text, "warning" if warning else "information"))
         elif "\n" in text:
@@ -161,11 +161,11 @@ class ChatCommands(ConversationActions):
         """Use the first model that the person chose, and save it."""
         self.choosing.use(choice)
         if choice is None:
-            self.tell(NO_MODEL)
+            self.show_notice(NO_MODEL)
         if choice is None or choice == DEMO or is_source(choice.model):
             return
         if problem := self._workspace.keep(model=choice.model, api_base=choice.api_base):
-            self.tell(problem, warning=True)
+            self.show_notice(problem, warning=True)
 
     def show_settings(self, profile: Profile) -> None:
         """Apply the settings that can be seen, and the one for other agents."""

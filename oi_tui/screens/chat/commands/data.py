@@ -54,7 +54,7 @@ class DataScreens(DataActions):
             )
         else:
             words = "This table cannot be opened, because it was not kept. Assign it to a variable."
-            self._ui.tell(words, warning=True)
+            self._ui.show_notice(words, warning=True)
 
     def act_on_sidebar(self, row: "SidebarRow", *, look: bool) -> None:
         """Insert a variable in the prompt, show its value, restore the files of a cell, or list variables."""

@@ -50,11 +50,11 @@ class DisplaySettings:
         try:
             self._workspace.use(self._workspace.profile.with_changes(theme=name))
         except ProfileError as error:
-            self._ui.tell(str(error), warning=True)
+            self._ui.show_notice(str(error), warning=True)
             return
         self._chat.app.theme = name
         if problem := self._workspace.keep(theme=name):
-            self._ui.tell(problem, warning=True)
+            self._ui.show_notice(problem, warning=True)
 
     def switch_mouse(self, on: bool | None) -> None:
         """Use the mouse or leave it to the terminal, until the end of the program."""
@@ -65,7 +65,7 @@ class DisplaySettings:
         self._mouse_chosen = True
         self._workspace.use(profile)
         use_mouse(self._chat.app, profile.mouse)
-        self._ui.tell(
+        self._ui.show_notice(
             "Mouse support is on."
             if profile.mouse
             else "Mouse support is off; your terminal handles the mouse."

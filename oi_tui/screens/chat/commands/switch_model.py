@@ -83,7 +83,7 @@ class ModelSwitcher:
             return
         if self._workspace.profile.completions:
             place = one_line(self._workspace.profile.completions[1], 100)
-            self._ui.tell(
+            self._ui.show_notice(
                 f"The profile {place} answers with a Python function; start with another profile to change "
                 "the model."
             )
@@ -97,23 +97,23 @@ class ModelSwitcher:
         try:
             profile = before.with_changes(model=choice.model, api_base=choice.api_base, api_key=key)
         except ProfileError as error:
-            self._ui.tell(str(error), warning=True)
+            self._ui.show_notice(str(error), warning=True)
             return
         workspace.use(profile)
         running = workspace.model.llamafile
         if running and choice.api_base != running.api_base:
             self._ui.run_in_background(lambda: workspace.model.run_llamafile(None))
         if choice.model == DEMO.model:
-            self._ui.tell(
+            self._ui.show_notice(
                 "The demo model is a script, not an AI. It understands “largest files here”, “plot "
                 "something”, "
                 "“ask me something”, “count slowly”, “break something” and a few more."
             )
         else:
             where = f" at {one_line(choice.api_base, 80)}" if choice.api_base else ""
-            self._ui.tell(f"The model is now {one_line(choice.model)}{where}.")
+            self._ui.show_notice(f"The model is now {one_line(choice.model)}{where}.")
             if wrong := endpoint.check_provider_address(profile):
-                self._ui.tell(wrong.sentence, warning=True)
+                self._ui.show_notice(wrong.sentence, warning=True)
 
     def _keeps_key(self, choice: ModelChoice) -> bool:
         """Whether the profile's key goes with a choice: it is for the provider and server that it is of."""
@@ -126,7 +126,7 @@ class ModelSwitcher:
             self._ui.run_in_background(lambda: self._workspace.model.run_llamafile(result))
             self.use(ModelChoice(result.model, result.api_base))
         elif result:
-            self._ui.tell(result, warning=True)
+            self._ui.show_notice(result, warning=True)
 
     def _make_screen(self, *, local: bool = False, wanted: ModelChoice | None = None) -> ModelsScreen:
         profile = self._workspace.profile

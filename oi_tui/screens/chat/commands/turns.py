@@ -35,7 +35,7 @@ class ChatTurns(TurnActions):
         if self._view.busy:
             self._chat.notify("The model is already working.", timeout=2)
         elif not self._view.session.messages:
-            self._ui.tell("There is nothing to continue yet; type a message first.", warning=True)
+            self._ui.show_notice("There is nothing to continue yet; type a message first.", warning=True)
         else:
             self._view.send(None)
 

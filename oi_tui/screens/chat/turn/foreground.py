@@ -50,8 +50,8 @@ class ForegroundHost(MessageQueue, Protocol):
     def session(self) -> Session:
         """The session that gets what is typed."""
 
-    def tell_size(self) -> None:
-        """Tell programs how much room their output has."""
+    def resize_programs(self) -> None:
+        """Resize programs to the room that their output has."""
 
 
 class Foreground:
@@ -166,10 +166,10 @@ class Foreground:
         if program is None:
             return
         program.dismiss(False)
-        self._view.tell_size()
+        self._view.resize_programs()
 
     def _go_back(self, program: "ProgramScreen") -> None:
         if program is self._program:
             self._program = None
             self._left = True
-            self._view.tell_size()
+            self._view.resize_programs()

@@ -47,7 +47,7 @@ def run(driver, arguments):
         for _ in range(times):
             _run_file(driver, code, path, options)
         if "t" in options:
-            _tell_times(began, times)
+            _print_times(began, times)
 
 
 def _run_file(driver, code, path, options):
@@ -68,7 +68,7 @@ def _run_file(driver, code, path, options):
         _add_names(driver, module.__dict__)
 
 
-def _tell_times(began, times):
+def _print_times(began, times):
     ended = os.times()
     print("\nIPython CPU timings (estimated):")
     if times > 1:

@@ -176,9 +176,9 @@ class _Cell:
             )
         outcome = self._databases.current.fetch(text, line, self._names, _MOST)
         for item in outcome if isinstance(outcome, list) else [outcome]:
-            self._tell(item)
+            self._show_outcome(item)
 
-    def _tell(self, outcome):
+    def _show_outcome(self, outcome):
         """Show rows, or say how many were changed."""
         if not isinstance(outcome, tuple):
             if isinstance(outcome, int) and outcome >= 0:
