@@ -169,8 +169,13 @@ class ConnectingProgram:
         """Say that the far end does not begin, and what may be in its way."""
         words = f"{self._target.title} did not answer within {self.patience:.0f} seconds."
         if self._target.kind == "ssh":
-            # A shared connection outlives its network, and ssh waits in it without a limit of its own.
-            words += " If ssh shares its connections (ControlMaster), end the shared one with ssh -O exit."
+            # A start file may run another shell, which never sees our words. A shared connection outlives its
+            # network, and ssh waits in it without a limit of its own.
+            words += (
+                " Try the command “ssh HOST true”, which must end by itself. If it does not, a start file "
+                "there, such as .bashrc, starts another program; or ssh shares a connection (ControlMaster) "
+                "that has lost its network: end it with “ssh -O exit HOST”."
+            )
         return words
 
     # -- what it prints

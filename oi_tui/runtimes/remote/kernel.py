@@ -256,8 +256,9 @@ class KernelRuntime:
             yield RunEnded("lost", time.monotonic() - began, content["reason"])
             return
         state: Any = "interrupted" if self._pressed else _STATES.get(str(content.get("status")), "failed")
-        reason = str(content.get("ename", ""))[:300] or None
-        yield RunEnded(state, time.monotonic() - began, reason if state == "failed" else None)
+        yield from _report_payload(content)
+        reason = _name_error(content) if state == "failed" else None
+        yield RunEnded(state, time.monotonic() - began, reason)
 
     def _await_interrupt(self) -> None:
         """Wait a moment for an interrupt that is on its way, which would hit what the kernel runs next."""
@@ -401,6 +402,23 @@ def _report_output(message: Message) -> Iterator[Report]:
                 yield Displayed(_IMAGES[image], str(data[image]).replace("\n", ""))
             elif view is not None:
                 yield _to_printed(view + "\n")
+
+
+def _report_payload(content: Message) -> Iterator[Report]:
+    """What a reply brings beside the output: help (`print?`), and code for a cell (`%load`)."""
+    payload = content.get("payload")
+    for item in payload if isinstance(payload, list) else ():
+        if isinstance(item, dict) and item.get("source") in ("page", "set_next_input"):
+            data = item.get("data")
+            text = data.get("text/plain") if isinstance(data, dict) else item.get("text")
+            if isinstance(text, str):
+                yield _to_printed(text.rstrip("\n") + "\n")
+
+
+def _name_error(content: Message) -> str | None:
+    """The error of a reply in a line, such as `ValueError: oops`."""
+    words = (str(content.get(name) or "").strip() for name in ("ename", "evalue"))
+    return ": ".join(filter(None, words)).partition("\n")[0][:300] or None
 
 
 def _to_printed(text: str) -> Printed:

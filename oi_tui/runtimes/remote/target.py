@@ -22,9 +22,9 @@ _FORMS = (
     "local, ssh:HOST, ssh:HOST/FOLDER, container:NAME, container:IMAGE, command:PREFIX, "
     "kernel:FILE or kernel:ADDRESS"
 )
-_HOST = re.compile(
-    r"(?:[A-Za-z0-9_][\w.+-]*@)?[A-Za-z0-9_][\w.-]*(?::\d{1,5})?|(?:[\w.+-]+@)?\[[0-9A-Fa-f:.]+(?:%[\w.-]+)?\](?::\d{1,5})?"
-)
+#: A user, perhaps of a directory (CORP\\ana), or with the machine behind a gateway (ana@gpu1@gateway).
+_USER = r"(?:[A-Za-z0-9_][\w.+%#=,~@\\-]*@)?"
+_HOST = re.compile(_USER + r"(?:[A-Za-z0-9_][\w.+%=,-]*|\[[0-9A-Fa-f:.]+(?:%[\w.-]+)?\])(?::\d{1,5})?")
 _CONTAINER = re.compile(r"[A-Za-z0-9][\w./:@-]*")
 CONTAINER_PROGRAMS = ("podman", "docker", "nerdctl")
 _LONGEST_TITLE = 60

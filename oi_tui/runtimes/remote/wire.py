@@ -130,7 +130,7 @@ class FrameReader:
         while len(self._held) >= _LENGTH.size:
             (length,) = _LENGTH.unpack_from(self._held)
             if length > LONGEST:
-                raise WireError(f"a message of {length} bytes")
+                raise WireError(f"a message of {length} bytes; something on the way may change what passes")
             if len(self._held) < _LENGTH.size + length:
                 return
             data = bytes(self._held[_LENGTH.size : _LENGTH.size + length])

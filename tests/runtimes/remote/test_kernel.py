@@ -66,9 +66,16 @@ def test_code_runs_in_the_kernel_and_its_variables_stay(
 
 def test_an_error_fails_the_run(computer: Computer) -> None:
     played = play(computer, "python", "print('before')\nraise ValueError('oops')")
-    assert (played.state, played.reason) == ("failed", "ValueError")
+    assert (played.state, played.reason) == ("failed", "ValueError: oops")
     assert played.text.startswith("before\n")
     assert "oops" in played.text
+
+
+def test_help_and_loaded_code_are_shown(computer: Computer, tmp_path: Path) -> None:
+    assert "Prints the values to a stream" in play(computer, "python", "print?").text
+    (tmp_path / "cell.py").write_text("a = 1\nb = 2\n")
+    played = play(computer, "python", f"%load {tmp_path}/cell.py")
+    assert (played.state, played.text.endswith("a = 1\nb = 2\n")) == ("finished", True)
 
 
 def test_a_picture_is_shown(computer: Computer) -> None:

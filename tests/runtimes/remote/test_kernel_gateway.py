@@ -79,7 +79,7 @@ def test_code_runs_in_a_new_kernel_and_keeps_its_variables(kernel: Computer, ser
 
 def test_an_error_fails_the_run(kernel: Computer) -> None:
     played = play(kernel, "python", "print('before')\nraise ValueError('oops')")
-    assert (played.state, played.reason) == ("failed", "ValueError")
+    assert (played.state, played.reason) == ("failed", "ValueError: oops")
     assert played.text.startswith("before\n")
 
 

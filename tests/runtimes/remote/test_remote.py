@@ -450,6 +450,9 @@ def test_a_folder_with_a_line_break_in_its_name_is_shown_on_one_line(make: Make,
         ("ssh:", "names no host"),
         ("ssh:-oProxyCommand=touch x", "names no host"),
         ("ssh:a b", "names no host"),
+        ("ssh:ana@-oProxyCommand=x", "names no host"),
+        ("ssh:a;b@gpu1", "names no host"),
+        ("ssh:$(x)@gpu1", "names no host"),
         ("ssh:::1", "names no host: write .*IPV6"),
         ("ssh:gpu1:0", "0 is not a port"),
         ("ssh:[::1]:99999", "99999 is not a port"),
@@ -674,6 +677,9 @@ def test_any_login_shell_does_and_what_its_settings_print_is_passed_over(
         ("ssh:ana@gpu1:2222/scratch", "ana", "gpu1", "2222"),
         ("ssh:ana@[::1]:2222", "ana", "::1", "2222"),
         ("ssh:ana@[fe80::1%lo]", "ana", "fe80::1%lo", "22"),
+        ("ssh:ana@gpu1@gateway:2222/~/work", "ana@gpu1", "gateway", "2222"),
+        (r"ssh:CORP\\ana.b@gpu1", r"CORP\\ana.b", "gpu1", "22"),
+        ("ssh:ana%admin@gpu+1", "ana%admin", "gpu+1", "22"),
     ],
 )
 def test_an_address_means_the_same_to_ssh(spelling: str, user: str, host: str, port: str) -> None:
@@ -747,6 +753,22 @@ def test_what_a_place_prints_instead_of_an_answer_is_named(
     script.chmod(0o700)
     with pytest.raises(TargetError, match=reason):
         make(target=f"command:{script}")
+
+
+@pytest.mark.slow
+@pytest.mark.needs("ssh", "sshd")
+def test_a_start_file_that_runs_another_program_is_thought_of(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connecting, "PATIENCE", 3.0)
+    server = Sshd(tmp_path, 'ForceCommand bash -lc "$SSH_ORIGINAL_COMMAND"\n')
+    try:
+        (tmp_path / "home" / ".bash_profile").write_text("exec cat\n")
+        monkeypatch.setenv("PATH", f"{server.bin}:{os.environ['PATH']}")
+        with pytest.raises(TargetError, match=r"did not answer .* a start file there, such as \.bashrc"):
+            make(target=f"ssh:{HOST}")
+    finally:
+        server.close()
 
 
 def test_a_place_that_cannot_be_reached_leaves_all_as_it_was(make: Make) -> None:
