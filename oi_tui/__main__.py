@@ -3,8 +3,8 @@
 import os
 import sys
 
-# `-m` puts the working directory first, where a file named yaml.py would be taken for the real one. It stays
-# only where the package itself is found in it, as in a checkout that is not installed.
+# `-m` puts the working directory first, where a file named yaml.py would be mistaken for the real one.
+# It stays only where the package itself is found in it, as in a checkout that is not installed.
 try:
     folder = os.getcwd()  # noqa: PTH109
 except OSError:

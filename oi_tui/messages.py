@@ -219,7 +219,7 @@ class VariablesLost:
     reason: str
 
 
-#: What a run reports while it goes on.
+#: What a run reports while it continues.
 Report = Union[  # noqa: UP007 -- evaluated on other machines too, by Python 3.8
     Starting,
     Started,

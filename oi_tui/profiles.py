@@ -216,7 +216,7 @@ def fetch(address: str) -> ExternalContent:
 
 
 def find_project(folder: Path) -> ExternalContent | None:
-    """The profile in a project's folder; None if there is none, or it is empty."""
+    """The profile in a project's folder; None if there is none or it is empty."""
     path = folder / PROJECT
     try:
         if path.is_symlink() or not path.is_file():

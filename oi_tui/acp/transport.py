@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 from oi_tui.json_lines import LineWriter, read_lines
 
-#: A line, such as a prompt with images, may have so many bytes.
+#: A line, such as a prompt with images, may have this many bytes.
 LONGEST_LINE = 100 * 1024 * 1024
 #: So many messages may wait until somebody takes them.
 _WAITING = 16
@@ -81,7 +81,7 @@ class LineTransport:
 
 
 def _find_id(message: Any) -> str | int | None:
-    """The id of a request, whose sender waits for an answer to it; None where there is none."""
+    """The id of a request, whose sender waits for an answer to it, or None."""
     found = message.get("id") if isinstance(message, dict) and "method" in message else None
     return found if isinstance(found, str | int) else None
 

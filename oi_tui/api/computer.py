@@ -299,7 +299,7 @@ class ApiComputer(SettingGroup):
         return chunks if stream else merge_chunks(chunks) or [dict(_SILENT)]
 
     def get_language(self, language: str) -> Any:
-        """Return the language with this name or alias; None if there is none.
+        """Return the language with this name or alias, or None.
 
         >>> from oi_tui import OpenInterpreter
         >>> OpenInterpreter().computer.terminal.get_language("py").name

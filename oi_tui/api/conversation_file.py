@@ -42,7 +42,7 @@ class ConversationFile:
 
     @property
     def id(self) -> str | None:
-        """The id of the conversation that was saved last; None where there is none."""
+        """The id of the conversation that was saved last, or None."""
         return self._journal.id if self._journal and self._journal.path else None
 
     def call(self, name: str) -> None:

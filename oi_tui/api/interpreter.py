@@ -331,7 +331,7 @@ class OpenInterpreter(SettingGroup):
     def local_setup(self) -> None:
         """Use the first model that a server on this machine has, and print its name.
 
-        Raises TurnError, with ways to get a model, where there is none.
+        Raises TurnError, with ways to get a model, if there is none.
         """
         found = local_servers.find()
         if not found:

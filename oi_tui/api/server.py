@@ -122,7 +122,7 @@ class InterpreterBackend:
         return scan_code(self.computer.resolve(language) or language, code, self.computer.cwd, earlier)
 
     def interrupt(self) -> None:
-        """Stop what goes on."""
+        """Stop what is in progress."""
         self._interpreter.stop()
 
     def send_input(self, text: str) -> None:

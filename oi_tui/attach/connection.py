@@ -100,7 +100,7 @@ class SessionConnection:
         return True
 
     def close(self) -> None:
-        """Leave the session, which goes on."""
+        """Leave the session, which continues."""
         self._closed.set()
         if socket := self._socket:
             with suppress(OSError, ConnectionClosed):

@@ -227,12 +227,12 @@ class AttachedConversation:
             self._said.append(text)
 
     def _end_of_input(self) -> None:
-        """Leave. A question stays open for others, and what runs goes on."""
+        """Leave. A question stays open for others, and what runs continues."""
         self._left = True
         self._handler.note("")
 
     def _handle_interrupt(self) -> None:
-        """Stop what goes on if ctrl+c was pressed; twice while nothing does leaves."""
+        """Stop what is in progress if ctrl+c was pressed; twice while nothing does leaves."""
         if not self._alarm.interrupted:
             return
         self._alarm.interrupted = False

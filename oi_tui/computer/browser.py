@@ -113,7 +113,7 @@ class Browser(Tool):
             self._only(places, name).fill(text)
 
     def _only(self, places: list[Any], name: str) -> Any:
-        """Return the first place that is on the page once. Raises ComputerError where there is none.
+        """Return the first place that is on the page once. Raises ComputerError if there is none.
 
         A page may still be building what it shows, so this waits a moment for it.
         """

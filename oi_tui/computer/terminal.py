@@ -52,7 +52,7 @@ class Terminal(Tool):
         return [name for name in _PROGRAMS if self.get_language(name)]
 
     def get_language(self, language: str) -> str | None:
-        """Return the program that runs a language; None where there is none."""
+        """Return the program that runs a language, or None."""
         return next(
             (found for argv in _PROGRAMS.get(language.lower(), ()) if (found := shutil.which(argv[0]))), None
         )

@@ -98,7 +98,7 @@ class _Exchange(BaseHTTPRequestHandler):
             self._refuse(404, f"There is no {self.path} here.")
 
     def do_POST(self) -> None:
-        # Without this, a request that is refused unread would be taken for the next one.
+        # Without this, a request that is refused unread would be mistaken for the next one.
         self.close_connection = True
         if not self._is_authorised():
             return

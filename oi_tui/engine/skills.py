@@ -79,11 +79,11 @@ class SkillLibrary:
         return [skill for skill in (*own, *theirs, *packaged) if skill]
 
     def find(self, name: str) -> Skill | None:
-        """The skill of that name; None where there is none."""
+        """The skill of that name, or None."""
         return next((skill for skill in self.list_all() if skill.name == name), None)
 
     def write_notes(self, *, sandboxed: bool = False) -> tuple[str, ...]:
-        """What the model gets: a line for each skill that is trusted; nothing where there is none.
+        """What the model gets: a line for each skill that is trusted; nothing if there is none.
 
         Programs in the sandbox can read only those of the project.
         """

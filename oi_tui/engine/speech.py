@@ -21,7 +21,7 @@ _MARKUP = re.compile(r"[*_`#>|]+")
 
 
 def find_voice() -> Sequence[str] | None:
-    """The program that speaks here, with its arguments; None where there is none."""
+    """The program that speaks here, with its arguments, or None."""
     return next((item for item in _VOICES if shutil.which(item[0])), None)
 
 

@@ -22,7 +22,7 @@ class HistoryBrowser:
         return is_new
 
     def go_back(self, text: str) -> str | None:
-        """The entry before, given what the prompt holds now; None where there is none.
+        """The entry before, given what the prompt holds now, or None.
 
         Only entries that begin with what was typed count.
         """

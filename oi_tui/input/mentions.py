@@ -30,7 +30,7 @@ class FileLookup(Protocol):
 
 
 def find_typed_mention(before: str) -> str | None:
-    """The mention that is being typed at the end of the text, without its `@`; None if there is none."""
+    """The mention that is being typed at the end of the text, without its `@`, or None."""
     match = _TYPED.search(before[-1000:])
     if match is None:
         return None

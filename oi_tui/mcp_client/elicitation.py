@@ -52,7 +52,7 @@ class Form:
 
     @property
     def prompt(self) -> str | None:
-        """The question of the moment; None once there is none."""
+        """The question of the moment, or None."""
         if self._action is not None:
             return None
         if self._address:

@@ -151,7 +151,7 @@ class ToolRuntime(RuntimeWithoutTerminal):
             self._typed.put(line)
 
     def interrupt(self) -> None:
-        """Stop the call; its server goes on."""
+        """Stop the call; its server keeps running."""
         self._stop.set()
 
     def reset(self) -> None:

@@ -19,7 +19,7 @@ class SignIns:
         self._secrets = secrets
 
     def of(self, server: McpServer) -> dict[str, Any] | None:
-        """Return what was kept of a sign-in; None where there is none."""
+        """Return what was kept of a sign-in, or None."""
         found = self._secrets.find(_make_name(server))
         try:
             kept = json.loads(found.value) if found else None

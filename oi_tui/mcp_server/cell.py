@@ -11,7 +11,7 @@ from oi_tui.messages import InputRequested, Message
 from oi_tui.server.event_log import ApprovalQuestion, EventReader, GapError
 from oi_tui.server.hosted_session import ConflictError, HostedSession
 
-#: Seconds between two reports that a run goes on.
+#: Seconds between two reports that a run continues.
 _PULSE = 1.0
 _Answer = TypeVar("_Answer")
 Pulse = Callable[[float], Coroutine[Any, Any, None]]

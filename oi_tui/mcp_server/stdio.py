@@ -15,7 +15,7 @@ from mcp.types import jsonrpc_message_adapter
 
 from oi_tui.json_lines import LineWriter, claim_streams, read_lines
 
-#: A line may have so many bytes.
+#: A line may have this many bytes.
 LONGEST_LINE = 64 * 1024 * 1024
 
 

@@ -99,7 +99,7 @@ class HostTools:
             )
 
     async def _find_window(self, context: Context, params: CallToolRequestParams) -> WindowClient | None:
-        """Return the person's open window, where code is asked for and runs; None where there is none.
+        """Return the person's open window, where code is asked for and runs, or None.
 
         A person who lets code run without a question wants no window to ask one.
         """
@@ -334,7 +334,7 @@ def _find_host_name(context: Context) -> str:
 
 
 def _make_pulse(context: Context) -> Callable[[float], Coroutine[Any, Any, None]]:
-    """Return what tells the host that code goes on."""
+    """Return what tells the host that code still runs."""
 
     async def pulse(seconds: float) -> None:
         with suppress(Exception):  # a host that cannot be told still gets the result

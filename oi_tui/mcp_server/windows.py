@@ -10,7 +10,7 @@ from oi_tui.window.client import WindowClient, WindowClosedError, find
 from oi_tui.window.report import Outcome
 
 _CLOSED = "The window was closed before the code ended; how it ended is not known."
-#: Seconds between two reports that a run goes on.
+#: Seconds between two reports that a run continues.
 _PULSE = 1.0
 
 

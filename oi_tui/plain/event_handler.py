@@ -18,7 +18,7 @@ from oi_tui.engine.output.plain import make_plain
 from oi_tui.messages import DETACHED, InputRequested, Message, Starting, Stopping
 from oi_tui.text import format_duration, list_hidden_characters, normalise_line_ends, one_line, prose, visible
 
-#: Before each line that a program printed: nothing that it prints can be taken for words of ours.
+#: Before each line that a program printed: nothing that it prints can be mistaken for our own words.
 MARK = "| "
 #: Before each line that the model says, for the same reason, where a person is asked what may run.
 INDENT = "  "

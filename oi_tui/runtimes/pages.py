@@ -27,7 +27,7 @@ OUTSIDE = "pages open in your browser, which can use the network"
 
 
 def find_photographer() -> str | None:
-    """The browser that can take a picture without a window; None when there is none."""
+    """The browser that can take a picture without a window, or None."""
     return next((path for name in _BROWSERS if (path := shutil.which(name))), None)
 
 

@@ -61,7 +61,7 @@ _COPIED = 100_000
 _NO_ROW = "No row matches. Filter by a text, or by a condition on a column: price > 5"
 #: The width of the longest bar of a histogram.
 _BAR = 40
-#: After so many seconds a page is asked for again that did not come, and a table whose language was busy.
+#: After this many seconds a page is requested again that did not come, and a table whose language was busy.
 _AGAIN = 1.0
 _LATER = 0.3
 #: Seconds for which a file is read before other questions about it are answered.

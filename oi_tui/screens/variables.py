@@ -36,7 +36,7 @@ _TABLE_KEYS: Keys = (
     ("f5", "refresh"),
 )
 _NONE = "No variables yet. They appear here once code has run."
-#: While something runs, what is remembered is asked for again after so many seconds.
+#: While something runs, what is remembered is read again after this many seconds.
 _AGAIN = 1.0
 
 

@@ -62,7 +62,7 @@ class Snapshot(NamedTuple):
     unfinished: frozenset[str]
     question: ApprovalQuestion | None
     waits_for: InputRequested | None
-    #: How the newest turn ended; None while one goes on.
+    #: How the newest turn ended; None while one is in progress.
     ended: TurnEnded | None
 
 
@@ -122,11 +122,11 @@ class HostedSession:
             )
 
     def say(self, prompt: Prompt) -> None:
-        """Begin a turn. Raises ConflictError while another one goes on."""
+        """Begin a turn. Raises ConflictError while another one is in progress."""
         self._begin(lambda: self.backend.turn(prompt))
 
     def propose(self, language: str, code: str) -> None:
-        """Ask for code of another program, and run it. Raises ConflictError while a turn goes on."""
+        """Ask for code of another program, and run it. Raises ConflictError while a turn is in progress."""
         self._begin(lambda: self.backend.propose(language, code))
 
     def answer(

@@ -66,7 +66,7 @@ class MessageAssembler:
             self.add(chunk)
 
     def add(self, chunk: Mapping[str, Any]) -> None:
-        """Add a piece; one like the piece before it goes on with its text. Raises BadChunkError."""
+        """Add a piece; one like the piece before it continues its text. Raises BadChunkError."""
         if self._parts is None:
             raise BadChunkError('Send {"role": "user", "start": true} first.')
         kind = chunk.get("type", self._head.get("type"))
@@ -180,7 +180,7 @@ class OriginalClient:
             self._command(parts[-1]["content"])
             return
         if self._session.busy:
-            # A new message ends what goes on, as in the original.
+            # A new message ends what is in progress, as in the original.
             self._feed.chunks.superseded += 1
             self._session.end_turn()
             if not await asyncio.to_thread(self._session.wait, _STOP_SECONDS):

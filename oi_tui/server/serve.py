@@ -39,7 +39,7 @@ _NOT_ENCRYPTED = (
 #: Connections that may wait to be accepted.
 _BACKLOG = 128
 _TOO_LONG = b"HTTP/1.1 431 Request Header Fields Too Large\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
-#: A header that goes on in the next line, and the end of all headers.
+#: A header that continues in the next line, and the end of all headers.
 _FOLDED = re.compile(rb"\n[ \t]")
 _HEADERS_END = re.compile(rb"\n\r?\n")
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)

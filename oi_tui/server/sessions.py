@@ -66,7 +66,7 @@ class Sessions:
             return session
 
     async def open(self, conversation: str) -> HostedSession:
-        """Return the session that has a saved conversation; it is made where there is none.
+        """Return the session that has a saved conversation; it is made if there is none.
 
         Raises NoRoomError, and StoreError where the conversation cannot be opened.
         """

@@ -219,5 +219,5 @@ class CurrentConversation:
 
 
 def _make_first_title(messages: Sequence[Message]) -> str:
-    """Return a title made of the first request; "" where there is none."""
+    """Return a title made of the first request, or ""."""
     return next((make_title(message) for message in messages if message.role == "user"), "")

@@ -81,7 +81,7 @@ def find_last_activity(app: App[Any]) -> float:
 def looks_away(app: App[Any]) -> bool:
     """Whether the person is probably not looking at the screen.
 
-    A terminal that never reports its focus (as tmux without focus-events) is taken for left alone when no
+    A terminal that never reports its focus (as tmux without focus-events) counts as left alone when no
     key was pressed for a minute.
     """
     if not isinstance(app, IdleClock) or app.tells_focus:

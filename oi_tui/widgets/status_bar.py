@@ -12,7 +12,7 @@ from oi_tui.text import one_line
 #: A fact and the CSS-like style it is drawn in; facts that matter most come first.
 Fact = tuple[str, str]
 GAP = "  "
-#: The last fact at the left is shortened to so many cells before others are left out: a title may be cut
+#: The last fact at the left is shortened to this many cells before others are left out: a title may be cut
 #: early, what is in progress not.
 _TITLE, _PROGRESS = 16, 50
 

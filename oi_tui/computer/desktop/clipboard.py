@@ -39,7 +39,7 @@ class Clipboard(Tool):
     """Read and set the clipboard."""
 
     def view(self) -> str:
-        """Return the text on the clipboard; "" where there is none. Passwords and keys are not returned."""
+        """Return the text on the clipboard, or "". Passwords and keys are not returned."""
         return read("clipboard")
 
     def copy(self, text: str | float | None = None) -> None:

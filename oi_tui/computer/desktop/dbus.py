@@ -299,7 +299,7 @@ def _connect(addresses: str, seconds: float) -> socket.socket:
 
 
 def find_session_address() -> str:
-    """The address of the bus of this login. Raises ComputerError where there is none."""
+    """The address of the bus of this login. Raises ComputerError if there is none."""
     if address := os.environ.get("DBUS_SESSION_BUS_ADDRESS"):
         return address
     with contextlib.suppress(KeyError):

@@ -311,7 +311,7 @@ def find_accessibility_address() -> str:
 
 
 def find_only(elements: Iterable[Element], name: str | None, role: str | None) -> Element:
-    """Return the one element with this name and role. Raises ComputerError where there is none, or several.
+    """Return the one element with this name and role. Raises ComputerError if there is none, or several.
 
     A name that is the same, but for case, is preferred to one that only contains it.
     """

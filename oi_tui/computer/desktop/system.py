@@ -38,7 +38,7 @@ class Os(Tool):
             raise ComputerError(f"The notification was not shown: {done.stderr.strip()}")
 
     def active_window(self) -> Window | None:
-        """Return the active window; None where there is none."""
+        """Return the active window, or None."""
         return next((window for window in open_session().desktop.windows() if window.active), None)
 
     def activate(self, title: str) -> None:

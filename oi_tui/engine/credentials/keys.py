@@ -133,7 +133,7 @@ class Secrets:
         return None
 
     def key_for(self, model: str, api_base: str | None = None) -> str | None:
-        """The kept key to send with a request; None where there is none, or none is needed.
+        """The kept key to send with a request, or None if there is none or none is needed.
 
         What the environment holds is left to LiteLLM, which reads it itself.
         """
@@ -253,6 +253,6 @@ class Secrets:
 
 
 def find_token(name: str) -> str | None:
-    """The token of a server that is kept under that name, as a key is; None where there is none."""
+    """The token of a server that is kept under that name, as a key is, or None."""
     token = Secrets().find(name)
     return token.value if token else None

@@ -21,7 +21,7 @@ class PrivateFileError(OSError):
 
 
 def read(path: Path) -> dict[str, Any]:
-    """Read the file; empty where there is none. Raises PrivateFileError or OSError.
+    """Read the file; without one the result is empty. Raises PrivateFileError or OSError.
 
     The file must be a regular one and our own, because whoever could write to it could put words into a
     person's mouth. One that others can read is closed to them. Never hangs on a pipe, never follows a link.

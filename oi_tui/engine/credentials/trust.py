@@ -53,7 +53,7 @@ class Trust:
     """The permanent record of what was trusted: a private file in the configuration folder.
 
     An entry holds for one kind, one place and one content. A changed file is a new one; the same file
-    elsewhere is asked for again, because relative paths in it mean something else there.
+    elsewhere is asked about again, because relative paths in it mean something else there.
     """
 
     def __init__(self, path: Path | None = None) -> None:

@@ -38,7 +38,7 @@ def is_this_machine(host: str | None) -> bool:
 def is_near(host: str | None) -> bool:
     """Whether the host is this machine or one of the local network, as far as its name says.
 
-    A name that is not understood for sure is taken for a remote one.
+    A name that is not understood for sure counts as a remote one.
     """
     if not host:
         return False

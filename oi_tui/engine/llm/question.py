@@ -65,7 +65,7 @@ class ModelQuestion:
         self._reply: Reply = request_gate.send(llm, request, profile, account, facts)
 
     def answer(self) -> str:
-        """Wait for the reply. Raises LlmError where there is none, or only a part of it."""
+        """Wait for the reply. Raises LlmError if there is none, or only a part of it."""
         lines: list[str] = []
         began = broken = False
         try:

@@ -42,7 +42,7 @@ class TitleRequest:
         self._reply: Reply = request_gate.send(llm, request, profile, account, facts)
 
     def title(self) -> str:
-        """Wait for the title; "" if there is none."""
+        """Wait for the title, or ""."""
         lines: list[str] = []
         try:
             for delta in self._reply:

@@ -280,7 +280,7 @@ def _with_window(server: ServerKind, models: list[LocalModel], until: float) -> 
 
 
 def _get(port: int, path: str, until: float, question: dict[str, str] | None = None) -> Any:
-    """The JSON at a path of a server on this machine, with or without a `question`; None if there is none."""
+    """The JSON at a path of a server on this machine, with or without a `question`, or None."""
     left = until - time.monotonic()
     if left <= 0:
         return None

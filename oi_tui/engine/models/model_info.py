@@ -32,7 +32,7 @@ class ModelInfo:
     longest_reply: int | None = None
     prompt_price: float | None = None
     completion_price: float | None = None
-    #: Nobody knows the window, and it is taken for this long; or a refusal showed it.
+    #: Nobody knows the window, and this length is assumed; or a refusal showed it.
     window_assumed: bool = False
     learned: bool = False
     #: The model runs on this machine, and costs nothing.

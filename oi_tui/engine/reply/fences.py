@@ -28,7 +28,7 @@ class Fence:
         return len(bare) >= self.length and not bare.strip(self.character)
 
     def goes_on(self, line: str) -> str | None:
-        """The text after a closing fence on the same line; None if there is none."""
+        """The text after a closing fence on the same line, or None."""
         bare = line.lstrip(" \t")
         rest = bare.lstrip(self.character)
         indent = len(line) - len(bare)

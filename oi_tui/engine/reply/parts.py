@@ -35,7 +35,7 @@ class CodeStarted:
 
 @dataclass(frozen=True, slots=True)
 class CodeGrew:
-    """The code goes on with `text`."""
+    """The code continues with `text`."""
 
     text: str
 

@@ -58,7 +58,7 @@ _TOOL = frozenset(
         "interpreter",
     }
 )
-#: Characters of something that may turn out to be a call; beyond them it is taken for other JSON.
+#: Characters of something that may turn out to be a call; beyond them it counts as other JSON.
 _UNDECIDED = 600
 #: Code that is itself a call, and what may become such code.
 _CALL = re.compile(r"""(?:functions\.execute\(\s*)?\{\s*["'](?:language|code|name)["']\s*:""")
@@ -153,7 +153,7 @@ class ToolCallParser:
         self._call = _CurrentCall()
         self._argument = _StringArgument()
         self._parts: list[Part] = []
-        #: All that was read before the first code, to be shown where there is none.
+        #: All that was read before the first code, to be shown if there is none.
         self._raw: list[str] = []
         #: Characters that were read before the verdict.
         self._undecided = 0

@@ -12,7 +12,7 @@ from oi_tui.engine.review.findings import Finding
 from oi_tui.engine.review.harmless_names import HARMLESS, KEYWORDS, REACHING
 from oi_tui.engine.review.quoting import strip
 
-#: Longer code is not read, and no more than so many parts are listed.
+#: Longer code is not read, and no more than this many parts are listed.
 _LONGEST = 20_000
 _MOST = 40
 

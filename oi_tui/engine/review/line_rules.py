@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from oi_tui.engine.review.file_calls import find_written
 from oi_tui.engine.review.findings import WORDS, Finding, Kind, find_hosts, find_private, split_line
 
-#: Longer lines are read in pieces of so many characters: the time for a pattern grows faster than the text.
+#: Longer lines are read in pieces of this many characters: the time for a pattern grows faster than the text.
 _LONGEST = 4_000
 Table = tuple[tuple[Kind, re.Pattern[str]], ...]
 

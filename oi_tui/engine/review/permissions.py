@@ -20,7 +20,7 @@ from oi_tui.engine.review.window_actions import (
 from oi_tui.engine.tools import is_tool
 from oi_tui.text import list_hidden_characters, one_line
 
-#: From narrow to wide: the same code again; actions in one window; so many more pieces; code with no
+#: From narrow to wide: the same code again; actions in one window; a number of further pieces; code with no
 #: findings; all of a language; everything, which is auto-run.
 Scope = Literal["code", "window", "count", "unremarkable", "language", "everything"]
 #: Which grant is used of several that cover the code: one that is used up comes last.

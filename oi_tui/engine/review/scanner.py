@@ -19,7 +19,7 @@ from oi_tui.engine.review.shell import checker as shell_checker
 from oi_tui.engine.review.shell import rules as shell_rules
 from oi_tui.engine.tools import CALLING_LANGUAGES, find_named_of
 
-#: Longer code is not looked through.
+#: Longer code is not scanned.
 _LONGEST = 400_000
 #: In no more folders than these is code judged that changes the folder.
 _MOST_PLACES = 8

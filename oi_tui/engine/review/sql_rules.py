@@ -1,7 +1,7 @@
 """Rules for SQL: which statements are plain reads, and what the others do.
 
 It reads several dialects at once. Where they read a text differently, the part is listed as not checked, so
-that what is a string for one database and a statement for another is never taken for a plain read.
+that what is a string for one database and a statement for another is never mistaken for a plain read.
 """
 
 import re

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from oi_tui.engine.settings.setting import ProfileError, Setting, suggest_nearest
 
-#: How much a key must be like the name of a limit to be taken for it, misspelt.
+#: How much a key must be like the name of a limit to be a misspelling of it.
 _ALIKE = 0.75
 #: Words in the name of a key that is probably meant to limit something, whatever settings there are.
 _LIMITING = frozenset(

@@ -7,7 +7,7 @@ from oi_tui.engine.settings.setting import ProfileError, Setting
 from oi_tui.system import environment_names
 from oi_tui.text import one_line
 
-#: How similar two names must be for one to be taken for the other, misspelt.
+#: How similar two names must be for one to be a misspelling of the other.
 _SIMILAR = 0.7
 
 

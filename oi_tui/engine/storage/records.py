@@ -2,7 +2,7 @@
 
 The first record is the header, `{"oi_tui": 1, "id": …, "created": …, "cwd": …, "model": …, "title": …}`.
 After it come `{"message": {…}}` (a known id replaces what was there, in its old place), `{"grow": ID,
-"at": N, "text": …}` (the message goes on with `text` after its first N characters), `{"forget": [ID, …]}`
+"at": N, "text": …}` (the message continues with `text` after its first N characters), `{"forget": [ID, …]}`
 and `{"title": …}`. The order of records is the order of events; no time stamp decides anything. Every record
 ends with `"n"`, the number of messages so far, so that a list can tell it from the last bytes of the file,
 and with `"crc"`, the CRC-32 of the record without it. Records of older files have none, and are read too.

@@ -25,7 +25,7 @@ def split_words(query: str) -> list[str]:
 
 
 def is_worth_searching(query: str) -> bool:
-    """Whether what conversations say should be looked through: one letter is in all, one 京 is not."""
+    """Whether what conversations say should be searched: one letter is in all, one 京 is not."""
     return len(query) > 1 or bool(query and not query.isascii())
 
 

@@ -128,7 +128,7 @@ def _become(terminal: int, argv: "list[str]", reporting) -> None:
         if terminal > 2:
             os.close(terminal)
         try:
-            # Where memory runs out, the program shall go, not the application that watches it.
+            # Where memory runs out, the program must end, not the application that watches it.
             with open("/proc/self/oom_score_adj", "w") as score:
                 score.write("500")
         except OSError:

@@ -173,7 +173,7 @@ def count_oom_kills() -> int:
 
 
 def _count(name: str, path: Path) -> int:
-    """The number behind a name in a file of such lines. Raises OSError or IndexError where there is none."""
+    """The number behind a name in a file of such lines. Raises OSError or IndexError if there is none."""
     counts = [line.split()[1] for line in path.read_text().splitlines() if line.split()[:1] == [name]]
     return int(counts[0])
 

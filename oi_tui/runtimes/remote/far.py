@@ -275,7 +275,7 @@ class _FarEnd:
         self._languages.close()
 
     def _try(self, function: Callable[[Frame], None], message: Frame) -> None:
-        """Carry out a request. One that fails is answered with an error, and everything else goes on."""
+        """Carry out a request. One that fails is answered with an error, and everything else continues."""
         try:
             function(message)
         except Exception as error:  # noqa: BLE001 -- a failure in one request must not end the others

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from oi_tui.runtimes.remote.connecting import StopSignal
 
 T = TypeVar("T")
-#: Finds a kept token by its name; None where there is none.
+#: Finds a kept token by its name, or None.
 FindToken = Callable[[str], "str | None"]
 
 #: The variable with the token for every server that is named as a target.

@@ -164,7 +164,7 @@ class KernelPlace:
         """A kernel has no terminal."""
 
     def close(self) -> None:
-        """Leave the kernel, which goes on unless it was started for us."""
+        """Leave the kernel, which continues unless it was started for us."""
         self.client.close()
 
 
@@ -371,7 +371,7 @@ class KernelRuntime:
         self._client.restart()
 
     def close(self) -> None:
-        """Stop a run in progress; the kernel goes on."""
+        """Stop a run in progress; the kernel keeps running."""
         self.interrupt()
 
 

@@ -201,7 +201,7 @@ class FileClient:
         return []
 
     def close(self) -> None:
-        """Leave the kernel, which goes on."""
+        """Leave the kernel, which continues."""
         self._client.stop_channels()
 
 

@@ -219,7 +219,7 @@ class Link:
                 self._answers.pop(number, None)
 
     def begin(self, do: str, **message: object) -> "queue.Queue[object]":
-        """Ask for something, and do not wait: the answer comes to the queue, None where there is none."""
+        """Ask for something, and do not wait: the answer comes to the queue, None if there is none."""
         number = next(self._numbers)
         answers: queue.Queue[object] = queue.Queue()
         with self._lock:

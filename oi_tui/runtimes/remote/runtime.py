@@ -145,12 +145,12 @@ class RemoteRuntime:
         return files.watched if files and number != _STARTUP_CELL else ""
 
     def _explain_stay(self, link: Link, why: LinkLostError) -> str:
-        """Say that the run goes on there, as far as that is known."""
+        """Say that the run continues there, as far as that is known."""
         title, target = self._place.title, self._place.spelling
         if link.detached:
             return explain_detached(target, title)
         return (
-            f"{DETACHED}the connection to {title} ended ({why}), but the run goes on; "
+            f"{DETACHED}the connection to {title} ended ({why}), but the run continues; "
             f"{describe_way_back(target)}"
         )
 

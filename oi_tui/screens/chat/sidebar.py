@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from oi_tui.widgets.sidebar.rows import SidebarFacts, SidebarRow
     from oi_tui.widgets.sidebar.sidebar import Sidebar
 
-#: From so many columns on the sidebar stands beside the conversation; below that it is a drawer over it.
+#: From this many columns on the sidebar stands beside the conversation; below that it is a drawer over it.
 WIDE = 140
 #: States of code that has not run yet, or runs.
 _UNFINISHED = (None, "writing", "queued", "running", "waiting")

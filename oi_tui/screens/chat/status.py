@@ -91,7 +91,7 @@ def write_status(
 
     `choice` says what escape does now, where it does something else than to stop. `place` is what has the
     keyboard, as in `_HINTS`; "" is the prompt. `pointer` says that running code uses mouse and keyboard,
-    `stop` which keys stop what goes on, and `line` where running code is.
+    `stop` which keys stop what is in progress, and `line` where running code is.
     """
     shown = [
         f"{command.keys} {_NAMES.get(command.name, command.name)}"

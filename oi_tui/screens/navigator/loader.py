@@ -18,7 +18,7 @@ from oi_tui.engine.storage.store import StoreError
 from oi_tui.widgets.conversation.styles import Styles
 from oi_tui.widgets.lists.conversation_preview import draw_preview
 
-#: How often hits are handed over while a search goes on, in seconds.
+#: How often hits are handed over while a search is in progress, in seconds.
 _INTERVAL = 0.15
 
 

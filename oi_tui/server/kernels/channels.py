@@ -32,7 +32,7 @@ _IMAGES = {"base64.png": "image/png", "base64.jpeg": "image/jpeg"}
 _ENDS = ("finished", "failed", "interrupted", "lost", "rejected", "skipped", "unfinished")
 _GAP = "\n(The output came faster than it could be sent; a part of it is missing here.)\n"
 _NO_INPUT = "The program asked for input, and this client does not support input requests. It was stopped."
-#: A value with more text goes on as a stream, in characters.
+#: A value with more text continues as a stream, in characters.
 _LONGEST_VALUE = 1_000_000
 
 #: Ends the kernel for good.

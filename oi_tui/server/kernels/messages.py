@@ -8,7 +8,7 @@ from typing import Any
 #: The subprotocol of binary frames, as Jupyter's clients offer it.
 V1 = "v1.kernel.websocket.jupyter.org"
 _PARTS = ("header", "parent_header", "metadata", "content")
-#: A frame begins with the number of places in it, then the places, each of so many bytes.
+#: A frame begins with the number of places in it, then the places, each of this many bytes.
 _WORD = 8
 #: Channel, parts and end, and so many buffers besides.
 _LEAST_PLACES = len(_PARTS) + 2

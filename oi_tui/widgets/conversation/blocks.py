@@ -151,7 +151,7 @@ class ProseBlock(Block):
             self.grow(text)
 
     def grow(self, text: str) -> None:
-        """The text goes on."""
+        """The text continues."""
         if self._prose is None:
             self._prose = StreamingMarkdown(self._text)
         self._prose.feed(text)

@@ -16,7 +16,7 @@ _HEADING = re.compile(r"^ {0,3}#{1,6}(?:\s|$)")
 #: The end of a text in flight that may yet become a mark of something else; it is shown when that is known.
 _UNDECIDED = re.compile(r"^\s*(?:[-=*_~`#>+|:]+|\d{1,9}[.)]?)\s*$")
 
-#: A part that takes longer than this to draw, in seconds, then rests for so many times as long.
+#: A part that takes longer than this to draw, in seconds, then rests for this many times as long.
 _CHEAP, _REST = 0.004, 9
 #: Shorter parts, in characters, are drawn whenever they grow.
 _LONG = 2_000
@@ -59,7 +59,7 @@ class StreamingMarkdown:
         #: How many parts, and rows of `_rows`, are settled.
         self._settled = 0
         self._settled_rows = 0
-        #: Whether the rows show less than the text, until they are asked for again a little later.
+        #: Whether the rows show less than the text, until they are requested again a little later.
         self.behind = False
         self._rest_until = 0.0
         self.feed(text)

@@ -129,7 +129,7 @@ def _paint_gutter(view: RowView) -> Strip:
 
 
 def _mark_cut(body: Strip, left: bool, right: bool, caret: int | None, style: Style) -> Strip:
-    """Put "…" at each end of the visible part where the line goes on, except on the caret."""
+    """Put "…" at each end of the visible part where the line continues, except on the caret."""
     width = body.cell_length
     if width > 2 and left and caret != 0:
         body = Strip.join([Strip([Segment("…", style)], 1), body.crop(1, width)])

@@ -35,7 +35,7 @@ _KEYS = ("tab", "ctrl+r all", "ctrl+t regex", "esc")
 class FindReplaceBar(Widget):
     """One line over two fields: what to find, letter for letter or as a pattern, and what to put there.
 
-    Enter in the first field goes to the next place, in the second it replaces and goes on. Replacing all is
+    Enter in the first field goes to the next place, in the second it replaces and continues. Replacing all is
     one step to undo.
     """
 

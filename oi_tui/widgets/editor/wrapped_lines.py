@@ -52,7 +52,7 @@ class WrappedLines:
         return ends[part - 1] if part else 0, ends[part] if part < len(ends) else None
 
     def find_offset(self, line: int, column: int) -> tuple[int, int]:
-        """Return the cell and the row of a character. Raises IndexError or ValueError where there is none."""
+        """Return the cell and the row of a character. Raises IndexError or ValueError if there is none."""
         if not self._area.soft_wrap:
             return self._count_cells_before(line, column), line
         wrapped = self._area.wrapped_document

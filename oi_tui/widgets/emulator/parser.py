@@ -18,7 +18,7 @@ from oi_tui.widgets.emulator.grid import (
 )
 from oi_tui.widgets.emulator.history import ALTERNATE, CURSOR_KEYS
 
-#: Of a control string no more is waited for than this; what goes on for longer is not one.
+#: Of a control string no more is waited for than this; what continues for longer is not one.
 _LONGEST_STRING = 100_000
 
 _TOKEN = re.compile(

@@ -19,7 +19,7 @@ WIDEST = 96
 
 
 class ImageRow:
-    """The picture of an image message. `changed` is called when its rows have to be asked for again.
+    """The picture of an image message. `changed` is called when its rows have to be requested again.
 
     The rows that are seen first are empty: only then is it drawn, beside the event loop, so that a
     conversation with a thousand pictures opens at once. Their number stays.

@@ -131,7 +131,7 @@ class ConversationList(ScrollView, can_focus=True):
 
     @property
     def selected(self) -> Summary | None:
-        """The selected conversation; None when there is none."""
+        """The selected conversation, or None."""
         return self._items[self._selected] if self._items else None
 
     def show(

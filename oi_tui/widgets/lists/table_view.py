@@ -129,7 +129,7 @@ class TableView(ScrollView, can_focus=True):
         self.refresh()
 
     def give_up(self, place: PageKey) -> None:
-        """Let a page be asked for again that did not come."""
+        """Allow a page that did not come to be requested again."""
         self._asked.discard(place)
 
     def row_at(self, number: int, column: int) -> TableRow | None:

@@ -134,7 +134,7 @@ class VariableList(ScrollView):
 
     @property
     def selected(self) -> VariableRow | None:
-        """The selected variable; None when there is none."""
+        """The selected variable, or None."""
         return self._rows[self._selected] if 0 <= self._selected < len(self._rows) else None
 
     def show(self, shown: list[VariableRow]) -> None:

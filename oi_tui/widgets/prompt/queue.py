@@ -10,7 +10,7 @@ MOST_ROWS = 4
 
 
 class PromptQueue(Widget):
-    """Shows the requests that wait while a turn goes on, in the order in which they will be sent."""
+    """Shows the requests that wait while a turn is in progress, in the order in which they will be sent."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)

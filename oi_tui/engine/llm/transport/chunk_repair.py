@@ -88,7 +88,7 @@ def join_text(content: Any) -> str:
 
 
 def extract_error_text(body: Any) -> str:
-    """Extract the message of a server's error, wherever it is; "" when there is none."""
+    """Extract the message of a server's error, wherever it is, or ""."""
     match body:
         case str():
             try:

@@ -153,7 +153,7 @@ class ModelProcess:
         return counts if isinstance(counts, list) else None
 
     def _look_up(self, order: dict[str, Any], timeout: float) -> dict[str, Any]:
-        """Return the answer to the order; empty where there is none in time."""
+        """Return the answer to the order; empty if none came in time."""
         try:
             child = self._ensure_running()
         except LlmError:

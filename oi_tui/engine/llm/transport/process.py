@@ -95,7 +95,7 @@ class Service:
             await provider.prepare(order["model"], order["api_base"])
 
     async def _count(self, number: int, order: dict[str, Any], provider: Provider) -> None:
-        """Count beside what else goes on: the first time takes a while."""
+        """Count beside other work: the first time takes a while."""
         counts: list[int] | None = None
         # An error of a tokenizer means that the count is unknown.
         with contextlib.suppress(Exception):

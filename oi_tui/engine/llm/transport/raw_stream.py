@@ -153,7 +153,7 @@ class RawReply:
             self._events = b"data:" in self._beginning[:4096]
 
     def whole(self) -> dict[str, Any] | None:
-        """The message of a reply that came in one piece; None when there is none."""
+        """The message of a reply that came in one piece, or None."""
         body = self._parse_body()
         match body[0] if isinstance(body, list) and body else body:
             case {"choices": [{"message": dict(found)}, *_]} | {"message": {"role": str()} as found}:
@@ -220,7 +220,7 @@ class RawReply:
         return _COMMENTS.sub("", text)
 
     def _find_first_data(self) -> str:
-        """Return the first data in a stream of events without one chunk, as it came; "" if there is none."""
+        """Return the first data in a stream of events without one chunk, as it came, or ""."""
         if self._filter.begun or self._filter.chunks:
             return ""
         text = self._beginning[:100_000].decode("utf-8", "replace")

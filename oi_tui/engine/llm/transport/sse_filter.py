@@ -124,7 +124,7 @@ class SseFilter:
             # An event without data, such as a ping or `retry:`, is dropped, since some clients fail on it.
             about = [line for line in about if line.lstrip().startswith(":")]
         if self._held and bare:
-            # The data goes on, so that what was held may be the beginning of it.
+            # The data continues, so that what was held may be the beginning of it.
             held, self._held = self._held, []
             return [*held, *about, line]
         if self._held:
@@ -182,7 +182,7 @@ def _parse(text: str) -> Any:
 
 
 def read_end(record: dict[str, Any]) -> str | None:
-    """The reason for the end of a reply in a record of a provider's own format; "" in one that goes on.
+    """The reason for the end of a reply in a record of a provider's own format; "" in one that continues.
 
     None for other records. The formats are those of Anthropic, Gemini, Ollama, Cohere, and OpenAI's
     responses.

@@ -76,11 +76,11 @@ _KEYWORDS = frozenset(("if", "then", "else", "elif", "do", "while", "until", "!"
 _SUBSTITUTED = re.compile(r"\$\(([^()]*)\)|`([^`]*)`")
 #: What a comment may begin in; in quotations and behind a backslash none does.
 _QUOTED = re.compile(r"""\\.|'[^']*'?|"(?:\\.|[^"\\])*"?|#""")
-#: A line that goes on in the next one; a backslash behind a backslash is only a backslash.
+#: A line that continues in the next one; a backslash behind a backslash is only a backslash.
 _CONTINUED = re.compile(r"(?<!\\)(?:\\\\)*\\$")
 #: What a comment may come right behind.
 _BETWEEN = " \t;&|()"
-#: Longer lines are read in pieces of so many characters: the work for a line grows faster than its length.
+#: Longer lines are read in pieces of this many characters: the work for a line grows faster than its length.
 _LONGEST = 20_000
 #: Options of `sudo` and its like that take a word.
 _WITH_WORD = ("-k", "-u", "-g", "-n", "-I", "-L", "-P", "-d")
@@ -143,7 +143,7 @@ def _split(line: str) -> list[str]:
     words: list[str] = []
     try:
         words.extend(lexer)
-    except ValueError:  # a quotation that goes on in the next line
+    except ValueError:  # a quotation that continues in the next line
         words = re.sub(r"([;&|()<>]+)", r" \1 ", line.replace('"', " ").replace("'", " ")).split()
     return words
 

@@ -21,7 +21,7 @@ class Tasks:
     """What top-level `await` and `asyncio.create_task` of a cell run in.
 
     A cell's plain statements are no coroutine, so that `asyncio.run` and `run_until_complete` work in them;
-    yet a task may be made there, as in a notebook. It goes on while a later cell awaits, and at rest.
+    yet a task may be made there, as in a notebook. It continues while a later cell awaits, and at rest.
     """
 
     def __init__(self):
@@ -56,8 +56,8 @@ class Tasks:
     def _interrupt(self, number, frame):
         """An interrupt while a cell awaits: the cell's, also when a task of an earlier cell has its turn.
 
-        That task goes on, and the interrupt comes as soon as it lets others have theirs; one that never does
-        ends at the next step of those that stop a run.
+        That task continues, and the interrupt comes as soon as it lets others have theirs; one that never
+        does ends at the next step of those that stop a run.
         """
         if asyncio.current_task(self._loop) in self._older:
             self._loop.call_soon_threadsafe(signal.default_int_handler, number, frame)

@@ -109,7 +109,7 @@ class Databases:
             self.changes += 1
 
     def close(self, name):
-        """Close a connection. Raises SqlError where there is none of that name."""
+        """Close a connection. Raises SqlError if there is none of that name."""
         if name not in self._open:
             raise SqlError("There is no open database {}.".format(name))
         self._open.pop(name).close()

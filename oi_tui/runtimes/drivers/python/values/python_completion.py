@@ -92,7 +92,7 @@ def answer(names, words, list_magics):
             warnings.simplefilter("ignore")
             typed, completions, note = _Completer(names, before, list_magics).found()
     except Exception:
-        # A library's value that is broken has no completions; whoever types goes on.
+        # A library's value that is broken has no completions; whoever types continues.
         pass
     offers, seen = [], set()
     for text, value in completions:

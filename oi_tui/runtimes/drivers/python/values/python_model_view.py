@@ -13,14 +13,14 @@ import sys
 from python_cell_text import is_enumerated, is_missing, one_line, text_of
 from python_records import has_names, has_same_fields, records_of
 
-#: Tables with at most so many rows are given whole; of longer ones so many of the first and the last.
+#: Tables with at most this many rows are given whole; of longer ones this many of the first and the last.
 _WHOLE, _HEAD, _TAIL = 20, 8, 4
-#: Longer ones are given whole too if they take at most so many characters: up to as many rows as a notebook
+#: Longer ones are given whole too if they take at most this many characters: up to as many rows as a notebook
 #: shows, and more if the rows have names, as in a summary with a row for each column of a table.
 _SUMMARY, _ROWS, _NAMED_ROWS = 2_500, 60, 300
 #: The types of so many objects of a column are looked at; so many different ones are named.
 _LOOKED_AT, _NAMED_TYPES = 1_000, 4
-#: From so many columns on, a type that all of them have is named once.
+#: From this many columns on, a type that all of them have is named once.
 _ONE_TYPE = 6
 #: The most characters of a cell of a table, of a string in a container, and of a whole view.
 _CELL, _STRING, _MOST = 80, 400, 12_000
@@ -32,7 +32,7 @@ _SHORT = 1_500
 _NAME = 200
 #: The longest name of a type.
 _TYPE = 60
-#: Missing values are counted in tables of up to so many cells.
+#: Missing values are counted in tables of up to this many cells.
 _COUNTED = 20_000_000
 #: The same where each is looked at by Python, and not by a library.
 _COUNTED_BY_PYTHON = 2_000_000

@@ -20,7 +20,7 @@ from python_records import explain_no_table, is_shown_as_table, records_of
 from python_table_conditions import find_matching
 from python_table_statistics import TableReadError, describe
 
-#: Text is looked for in tables of up to so many cells; what has no own way to sort has at most so many rows.
+#: Text is searched in tables of up to this many cells; rows that need slow sorting are at most this many.
 _SEARCHED, _LISTED = 2_000_000, 2_000_000
 #: What columns of objects may hold so that pandas compares them without code of the program.
 _COMPARED = (
@@ -37,11 +37,11 @@ _COMPARED = (
 )
 #: What gives the rows of a value that has none of its own, by its type.
 _METHODS = {"LazyFrame": "collect", "DuckDBPyRelation": "df"}
-#: Of a table in the conversation: shown whole up to so many rows, else so many of the first and the last.
+#: Of a table in the conversation: shown whole up to this many rows, else this many of the first and the last.
 _WHOLE, _HEAD, _TAIL = 16, 8, 4
 #: Columns that are sent of it, and the longest text of a cell.
 _SENT, _CELL = 60, 80
-#: A shown table of up to so many cells stays in memory, so that it can be opened; of so many tables.
+#: A shown table of up to this many cells stays in memory, so that it can be opened; of this many tables.
 _KEPT_CELLS, _KEPT = 200_000, 200
 #: Tables that were shown, by their keys: functions that return them, or None once they are gone.
 _shown = {}
