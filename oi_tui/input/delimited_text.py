@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import IO, Any
 
-from oi_tui.input.table_records import TableRecords, find_header
-from oi_tui.input.text_encoding import detect_encoding
+from oi_tui.input.table_records import NUMBER, YEAR, TableRecords, find_header
+from oi_tui.input.text_encoding import detect_encoding, restore_letters
 
 _SAMPLE_BYTES, _SAMPLE_LINES = 64 * 1024, 200
 #: Where lines are very long: the most bytes of the sample, the lines that are enough, the most cells.
@@ -18,12 +18,6 @@ _WIDE_BYTES, _WIDE_LINES, _SAMPLE_CELLS = 4 * 1024 * 1024, 5, 500_000
 _DELIMITERS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
 #: No text has this character: the file has one column.
 _NONE = "\x1f"
-#: Bytes that are no UTF-8, as `surrogateescape` keeps them, and what they are in Windows-1252.
-_ESCAPED = re.compile("[\udc80-\udcff]")
-_WINDOWS = {
-    0xDC00 + byte: bytes([byte]).decode("cp1252", "ignore") or chr(byte) for byte in range(0x80, 0x100)
-}
-_NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?$")
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+$")
 #: After this many lines, an open quotation mark is an error in the file, unless the next mark ends a cell.
 _LONG_CELL = 5000
@@ -114,7 +108,7 @@ def _find_names(remark: list[str], rows: Sequence[Sequence[str]], width: int) ->
     """The names of the columns in a remark above the rows; none where the first row has them."""
     if width < 2 or len(remark) != width:
         return []
-    has_number = [any(_NUMBER.match(cell.strip()) for cell in row) for row in rows]
+    has_number = [any(NUMBER.match(cell.strip()) for cell in row) for row in rows]
     if not has_number[0] and any(has_number):
         return []
     return [remark[0].lstrip("# ") or "#", *remark[1:]]
@@ -143,9 +137,9 @@ def _has_decimal_commas(rows: Sequence[Sequence[str]], *, certain: bool) -> bool
 
 def _is_data(row: Sequence[str]) -> bool:
     """Whether a row has numbers only, which are not years."""
-    if not row or not all(_NUMBER.match(cell.strip()) for cell in row):
+    if not row or not all(NUMBER.match(cell.strip()) for cell in row):
         return False
-    return not all(re.fullmatch(r"(19|20)\d\d", cell.strip()) for cell in row)
+    return not all(YEAR.match(cell.strip()) for cell in row)
 
 
 # -- encodings
@@ -156,13 +150,11 @@ def _read_lines(opener: Callable[[], IO[str]], notes: list[str]) -> Iterator[str
     converted = False
     with opener() as file:
         for line in file:
-            if line.isascii() or not _ESCAPED.search(line):
-                yield line
-                continue
-            if not converted:
+            text = restore_letters(line)
+            if text is not line and not converted:
                 converted = True
                 notes.append("Windows-1252")
-            yield line.translate(_WINDOWS)
+            yield text
 
 
 # -- delimiters and quotation marks

@@ -16,7 +16,7 @@ from typing import IO, Any
 
 from oi_tui.input import delimited_text
 from oi_tui.input.table_records import TableRecords, find_header
-from oi_tui.input.text_encoding import detect_encoding
+from oi_tui.input.text_encoding import detect_encoding, restore_letters
 from oi_tui.runtimes.language import DRIVERS
 from oi_tui.runtimes.tables import TableError
 from oi_tui.system.environment import public_variables
@@ -92,7 +92,10 @@ def _open_zip(path: Path) -> IO[bytes]:
 def _open_text(path: Path) -> IO[str]:
     with open_bytes(path) as file:
         encoding = detect_encoding(file.read(_SAMPLE_BYTES))
-    return io.TextIOWrapper(open_bytes(path), encoding="utf-8-sig" if encoding == "utf-8" else encoding)
+    if encoding == "utf-8":
+        # Single bytes may be letters of Windows-1252.
+        return io.TextIOWrapper(open_bytes(path), encoding="utf-8-sig", errors="surrogateescape")
+    return io.TextIOWrapper(open_bytes(path), encoding=encoding)
 
 
 def _read_json_lines(path: Path, _: str) -> TableRecords:
@@ -112,7 +115,7 @@ def _read_json_rows(path: Path, names: dict[str, None], notes: list[str]) -> Ite
             if not line.strip():
                 continue
             try:
-                record = json.loads(line)
+                record = json.loads(restore_letters(line))
             except ValueError:
                 # The last line of a file that is being written may be cut off.
                 broken = number
@@ -129,7 +132,7 @@ def _read_json_rows(path: Path, names: dict[str, None], notes: list[str]) -> Ite
 def _read_json(path: Path, table: str) -> TableRecords:
     try:
         with _open_text(path) as file:
-            found = json.load(file)
+            found = json.loads(restore_letters(file.read()))
     except json.JSONDecodeError as error:
         # Behind a first value there is another: JSON lines are often called .json, too.
         if error.msg != "Extra data":
@@ -200,7 +203,10 @@ def _list_in(found: Any) -> Any:
         return lists["data"]
     if len(records) == 1:
         return records[0]
-    return None
+    # As in the answers of servers: {"data": {"items": [...]}}.
+    inner = [_list_in(value) for value in found.values() if isinstance(value, dict)]
+    inner = [value for value in inner if isinstance(value, list)]
+    return inner[0] if not records and len(inner) == 1 else None
 
 
 def _order_values(record: dict[str, object], names: dict[str, None]) -> list[object]:
@@ -311,8 +317,8 @@ def _read_sheet(reader: _Reader, path: Path, facts: Mapping[str, Any], table: st
     rows = _drop_end(reader.rows())
     sample = list(islice(rows, _SAMPLE))
     # Columns beside the table may be empty.
-    used = {at for row in sample for at, value in enumerate(row) if value is not None}
-    at = find_header(sample, len(used))
+    used = sorted({at for row in sample for at, value in enumerate(row) if value is not None})
+    at = find_header([[row[at] if at < len(row) else None for at in used] for row in sample], len(used))
     header = sample[at] if sample else []
     shown = table or sheets[0]
     return TableRecords(

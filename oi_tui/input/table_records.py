@@ -1,8 +1,11 @@
 """What the readers of tables in files give: names of columns, rows, and what is unusual about the file."""
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
+NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?$")
+YEAR = re.compile(r"(19|20)\d\d$")
 #: How many lines above a table can be its title.
 _TITLE = 10
 
@@ -28,8 +31,35 @@ class TableRecords:
 
 
 def find_header(rows: Sequence[Sequence[object]], width: int) -> int:
-    """Return the number of the row that has the names: the first that fills more than half of the columns."""
+    """Return the number of the row that has the names: the first that fills more than half of the columns.
+
+    Some of the names may be missing, such as that of the row labels in what pandas writes.
+    """
     for at, row in enumerate(rows[: _TITLE + 1]):
-        if 2 * sum(value not in (None, "") for value in row) > width:
+        below = rows[at + 1] if at + 1 < len(rows) else ()
+        if _count_filled(row) * 2 > width or _has_names(row, below, width):
             return at
     return 0
+
+
+def _has_names(row: Sequence[object], below: Sequence[object], width: int) -> bool:
+    """Whether a row with few cells names the columns of the full row below it, and is no title."""
+    filled = _count_filled(row)
+    if width == 2 and filled == 1 and row[0] in (None, ""):
+        return True
+    if filled < min(2, width - 1) or _has_numbers(row):
+        return False
+    return _count_filled(below) * 2 > width and _has_numbers(below)
+
+
+def _count_filled(row: Sequence[object]) -> int:
+    return sum(value not in (None, "") for value in row)
+
+
+def _has_numbers(row: Sequence[object]) -> bool:
+    """Whether a row has numbers that are no years."""
+    return any(
+        NUMBER.match(str(value).strip()) and not YEAR.match(str(value).strip())
+        for value in row
+        if type(value) in (str, int, float)
+    )

@@ -16,6 +16,11 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+#: Bytes that are no UTF-8, as `surrogateescape` keeps them, and what they are in Windows-1252.
+_ESCAPED = re.compile("[\udc80-\udcff]")
+_WINDOWS = {
+    0xDC00 + byte: bytes([byte]).decode("cp1252", "ignore") or chr(byte) for byte in range(0x80, 0x100)
+}
 #: So many bytes of the lines that are no ASCII tell enough.
 _ENOUGH = 4000
 #: Half-width Katakana, and Hiragana with Katakana.
@@ -114,10 +119,15 @@ def detect_encoding(sample: bytes) -> str:
     return "utf-8"
 
 
+def restore_letters(text: str) -> str:
+    """Return text that was decoded with `surrogateescape`, with its odd bytes as letters of Windows-1252."""
+    return text if text.isascii() or not _ESCAPED.search(text) else text.translate(_WINDOWS)
+
+
 def _guess(sample: bytes) -> str:
     """The encoding whose letters make the most usual text; "utf-8" for Windows-1252, which is read so too."""
     lines = b"\n".join(line for line in sample.splitlines() if not line.isascii())[:_ENOUGH]
-    escaped = len(re.findall("[\udc80-\udcff]", as_utf8 := lines.decode("utf-8", "surrogateescape")))
+    escaped = len(_ESCAPED.findall(as_utf8 := lines.decode("utf-8", "surrogateescape")))
     if sum(not character.isascii() for character in as_utf8) - escaped > escaped:
         return "utf-8"
     scores = {each.encoding: _score_letters(lines, each) for each in _ONE_BYTE}

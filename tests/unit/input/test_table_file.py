@@ -469,6 +469,47 @@ def test_what_is_no_table_is_refused_in_a_sentence(
         TableFile(tmp_path / name)
 
 
+@pytest.mark.parametrize(
+    ("text", "names", "rows"),
+    [
+        # As pandas writes the row labels: their column has no name.
+        (",value\nA,x\nB,y\n", ["column 1", "value"], 2),
+        (",value\n0,1\n1,2\n", ["column 1", "value"], 2),
+        ("category,\nA,1\nB,2\n", ["category", "column 2"], 2),
+        ("name,age,,\nAda,36,x,1\nBob,4,y,2\n", ["name", "age", "column 3", "column 4"], 2),
+        ("a,a,,\n1,2,3,4\n", ["a", "a", "column 3", "column 4"], 1),
+        # Titles and facts above the names.
+        ("Report,,\nname,age,city\nA,1,x\n", ["name", "age", "city"], 1),
+        ("Made,2024-01-01,,\nRows,5,,\nname,age,city,zip\nA,1,x,2\n", ["name", "age", "city", "zip"], 1),
+        ("Q1,,Q2,\na,b,c,d\n1,2,3,4\n", ["a", "b", "c", "d"], 1),
+    ],
+)
+def test_names_are_found_where_some_are_missing(
+    tmp_path: Path, opened: Callable[..., TableFile], text: str, names: list[str], rows: int
+) -> None:
+    (tmp_path / "a.csv").write_text(text, encoding="utf-8")
+    shape = opened(tmp_path / "a.csv").shape(TableQuery())
+    assert [column.name for column in shape.columns] == names
+    assert shape.rows == rows
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.json", '[{"name": "Müller"}, {"name": "José"}]'),
+        ("a.jsonl", '{"name": "Müller"}\n{"name": "José"}\n'),
+        ("a.json", '{"data": {"items": [{"name": "Müller"}, {"name": "José"}]}, "meta": {"next": null}}'),
+    ],
+)
+@pytest.mark.parametrize("encoding", ["utf-8", "cp1252"])
+def test_json_is_read_in_windows_1252_and_below_other_objects(
+    tmp_path: Path, opened: Callable[..., TableFile], name: str, text: str, encoding: str
+) -> None:
+    (tmp_path / name).write_bytes(text.encode(encoding))
+    table = opened(tmp_path / name)
+    assert [row.cells for row in table.page(TableQuery(), 0, 9, 0, 9)] == [("Müller",), ("José",)]
+
+
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 def test_json_lines_may_be_called_json_and_be_written_by_powershell(
     tmp_path: Path, opened: Callable[..., TableFile], encoding: str
