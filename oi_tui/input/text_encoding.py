@@ -1,12 +1,13 @@
 """Finds out in which encoding a text is written, also a short one in an encoding from before UTF-8.
 
-No library, because the usual one needs longer texts: charset-normalizer 3.5.2 is right for 14 of the 28
-short texts of the tests, and for 2 of the 13 in Windows-1252.
+No library, because the usual one needs longer texts. Here the letters of languages decide, and where in a
+word they can be: Czech "město" would be "mìsto" in Windows-1252, and no language has ì within a word.
 """
 
 import codecs
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 _MARKS = (
@@ -29,17 +30,17 @@ _HALF_WIDTH, _KANA = re.compile("[\uff61-\uff9f]"), re.compile("[\u3041-\u30fe]"
 _SIGNS = frozenset("€£§°–—‘’“”„…«»•·®©™µ½¼²³±×№ºª¿¡¢¥\xa0")  # noqa: RUF001
 _OPENING, _CLOSING, _DASHES = "“‘„«¿¡", "”’»", "–—"  # noqa: RUF001
 _APOSTROPHE = "’"  # noqa: RUF001
-_WESTERN = "éèàüöäßçñáíóúåøæêôâãõÉÖÜÄ"
-_LESS_WESTERN = "îïëûùìòœÅØÇÀÈÁÍÓÚÑÂÊÎÔ"
 
 
 @dataclass(frozen=True)
-class _Letters:
-    """An encoding of one byte a letter: the letters that its languages use most, and those they also use."""
+class _Language:
+    """The letters that a language uses beside those of ASCII: those it uses most, and other ones."""
 
-    encoding: str
     common: str
     others: str = ""
+    #: Where a letter never is, in small letters.
+    never: str = ""
+    weight: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -56,20 +57,54 @@ class _Characters:
     has_kana: bool = False
 
 
-_ONE_BYTE = (
-    # The first of two that fit equally well is taken.
-    _Letters("cp1252", _WESTERN, _LESS_WESTERN),
-    _Letters("mac-roman", _WESTERN, _LESS_WESTERN),
-    _Letters("cp850", _WESTERN, _LESS_WESTERN),
-    _Letters("cp1250", "ąćęłńóśźżáčéíňřšťúůýžőűöüäôăâîșț", "ěďľĺŕĄĆĘŁŃÓŚŹŻÁČĎÉĚÍŇŘŠŤÚŮÝŽßŐŰÖÜÄşţŞŢ"),
-    _Letters("cp1251", "оеаинтсрвлкмдпуяіїєў"),
-    _Letters("koi8-r", "оеаинтсрвлкмдпуя"),
-    _Letters("cp866", "оеаинтсрвлкмдпуя"),
-    _Letters("mac-cyrillic", "оеаинтсрвлкмдпуя"),
-    _Letters("cp1253", "αοιετσνηυρπκμλςάίόέήύώ"),
-    _Letters("cp1255", "יוהלאמרתבשנם"),
-    _Letters("cp1256", "ايلمنورتبةعدسفهكقح"),
-    _Letters("cp874", "านรอกเงมยลวดทสตะปบคหแ่้ีิั์"),
+_VOWEL = "[aeiouyáéíóúý]"
+_WESTERN = (
+    # French, German, Spanish, Catalan, Portuguese, Italian.
+    _Language("éèàêçâîôûëïùœ", "æüÿ", f"\\b[èùû]|[èêîôûù]{_VOWEL}|[êû]\\b|œ(?![udst])"),
+    _Language("äöüß", "éèàç"),
+    _Language("áéíóúñ", "üç¿¡", f"ñ(?!{_VOWEL})"),
+    _Language("àéíòóúçèïü", "", rf"\bè|[èò]{_VOWEL}"),
+    _Language("ãáéíóúâêôçàõ", "ü", r"ã(?![oes]|\b)|õ(?!e)|\b[ãõê]|ê\b"),
+    _Language("àèéìòù", "", r"[àèìòù]\B"),
+    # Dutch, Swedish and Finnish, Danish and Norwegian, Icelandic, Estonian.
+    _Language("éëïöü", "óèê", r"\bë"),
+    _Language("åäö", "éü"),
+    _Language("æøå", "éöäü", r"æ\b"),
+    _Language("áðéíóúýþæö", "", r"\bð|þ\b", weight=0.85),
+    _Language("äöõü", "", r"õ\b", weight=0.9),
+    # Names from several countries.
+    _Language("éèàüöäßçñáíóúåøæêôâã", "îïëœ", rf"\b[èê]|è{_VOWEL}|ê\b|æ\b|ñ(?!{_VOWEL})|ã(?![oes])", 0.75),
+)
+_CENTRAL = (
+    # Czech, Slovak, Polish, Hungarian, Croatian and Slovene, Romanian.
+    _Language("áčďéěíňóřšťúůýž"),
+    _Language("áäčéíľňóôšťúýž", "ďĺŕ"),
+    _Language("ąćęłńóśźż"),
+    _Language("áéíóöőúüű", "", "őő|űű"),
+    _Language("čćžšđ", "", r"ćć|čč"),
+    _Language("ăâîşţ"),
+)
+_TURKISH = (_Language("çğıöşüİ", "âîû", r"\bğ"),)
+_CYRILLIC = (_Language("оеаинтсрвлкмдпуя"),)
+#: Encodings of one byte a letter, with the languages they are used for and how usual they are.
+#: The first of two that fit equally well is taken.
+_ONE_BYTE: tuple[tuple[str, tuple[_Language, ...], float], ...] = (
+    ("cp1252", _WESTERN, 1.0),
+    ("cp1250", _CENTRAL, 1.0),
+    ("cp1254", _TURKISH, 1.0),
+    ("iso8859-2", _CENTRAL, 0.9),
+    ("mac-roman", _WESTERN, 0.85),
+    ("cp850", _WESTERN, 0.85),
+    ("cp852", _CENTRAL, 0.8),
+    ("cp1251", (_Language("оеаинтсрвлкмдпуяіїєў"),), 1.0),
+    ("koi8-r", _CYRILLIC, 1.0),
+    ("cp866", _CYRILLIC, 1.0),
+    # In the small letters it is like Windows-1251.
+    ("mac-cyrillic", _CYRILLIC, 0.95),
+    ("cp1253", (_Language("αοιετσνηυρπκμλςάίόέήύώ"),), 1.0),
+    ("cp1255", (_Language("יוהלאמרתבשנם"),), 1.0),
+    ("cp1256", (_Language("ايلمنورتبةعدسفهكقح"),), 1.0),
+    ("cp874", (_Language("านรอกเงมยลวดทสตะปบคหแ่้ีิั์"),), 1.0),
 )
 _TWO_BYTES = (
     _Characters("cp932", "", "euc-jp", range(0xB0, 0xD0), has_kana=True),
@@ -130,26 +165,51 @@ def _guess(sample: bytes) -> str:
     escaped = len(_ESCAPED.findall(as_utf8 := lines.decode("utf-8", "surrogateescape")))
     if sum(not character.isascii() for character in as_utf8) - escaped > escaped:
         return "utf-8"
-    scores = {each.encoding: _score_letters(lines, each) for each in _ONE_BYTE}
+    scores = {
+        encoding: weight * _score_languages(lines.decode(encoding, "replace"), languages)
+        for encoding, languages, weight in _ONE_BYTE
+    }
     scores |= {each.encoding: _score_characters(lines, each) for each in _TWO_BYTES}
-    # One is by far the most frequent, and one hardly used: in the small letters it is like Windows-1251.
-    scores["cp1252"] = scores["cp1252"] * 1.2 + 0.8
-    scores["mac-cyrillic"] *= 0.95
+    # One is by far the most frequent.
+    scores["cp1252"] = scores["cp1252"] * 1.05 + 0.5
     best = max(scores, key=lambda encoding: scores[encoding])
     return "utf-8" if best == "cp1252" or scores[best] <= 0 else best
 
 
-def _score_letters(text: bytes, form: _Letters) -> float:
-    """How usual the text is, a byte at a time: at most 1 for each that is no ASCII."""
-    decoded = text.decode(form.encoding, "replace")
-    return sum(_score_letter(decoded, at, form) for at in _find_high(decoded))
+def _score_languages(text: str, languages: Sequence[_Language]) -> float:
+    """How usual the text is in the language it fits best: at most 1 for each character that is no ASCII."""
+    sum_of_signs, letters = 0.0, Counter[str]()
+    for at in _find_high(text):
+        score = _score_place(text, at)
+        if score is None:
+            letters[text[at]] += 1
+        else:
+            sum_of_signs += score
+    small = text.lower()
+    return sum_of_signs + max(_score_language(letters, small, language) for language in languages)
+
+
+def _score_language(letters: Mapping[str, int], text: str, language: _Language) -> float:
+    score = sum(many * _score_letter(letter, language) for letter, many in letters.items())
+    if language.never:
+        score -= 1.5 * len(re.findall(language.never, text))
+    return language.weight * score
+
+
+def _score_letter(letter: str, language: _Language) -> float:
+    if letter in language.common:
+        return 1.0
+    if letter.lower() in language.common:
+        return 0.9
+    return 0.6 if letter.lower() in language.others else 0.0
 
 
 def _find_high(text: str) -> Iterator[int]:
     return (found.start() for found in re.finditer(r"[^\x00-\x7f]", text))
 
 
-def _score_letter(text: str, at: int, form: _Letters) -> float:
+def _score_place(text: str, at: int) -> float | None:
+    """Rate a sign, or a letter where none can be; None for a letter that its language decides about."""
     letter = text[at]
     before, after = text[at - 1 : at], text[at + 1 : at + 2]
     if letter in _SIGNS:
@@ -157,7 +217,9 @@ def _score_letter(text: str, at: int, form: _Letters) -> float:
         if within:
             return 1.0 if letter == _APOSTROPHE else -1.0
         is_mark = (letter in _OPENING and after.isalpha()) or (letter in _CLOSING and before.strip())
-        return 1.0 if is_mark or (letter in _DASHES and before == after) else 0.4
+        if is_mark or (letter in _DASHES and before == after):
+            return 1.0
+        return 0.8 if before.isdigit() or after.isdigit() else 0.4
     if not (letter.isalpha() or "\u0e30" <= letter <= "\u0e4e"):
         return -1.0
     is_latin = letter < "\u0250"
@@ -172,9 +234,7 @@ def _score_letter(text: str, at: int, form: _Letters) -> float:
             return -1.0
     elif not is_latin and not beside:
         return 0.1
-    if letter in form.common:
-        return 1.0
-    return 0.8 if letter.lower() in form.common else 0.7 if letter in form.others else 0.2
+    return None
 
 
 def _score_characters(text: bytes, form: _Characters) -> float:

@@ -283,6 +283,9 @@ SHORT_TEXTS = {
     "mac-roman": ("Name,Ort", "Müller,Köln", "René,Orléans"),
     "cp850": ("Name,Ort", "Müller,Köln", "Jürgen,Düsseldorf"),
     "cp1250": ("imię,miasto", "Łukasz,Łódź", "Joanna,Gdańsk"),
+    "cp1254": ("ad,şehir", "Işık,Muğla", "Ali,İzmir"),  # noqa: RUF001
+    "iso8859-2": ("jméno,město", "Luboš,Třebíč", "Šárka,Kopřivnice"),
+    "cp852": ("név,város", "Győző,Győr", "Éva,Székesfehérvár"),
     "cp1253": ("Όνομα,Πόλη", "Γιώργος,Αθήνα"),
     "cp1255": ("שם,עיר", "דוד,ירושלים"),
     "cp1256": ("الاسم,المدينة", "محمد,القاهرة"),
@@ -315,11 +318,27 @@ def test_encodings_from_before_utf_8_are_found_in_short_files(
         ),
         *("it’s,“quoted” – yes\n", "Þór,Ísafjörður\n", "Øresund,Æble,Å\n", "¿Qué?,Mañana\n", "µm,²,±3\n"),  # noqa: RUF001
         *("Määrä,Hyvää yötä\n", "São Paulo,Ação\n", "l’été,œuvre\n"),  # noqa: RUF001
+        *("città,perché\nForlì,più\n", "població,què\nòpera,això\n", "Võru,Põlva\nkõik,sõna\n"),
+        *("Hélène,août\nFrançois,sœur\n", "João,ações\nirmã,mãe\n", "Jørgen,Bærum\n", "Gdynia,Ñuñoa\n"),
     ],
 )
 def test_a_short_text_in_windows_1252_is_taken_for_nothing_else(text: str) -> None:
     # It is read as UTF-8, in which each single byte that is none is a letter of Windows-1252.
     assert detect_encoding(text.encode("cp1252")) == "utf-8"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # Czech, Slovak, Hungarian, Croatian, Romanian: few letters are other ones than in Windows-1252.
+        *("město,počet\nBrno,3\nPlzeň,4\n", "id,jméno\n1,Dvořák\n2,Novák\n3,Jiří\n"),
+        *("meno,vek\nĽuboš,3\nŠtefan,4\n", "név;ár\nkörte;120\nszőlő;300\n"),
+        *("id;név\n1;Szabó\n2;Tóth\n3;Kőszegi\n4;Győző\n", "ime,grad\nŽeljko,Čakovec\n"),
+        "nume,oraş\nŞtefan,Iaşi\nIonuţ,Timişoara\n",
+    ],
+)
+def test_a_short_text_in_windows_1250_is_not_taken_for_windows_1252(text: str) -> None:
+    assert text.encode("cp1250").decode(detect_encoding(text.encode("cp1250"))) == text
 
 
 def test_a_broken_byte_leaves_utf_8_what_it_is() -> None:
