@@ -57,17 +57,23 @@ class ProgramMagics:
         self._names[name.strip()] = lines if as_lines else lines.n
 
     def _script(self, name, rest, text):
-        arguments, options, wanted, is_background = shlex.split(rest), {}, None, False
-        while arguments and arguments[0].startswith("--"):
-            option, _, value = arguments.pop(0)[2:].partition("=")
+        words, arguments, options, wanted, is_background = shlex.split(rest), [], {}, None, False
+        while words:
+            # Also behind the program, as in IPython; what it does not know belongs to the program.
+            word = words.pop(0)
+            option, _, value = word[2:].partition("=") if word.startswith("--") else ("", "", "")
             if option in ("out", "err", "proc"):
-                options[option] = value or arguments.pop(0)
+                if not value and not words:
+                    raise ValueError("%%{}: --{} needs the name of a variable".format(name, option))
+                options[option] = value or words.pop(0)
             elif option == "bg":
                 is_background = True
             elif option == "no-raise-error":
                 wanted = 0
             elif option != "raise-error":
-                raise ValueError("%%{}: --{} is not known here".format(name, option))
+                arguments.append(word)
+        if name == "script" and (not arguments or arguments[0].startswith("-")):
+            raise ValueError("%%script needs a program: %%script bash")
         program = {"script": [], "shell": ["bash"], "python": [sys.executable], "python3": [sys.executable]}
         arguments = [*program.get(name, [name]), *arguments]
         if is_background:
