@@ -12,6 +12,7 @@ from oi_tui.api.language_classes import CLASSES, BaseLanguage
 from oi_tui.api.llm_settings import LlmSettings
 from oi_tui.api.token_counts import compute_token_cost, count_messages_tokens, count_tokens
 from oi_tui.engine.models import llamafile
+from oi_tui.engine.open_interpreter.chunks import print_text
 from oi_tui.engine.output.model_output import shorten_for_model
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.messages import Message
@@ -39,7 +40,7 @@ def display_markdown_message(message: str) -> None:
     >>> display_markdown_message("> Ready")
     > Ready
     """
-    print(message)  # noqa: T201 -- it is what the function is for
+    print_text(f"{message}\n")
 
 
 def apply_profile(interpreter: OpenInterpreter, filename_or_url: str) -> OpenInterpreter:

@@ -1,6 +1,7 @@
 """Converts messages and their pieces into the chunks of Open Interpreter 0.4.3."""
 
 import json
+import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, get_args
@@ -308,10 +309,19 @@ class ChunkPrinter:
             between = "\n" if self._has_printed else ""
             text = f"{between}{self._heading}{text}"
             self._heading = None
-        print(text, end="", flush=True)  # noqa: T201 -- it is what `display` is for
+        print_text(text)
         self._has_printed, self._line_is_open = True, not text.endswith("\n")
 
     def _end_line(self) -> None:
         if self._line_is_open:
-            print(flush=True)  # noqa: T201
+            print_text("\n")
             self._line_is_open = False
+
+
+def print_text(text: str) -> None:
+    """Print text, with `?` for what the encoding of standard output does not have."""
+    try:
+        print(text, end="", flush=True)  # noqa: T201 -- it is what `display` is for
+    except UnicodeEncodeError:
+        encoding = getattr(sys.stdout, "encoding", None) or "ascii"
+        print(text.encode(encoding, "replace").decode(encoding), end="", flush=True)  # noqa: T201

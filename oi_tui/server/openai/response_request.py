@@ -15,6 +15,8 @@ from oi_tui.server.openai.content import MODEL, make_refusal, read_content
 
 #: The server of MCP that OpenAI's clients think they approve calls of.
 LABEL = "oi-tui"
+#: The type of an item that stands for a stored one.
+REFERENCE = "item_reference"
 Item = dict[str, Any]
 #: Fields that would change what happens, and cannot be honoured here.
 _UNSUPPORTED = {
@@ -117,17 +119,13 @@ def _read_items(given: object) -> tuple[Item, ...]:
 
 
 def _read_item(item: Mapping[str, Any], number: int) -> Item:
+    if item.get("type") == REFERENCE or set(item) == {"id"}:
+        return _read_reference(item.get("id"), number)
     kind, role = item.get("type", "message"), item.get("role")
     if not isinstance(kind, str):
         raise make_refusal(f"input[{number}].type", "must be text.")
     if role not in _ROLES and (kind == "message" or "role" in item):
         raise make_refusal(f"input[{number}].role", f"must be one of {', '.join(_ROLES)}.")
-    if item.get("type") == "item_reference":
-        raise RequestRefusedError(
-            400,
-            "item_reference is not supported: send the item itself, or previous_response_id.",
-            param="input",
-        )
     given = item.get("id")
     name = given if isinstance(given, str) and given else f"msg_{secrets.token_hex(12)}"
     if "role" not in item:
@@ -137,6 +135,12 @@ def _read_item(item: Mapping[str, Any], number: int) -> Item:
         own = {"type": "output_text", "annotations": []} if role == "assistant" else {"type": "input_text"}
         content = [{**own, "text": content}]
     return {"id": name, "type": "message", "role": role, "status": "completed", "content": content}
+
+
+def _read_reference(id: object, number: int) -> Item:
+    if not isinstance(id, str):
+        raise make_refusal(f"input[{number}].id", "must be text.")
+    return {"type": REFERENCE, "id": id}
 
 
 def make_messages(items: Iterable[Item], first: int = 0) -> list[Message]:

@@ -11,7 +11,7 @@ from oi_tui.server.event_log import EventReader, GapError
 from oi_tui.server.guard import RequestRefusedError
 from oi_tui.server.hosted_session import HostedSession
 from oi_tui.server.openai.response_builder import Event, ResponseBuilder
-from oi_tui.server.openai.response_request import Item, ResponseRequest, compute_digests
+from oi_tui.server.openai.response_request import REFERENCE, Item, ResponseRequest, compute_digests
 
 #: So many responses are kept, and about so many bytes of them and their events.
 _MOST_KEPT = 1_000
@@ -156,6 +156,29 @@ class ResponseStore:
             param=param,
             code=code,
         )
+
+    def resolve(self, items: Sequence[Item]) -> tuple[Item, ...]:
+        """Return the items, with stored ones in the place of references to them.
+
+        A second reference to an item stays: it adds nothing. Raises RequestRefusedError.
+        """
+        wanted = {item["id"]: number for number, item in enumerate(items) if item["type"] == REFERENCE}
+        if not wanted:
+            return tuple(items)
+        stored = [response for response in self._responses.values() if response.over]
+        groups = [response.request.items for response in stored]
+        # The server's own items come last, so that none of a client takes their place.
+        groups += [response.response["output"] for response in stored]
+        known = {item["id"]: item for group in groups for item in group if item["id"] in wanted}
+        for name, number in wanted.items():
+            if name not in known:
+                raise RequestRefusedError(
+                    404,
+                    f"There is no item {name[:100]!r}: its response was deleted or not stored, or the server "
+                    "was restarted. Send the item itself.",
+                    param=f"input[{number}].id",
+                )
+        return tuple(known.pop(item["id"], item) if item["type"] == REFERENCE else item for item in items)
 
     def continues(self, stored: StoredResponse) -> bool:
         """Whether nothing happened in the session of a response since the response ended."""

@@ -88,6 +88,7 @@ async def _begin(context: ServerContext, wanted: ResponseRequest) -> StoredRespo
     """Begin a turn, or answer the question that is open."""
     if wanted.approval:
         return await _answer(context, wanted, wanted.approval)
+    wanted = replace(wanted, items=context.responses.resolve(wanted.items))
     earlier, items = _find_earlier(context, wanted)
     # What cannot be read is refused, before there is a session for it.
     new_messages = make_messages(items, len(wanted.items) - len(items))

@@ -19,7 +19,7 @@ from unittest import mock
 import pytest
 
 from oi_tui import OpenInterpreter, interpreter_hook, interpreter_module, paths
-from oi_tui.api import computer, llm_settings, notebook, shared_model, turns
+from oi_tui.api import computer, llm_settings, notebook, original_modules, shared_model, turns
 from oi_tui.api import interpreter as api_interpreter
 from oi_tui.api.interpreter import TurnError
 from oi_tui.api.shared_model import POOL, ModelPool
@@ -412,6 +412,19 @@ def test_a_stream_that_is_displayed_asks_in_the_terminal(
     assert "print(6 * 7)" in printed
     assert ("42\n" in printed) is ran
     assert any(item["type"] == "console" for item in interpreter.messages) is ran
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
+def test_a_turn_goes_on_where_standard_output_lacks_characters(
+    encoding: str, make: Make, served: server.ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served.answer(says("Snow \N{SNOWMAN} now"))
+    output = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    monkeypatch.setattr("sys.stdout", output)
+    assert make().chat("go")[-1]["content"] == "Snow \N{SNOWMAN} now"
+    original_modules.display_markdown_message("\N{SNOWMAN} done")
+    output.seek(0)
+    assert output.read() == "Snow ? now\n? done\n"
 
 
 def test_load_extend_config_and_display_message(

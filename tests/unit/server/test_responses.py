@@ -252,10 +252,7 @@ def test_errors_have_the_form_of_openai(serve: Serve) -> None:
             "text.format must be text",
         ),
         ({"conversation": "conv_1"}, "use previous_response_id"),
-        (
-            {"input": [{"type": "item_reference", "id": "x"}, {"role": "user", "content": "x"}]},
-            "item_reference",
-        ),
+        ({"input": [{"type": "item_reference"}, USER]}, "input[0].id must be text"),
         ({"background": True, "store": False}, "background needs store"),
         ({"max_tool_calls": 1}, "max_tool_calls is not supported"),
         ({"top_logprobs": 2}, "top_logprobs is not supported"),
@@ -294,6 +291,28 @@ def test_what_cannot_be_honoured_is_refused_by_name(serve: Serve, given: dict[st
         assert answer.status_code == 400
         assert names in answer.json()["error"]["message"]
         assert client.get("/v1/sessions").json()["sessions"] == []
+
+
+def test_a_reference_stands_for_a_stored_item(serve: Serve) -> None:
+    """As the AI SDK sends the history: the words of the person, and references to what was answered."""
+    running = serve([Text("One."), call("x = 1")], [Text("Two.")], [Text("Three.")], auto_run=True)
+    with client_of(running) as client:
+        first = client.responses.create(model="x", input="first", tools=TOOLS)
+        named = [{"type": "item_reference", "id": item.id} for item in first.output]
+        given = [{"role": "user", "content": "first"}, *named, named[1], {"role": "user", "content": "next"}]
+        second = client.responses.create(model="x", input=given)
+        assert second.output_text == "Three."
+        sent = [(item["role"], item["content"]) for item in running.llm.requests[-1].messages]
+        assert [words for role, words in sent if role == "user"] == ["first", "next"]
+        assert [words for role, words in sent if role == "tool"] == ["out of x = 1"]
+        # The same session, with its variables.
+        with running.http() as http:
+            assert len(http.get("/v1/sessions").json()["sessions"]) == 1
+        client.responses.delete(first.id)
+        for lost in ("msg_unknown", first.output[0].id):
+            with pytest.raises(openai.NotFoundError, match="Send the item itself") as refused:
+                client.responses.create(model="x", input=[{"id": lost}, USER])
+            assert refused.value.param == "input[0].id"
 
 
 def test_a_response_is_fetched_listed_and_deleted(serve: Serve) -> None:
