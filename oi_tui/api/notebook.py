@@ -15,7 +15,8 @@ class NotebookDisplay:
     """Shows chunks as they come, outside of notebooks as lines. One is for one turn or run."""
 
     def __init__(self) -> None:
-        self._printer = ChunkPrinter()
+        # A kernel sends what was printed several times a second. With a flush, each piece is a message.
+        self._printer = ChunkPrinter(flush=_find_shell() is None)
 
     def show(self, chunk: Chunk) -> None:
         """Show what a person reads or sees of a chunk."""

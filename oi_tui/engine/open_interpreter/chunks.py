@@ -286,7 +286,9 @@ def _make_head(role: str, kind: str, format: str | None) -> Chunk:
 class ChunkPrinter:
     """Prints what a person reads of chunks; messages, code and output begin on lines of their own."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, flush: bool = True) -> None:
+        """`flush` shows each piece at once."""
+        self._flush = flush
         self._has_printed = False
         self._line_is_open = False
         #: What is printed before the next text of a message that began.
@@ -309,19 +311,19 @@ class ChunkPrinter:
             between = "\n" if self._has_printed else ""
             text = f"{between}{self._heading}{text}"
             self._heading = None
-        print_text(text)
+        print_text(text, flush=self._flush)
         self._has_printed, self._line_is_open = True, not text.endswith("\n")
 
     def _end_line(self) -> None:
         if self._line_is_open:
-            print_text("\n")
+            print_text("\n", flush=self._flush)
             self._line_is_open = False
 
 
-def print_text(text: str) -> None:
+def print_text(text: str, *, flush: bool = True) -> None:
     """Print text, with `?` for what the encoding of standard output does not have."""
     try:
-        print(text, end="", flush=True)  # noqa: T201 -- it is what `display` is for
+        print(text, end="", flush=flush)  # noqa: T201 -- it is what `display` is for
     except UnicodeEncodeError:
         encoding = getattr(sys.stdout, "encoding", None) or "ascii"
-        print(text.encode(encoding, "replace").decode(encoding), end="", flush=True)  # noqa: T201
+        print(text.encode(encoding, "replace").decode(encoding), end="", flush=flush)  # noqa: T201

@@ -1,4 +1,4 @@
-"""Approval in a notebook: two buttons of ipywidgets, clicked by a client of the real kernel."""
+"""The package in a notebook: two buttons of ipywidgets, clicked by a client of the real kernel."""
 
 import queue
 from collections.abc import Iterator
@@ -35,6 +35,8 @@ class Notebook:
         self._said: dict[str, str] = {}
         self._idle: set[str] = set()
         self.closed: set[str] = set()
+        #: How many messages brought what was printed.
+        self.prints = 0
 
     def run(self, code: str) -> str:
         """Run a cell, and return what it printed and how it failed."""
@@ -74,6 +76,7 @@ class Notebook:
                 case "comm_close":
                     self.closed.add(content["comm_id"])
                 case "stream":
+                    self.prints += 1
                     self._said[cell] = self._said.get(cell, "") + content["text"]
                 case "error":
                     self._said[cell] = self._said.get(cell, "") + f"{content['ename']}: {content['evalue']}"
@@ -121,3 +124,13 @@ def test_stopping_the_turn_takes_the_buttons_away(notebook: Notebook) -> None:
 def test_a_cell_that_waits_for_its_turn_asks_in_a_line(notebook: Notebook) -> None:
     said = notebook.run(BEGIN.replace("blocking=False", "blocking=True"))
     assert "TurnError: The code was not run: it needs approval, and standard input could not be read" in said
+
+
+@pytest.mark.slow
+def test_a_reply_in_many_pieces_is_shown_in_few_messages(notebook: Notebook) -> None:
+    """Each message is an output of its own in a saved notebook, and a server drops some of too many."""
+    pieces = 'interpreter.llm.completions = lambda messages: iter(["word "] * 1000)'
+    notebook.run(BEGIN.partition("replies")[0] + "interpreter = OpenInterpreter(conversation_history=False)")
+    said = notebook.run(f"{pieces}; interpreter.chat('go')[0]['content'] == 'word ' * 1000")
+    assert said.rstrip() == ("word " * 1000).rstrip()
+    assert notebook.prints < 200
