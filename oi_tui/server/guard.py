@@ -188,7 +188,11 @@ class RequestGuard:
                 413, f"A request may have {self._options.limits.message_bytes:,} bytes."
             )
         kind = b"".join(headers.all(b"content-type")).split(b";")[0].strip().lower()
-        has_body = length > 0 or bool(headers.all(b"transfer-encoding"))
+        is_chunked = bool(headers.all(b"transfer-encoding"))
+        if lengths and is_chunked:
+            # A proxy may read the body by the one and we by the other, and so see other requests (RFC 9112).
+            raise RequestRefusedError(400, "There must not be both Content-Length and Transfer-Encoding.")
+        has_body = length > 0 or is_chunked
         if has_body and kind not in _list_body_types(scope):
             raise RequestRefusedError(415, "The body must be JSON, with Content-Type: application/json.")
         codings = {item.strip().lower() for item in headers.all(b"content-encoding")}

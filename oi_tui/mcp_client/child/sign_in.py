@@ -3,7 +3,7 @@
 import asyncio
 import html
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -58,7 +58,7 @@ def explain_needed(name: str) -> ServerError:
 
 def _make_provider(url: str, storage: "_Storage", browser: "_Browser | None") -> OAuthClientProvider:
     address = browser.address if browser else storage.address
-    provider = OAuthClientProvider(
+    provider = _RenewingProvider(
         url,
         OAuthClientMetadata.model_validate({"redirect_uris": [address], "client_name": "oi-tui"}),
         storage,
@@ -67,6 +67,43 @@ def _make_provider(url: str, storage: "_Storage", browser: "_Browser | None") ->
     )
     storage.context = provider.context
     return provider
+
+
+class _RenewingProvider(OAuthClientProvider):
+    """Renews a token that the server refuses before its time is over, or that came without a time.
+
+    The library renews a token only when it knows its time to be over; else it begins a new sign-in.
+    """
+
+    async def async_auth_flow(
+        self, request: httpx2.Request
+    ) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
+        """Authorise the request; where its token is refused, once more with a renewed one."""
+        flow = super().async_auth_flow(request)
+        try:
+            sent = await anext(flow)
+            response = yield sent
+            if sent is request and self._can_renew(request, response):
+                await flow.aclose()
+                flow = super().async_auth_flow(request)
+                response = yield await anext(flow)
+            while True:
+                response = yield await flow.asend(response)
+        except StopAsyncIteration:
+            return
+        finally:
+            await flow.aclose()
+
+    def _can_renew(self, request: httpx2.Request, response: httpx2.Response) -> bool:
+        """Whether the token of a request was refused and can be renewed; then it counts as over."""
+        context = self.context
+        if response.status_code != httpx2.codes.UNAUTHORIZED or not context.can_refresh_token():
+            return False
+        token = context.current_tokens
+        if token and request.headers.get("Authorization") == f"Bearer {token.access_token}":
+            # Else another request has renewed it meanwhile.
+            context.token_expiry_time = 1.0
+        return True
 
 
 async def _refuse(_: str) -> None:

@@ -126,6 +126,25 @@ def test_a_token_that_is_over_is_renewed_without_anybody(open_workspace: Open, s
     assert kept(address)["tokens"] != before["tokens"]
 
 
+@pytest.mark.parametrize("expires", [None, 9e9])
+def test_a_token_that_the_server_refuses_early_is_renewed_without_anybody(
+    expires: float | None, open_workspace: Open, start: Start
+) -> None:
+    """As where a server says no time, has forgotten its tokens, or its clock is ahead."""
+    address = start()
+    workspace = open_workspace(servers=[f"t = {address}"])
+    sign_in(workspace)
+    workspace.close()
+    before = kept(address)
+    tokens = before["tokens"]
+    assert isinstance(tokens, dict)
+    tokens["access_token"] = "forgotten"
+    SignIns(Secrets()).keep(read(f"t = {address}"), {**before, "expires": expires})
+    later = open_workspace(servers=[f"t = {address}"])
+    assert counts(later) == "registered=1 signed_in=1 refreshed=1"
+    assert counts(later) == "registered=1 signed_in=1 refreshed=1"
+
+
 def test_a_token_that_is_not_renewed_asks_for_another_sign_in(open_workspace: Open, start: Start) -> None:
     address = start()
     workspace = open_workspace(servers=[f"t = {address}"])

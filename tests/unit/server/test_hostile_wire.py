@@ -34,6 +34,9 @@ def hostile() -> Iterator[tuple[str, str | bytes]]:
     for length in ("4", "0"):
         both = (HOST, JSON, f"Content-Length: {length}", chunked)
         yield f"two lengths, {length} and chunks", text(post, *both, body=f"0\r\n\r\n{INNER}")
+        words = '{"content": "x"}'
+        body = f"{len(words):x}\r\n{words}\r\n0\r\n\r\n"
+        yield f"{length} and chunks with a token", text(post, TOKEN, *both, body=body)
     lengths = (HOST, TOKEN, JSON, "Content-Length: 2", f"Content-Length: {len(INNER) + 2}")
     yield "two different lengths", text(post, *lengths, body="{}" + INNER)
     for length in ("+2", "-1", "0x2", "2,3", "2 3", "\u0662"):
