@@ -1,5 +1,6 @@
 """The MCP servers of a profile: started when they are needed, with the tools that may be used."""
 
+import math
 import os
 import queue
 import threading
@@ -48,6 +49,8 @@ class ServerStatus:
     #: Held by the attempt to connect that is in progress, and whether it was ended for a newer one.
     connecting: threading.Lock = field(default_factory=threading.Lock)
     gives_way: bool = False
+    #: The sign-in that it is used with, as it is kept; None without one.
+    signed_in: Mapping[str, Any] | None = None
     #: The addresses that a person is to open in a browser.
     addresses: "queue.SimpleQueue[str]" = field(default_factory=queue.SimpleQueue)
 
@@ -181,9 +184,11 @@ class McpServers:
             raise McpCallError("it is not in the profile")
         try:
             # The settings may have changed since the server was connected.
-            self._require_allowed(status.server)
+            filled = self._require_allowed(status.server)
         except McpServerError as error:
             raise McpCallError(str(error)) from None
+        if self._was_renewed_elsewhere(status, filled):
+            self._connect_again(status)
         self._make_ready(status, stopped)
         if needs and needs not in status.tools:
             raise McpCallError(f"its tool {needs.name} has changed, or is gone")
@@ -287,10 +292,19 @@ class McpServers:
         finally:
             status.connecting.release()
 
+    def _was_renewed_elsewhere(self, status: ServerStatus, server: McpServer) -> bool:
+        """Whether a token is over that another oi-tui has renewed: a server may take each one once only."""
+        used = status.signed_in or {}
+        if status.state not in ("ready", "changed") or time.time() < (used.get("expires") or math.inf):
+            return False
+        kept = self._sign_ins.of(server)
+        return kept is not None and kept.get("tokens") != used.get("tokens")
+
     def _connect(self, status: ServerStatus, sign_in: bool = False) -> None:
         try:
             server = self._require_allowed(status.server)
             may = can_sign_in(server)
+            status.signed_in = self._sign_ins.of(server) if may else None
             spec = {
                 "name": server.name,
                 "command": list(server.command),
@@ -300,7 +314,7 @@ class McpServers:
                 "reach": "local" if self._profile.local else "offline" if self._profile.offline else "",
                 "may_sign_in": may,
                 "sign_in": sign_in,
-                "signed_in": self._sign_ins.of(server) if may else None,
+                "signed_in": status.signed_in,
             }
             offered = self._connection.ask({"do": "connect", "server": server.name, "spec": spec})
             self._accept_tools(status, offered["tools"])
@@ -388,6 +402,7 @@ class McpServers:
         elif "open" in record:
             about.addresses.put(str(record["open"]))
         elif "signed_in" in record:
+            about.signed_in = record["signed_in"]
             try:
                 self._sign_ins.keep(self._require_allowed(about.server), record["signed_in"])
             except (SecretError, McpServerError) as error:

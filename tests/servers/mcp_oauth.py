@@ -79,7 +79,8 @@ class Provider:
         access, refresh = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
         self.access[access] = AccessToken(token=access, client_id=client.client_id, scopes=[])
         self.refresh[refresh] = RefreshToken(token=refresh, client_id=client.client_id, scopes=[])
-        return OAuthToken(access_token=access, expires_in=3600, refresh_token=refresh)
+        seconds = int(os.environ.get("SECONDS", "3600"))
+        return OAuthToken(access_token=access, expires_in=seconds, refresh_token=refresh)
 
 
 provider = Provider()

@@ -5,6 +5,7 @@ import os
 import socket
 import subprocess
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -143,6 +144,19 @@ def test_a_token_that_the_server_refuses_early_is_renewed_without_anybody(
     later = open_workspace(servers=[f"t = {address}"])
     assert counts(later) == "registered=1 signed_in=1 refreshed=1"
     assert counts(later) == "registered=1 signed_in=1 refreshed=1"
+
+
+def test_two_windows_share_a_sign_in_of_which_each_token_is_renewed_once(
+    open_workspace: Open, start: Start
+) -> None:
+    address = start(SECONDS="2")
+    one = open_workspace(servers=[f"t = {address}"])
+    sign_in(one)
+    two = open_workspace(servers=[f"t = {address}"])
+    for first, second in ((two, one), (one, two), (two, one)):
+        assert wait_until(lambda: time.time() > float(str(kept(address)["expires"])), _BOUND)
+        assert "signed_in=1" in counts(first)
+        assert "signed_in=1" in counts(second)
 
 
 def test_a_token_that_is_not_renewed_asks_for_another_sign_in(open_workspace: Open, start: Start) -> None:
