@@ -40,6 +40,8 @@ found: set[str] = set()
 def hook(event: str, args: tuple[Any, ...]) -> None:
     if at is None:
         return
+    if event == "open" and args[0] == "a.csv":
+        found.add(f"{at}: reads the file")
     writes = event == "open" and isinstance(args[2], int) and args[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)
     if writes or event in DEEDS or event.split(".")[0] in HARM:
         found.add(f"{at}: {event}")
@@ -93,7 +95,7 @@ if importlib.util.find_spec("sklearn"):
     ]  # fmt: skip
 GIVEN: list[tuple[Any, ...]] = [
     (), ("canary",), ("canary", "w"), ("to_csv",), ("to_csv", True, "canary"), (["to_csv"],), ({"a": "to_csv"},),
-    ("a", "to_csv"), (1, "canary"), (str,),
+    ("a", "to_csv"), (1, "canary"), (str,), ("a.csv",), ("http://127.0.0.1:9/x",),
 ]  # fmt: skip
 
 

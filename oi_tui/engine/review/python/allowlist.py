@@ -316,7 +316,7 @@ SETTABLE: Final = _split_words("columns index name names")
 #: Methods that are understood in some calls only; the reader of calls says in which.
 RESTRICTED: Final = _split_words(
     """
-        agg aggregate apply filter format info pivot_table to_string transform
+        agg aggregate apply eval filter format info pivot_table query to_string transform
     """
 )
 #: How many arguments may be given without a name, where a later one may name a method that is called.

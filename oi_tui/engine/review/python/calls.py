@@ -20,6 +20,7 @@ from oi_tui.engine.review.python.names import (
 )
 from oi_tui.engine.review.python.syntax import (
     find_beginning,
+    is_comparison,
     is_reduction,
     is_simple_format,
     list_argument_names,
@@ -150,6 +151,9 @@ class CallChecker(NameChecker):
                 self._arguments(call, any_name=fine)
             case "filter":
                 fine = not call.args or (len(call.args) == 1 and self._is_filter(call.args[0]))
+                self._arguments(call)
+            case "query" | "eval":
+                fine = len(call.args) == 1 and is_comparison(call.args[0])
                 self._arguments(call)
             case "to_string" | "info":
                 fine = not call.args

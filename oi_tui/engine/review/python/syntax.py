@@ -3,8 +3,16 @@
 import ast
 import re
 import string
+import warnings
 
 from oi_tui.engine.review.python import allowlist as known
+
+_LONGEST_QUERY = 2_000
+#: What a text for `query` and `eval` of pandas is made of, where it does nothing but compare and compute.
+_COMPARING = (
+    *(ast.Module, ast.Expr, ast.Compare, ast.BoolOp, ast.BinOp, ast.UnaryOp, ast.Name),
+    *(ast.Constant, ast.List, ast.Tuple, ast.operator, ast.boolop, ast.unaryop, ast.cmpop, ast.expr_context),
+)
 
 
 def list_parameters(arguments: ast.arguments) -> list[ast.arg]:
@@ -95,6 +103,27 @@ def is_simple_format(node: ast.expr) -> bool:
         return False
     return all(
         not re.search(r"[.\[{]", f"{name or ''}") and "{" not in (spec or "") for _, name, spec, _ in fields
+    )
+
+
+def is_comparison(node: ast.expr) -> bool:
+    """Whether it is a text in which pandas finds only columns, values and operators.
+
+    An attribute, a call or a variable (`@x`) in such a text may be anything.
+    """
+    if (
+        not (isinstance(node, ast.Constant) and isinstance(node.value, str))
+        or len(node.value) > _LONGEST_QUERY
+    ):
+        return False
+    text = re.sub(r"`[^`\n]*`", "c", node.value)
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            tree = ast.parse(text.strip())
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return all(isinstance(item, _COMPARING) for item in ast.walk(tree)) and all(
+        not item.id.startswith("__") for item in ast.walk(tree) if isinstance(item, ast.Name)
     )
 
 
