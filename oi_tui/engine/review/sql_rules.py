@@ -147,6 +147,8 @@ _SUFFIXES = _split_words(
     "sqlite3 tsv txt xlsx xml zst"
 )
 _LONGEST_NAME = 60
+#: A name has no more parts than these.
+_MOST_PARTS = 20
 #: How many tokens may stand in the parentheses of `with name(a, b) as`.
 _MOST_COLUMNS = 200
 
@@ -421,12 +423,16 @@ def _check_into(tokens: list[_Token], at: int, reader: _Reader) -> None:
 
 def _check_table(tokens: list[_Token], at: int, reader: _Reader) -> None:
     """Review a table that DuckDB takes for a file: a text, a name like a path, or a word with a suffix."""
-    token, after = tokens[at], tokens[at + 1 : at + 3]
-    name = token.plain
-    if token.kind == "text" or (token.kind == "name" and ("." in name or "/" in name)):
+    token = tokens[at]
+    path = [token.plain]
+    # A catalog and a schema may stand in front: DuckDB reads the file `a.b.csv`.
+    while len(tokens) > at + 2 and tokens[at + 1].text == "." and len(path) < _MOST_PARTS:
+        at += 2
+        path.append(tokens[at].plain)
+    name = ".".join(path)
+    is_path = token.kind == "text" or (token.kind == "name" and re.search(r"[./]", token.plain))
+    if is_path or (len(path) > 1 and path[-1].lower() in _SUFFIXES):
         reader.add("reads", name, token.line)
-    elif len(after) == 2 and after[0].text == "." and after[1].plain.lower() in _SUFFIXES:
-        reader.add("reads", f"{name}.{after[1].plain}", token.line)
 
 
 def _check_text(token: _Token, reader: _Reader) -> None:
