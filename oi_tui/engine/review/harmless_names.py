@@ -63,7 +63,7 @@ HARMLESS: Final = {
         Benchmark Class DIG EPSILON Enumerator Exception FrozenError INFINITY IndexError KeyError Lazy MAX
         MIN MatchData Matrix Module Mutex NAN NameError NoMethodError NotImplementedError Prime Queue
         RUBY_VERSION RangeError Regexp StopIteration StringIO Thread Vector captures define escape
-        named_captures prime? prime_division realtime string synchronize union
+        named_captures prime? prime_division realtime string synchronize union STDOUT STDERR include extend
         """
     ),
     "perl": _split_words(
