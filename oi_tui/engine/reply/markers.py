@@ -4,13 +4,14 @@ import re
 
 from oi_tui.engine.reply.tool_call_formats import LONGEST_OPENING, OPENING, OPENING_PERHAPS
 
-_THINK = r"(?:[a-z]{2,8}:)?(?i:think|thinking|thoughts?|reasoning)"
+_THINK = r"(?:[a-z]{2,8}:)?(?i:think|thinking|antthinking|thoughts?|reasoning|scratchpad|inner_monologue)"
 _OPEN_THINK = (
     rf"<{_THINK}(?: [^<>\n]{{1,40}})?>|\[THINK\]|<\|START_THINKING\|>|<\|begin_of_thought\|>"
-    r"|\u25c1think\u25b7|<\|channel>thought\b"
+    r"|\u25c1think\u25b7|<\|channel>thought\b|<unused94>thought\b|<\|inner_prefix\|>"
 )
 _CLOSE_THINK = (
-    rf"</{_THINK} ?>|<channel\|>|\[/THINK\]|<\|END_THINKING\|>|<\|end_of_thought\|>|\u25c1/think\u25b7"
+    rf"</{_THINK} ?>|<channel\|>|\[/THINK\]|<\|END_THINKING\|>|<\|end_of_thought\|>"
+    r"|\u25c1/think\u25b7|<unused95>|<\|inner_suffix\|>"
 )
 _ROLE = r"(?:assistant|user|system|model|tool)?"
 #: Chat templates write some of theirs with a wide bar (U+FF5C).
@@ -45,7 +46,7 @@ LONGEST_END = 26
 #: What may be the beginning of a mark, at the end of what has arrived, and how long that can be.
 PERHAPS = re.compile(
     r"(?:</?[A-Za-z=_.:\d-]{0,50}|</[A-Za-z:]{5,20} |<channel\||<\|channel>[a-z]{0,7}"
-    r"|<(?:[a-z]{2,8}:)?[A-Za-z]{5,9} [^<>\n]{0,40}|\u25c1/?[a-z]{0,5}"
+    r"|<(?:[a-z]{2,8}:)?[A-Za-z_]{5,15} [^<>\n]{0,40}|<unused94>[a-z]{0,7}|\u25c1/?[a-z]{0,5}"
     r"|<[|\uff5c][^|\uff5c>\n<]{0,31}[|\uff5c]?[a-z]{0,9}"
     r"|<start_of_turn>[a-z]{0,9}|<\|\w+\|>[a-z]{0,9}|\[[/A-Z_]{0,12}|\[\s{0,20}|~+|`+"
     rf"|{OPENING_PERHAPS}"
