@@ -42,7 +42,7 @@ from oi_tui.terminal.filter_chain import FilterChain
 from oi_tui.terminal.notifications import Notifier, run_tool
 from oi_tui.terminal.sanitize_filter import SanitizeFilter
 from oi_tui.text import visible
-from oi_tui.themes import DARK, LIGHT
+from oi_tui.themes import DARK, LIGHT, mute
 from oi_tui.widgets.idle import IdleClock
 from oi_tui.widgets.images.protocol import ImageSupportMixin
 from oi_tui.widgets.mouse import is_mouse_wanted
@@ -159,6 +159,17 @@ class OiTui(ImageSupportMixin, IdleClock):
         self.set_class(not self.current_theme.dark, "-light-mode", update=False)
         self._refresh_truecolor_filter(self.ansi_theme)
         self.stylesheet.set_variables(self.get_css_variables())
+
+    def get_css_variables(self) -> dict[str, str]:
+        """Return the theme's variables, with a colour for muted text.
+
+        Most themes have "auto 60%" there. Parts of a text that are drawn in it get all of it, so they
+        would stand out from the text that is not muted.
+        """
+        variables = super().get_css_variables()
+        if variables["text-muted"].startswith("auto"):
+            variables["text-muted"] = mute(variables["foreground"], variables["background"])
+        return variables
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """The last guards: no unsafe character leaves through any widget, and words can be read."""

@@ -32,6 +32,11 @@ def make_legible(color: Color, background: Color, ratio: float = LEGIBLE) -> Col
     return target
 
 
+def mute(foreground: str, background: str) -> str:
+    """Return the colour of muted text in a theme that names none."""
+    return Color.parse(background).blend(Color.parse(foreground), 0.66).hex
+
+
 DARK = Theme(
     name="oi-dark",
     primary="#82b1ea",

@@ -28,6 +28,8 @@ PALETTE = Palette(
 )
 #: Red, yellow, green, cyan, blue, magenta: the number of the colour for each sixth of the circle of hues.
 _HUES = (1, 3, 2, 6, 4, 5)
+#: What stands for yellow and cyan on a light ground: there XTerm's own, on its white, can hardly be read.
+_ON_LIGHT = {3: 5, 6: 4}
 #: The greys, each up to which lightness.
 _GREYS = ((0.2, 0), (0.5, 8), (0.84, 7), (1.0, 15))
 #: A colour less vivid than this is a grey, as a ground sooner than as ink.
@@ -116,7 +118,7 @@ def _find_ink(found: RichColor, under: int | None) -> int:
     ground = _convert_colour(0 if under is None else under)
     hue = _find_hue(color, _VIVID_INK)
     dark = compute_contrast(Color(255, 255, 255), ground) > compute_contrast(Color(0, 0, 0), ground)
-    wanted = _find_grey(color) if hue is None else hue + 8 if dark else hue
+    wanted = _find_grey(color) if hue is None else hue + 8 if dark else _ON_LIGHT.get(hue, hue)
     for number in (wanted, 15 if dark else 0):
         if compute_contrast(_convert_colour(number), ground) >= _LEAST:
             return number

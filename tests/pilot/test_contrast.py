@@ -42,3 +42,30 @@ async def test_every_word_can_be_read_in_every_theme(state: str, monkeypatch: py
             if found := faint(app):
                 wrong[name] = found
     assert wrong == {}
+
+
+def contrast_of(app: OiTui, words: str) -> float:
+    """The contrast of a text on the screen with its ground."""
+    for strip in app.screen._compositor.render_strips():
+        for text, style, _ in strip:
+            if words in text and style and style.color and style.bgcolor:
+                return compute_contrast(
+                    Color.from_rich_color(style.color), Color.from_rich_color(style.bgcolor)
+                )
+    raise AssertionError(f"{words!r} is not on the screen")
+
+
+async def test_in_every_theme_muted_text_does_not_stand_out_from_other_text(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("oi_tui.engine.models.local_servers.find", list)
+    make, steps = STATES["finished"]
+    app = make()
+    async with app.run_test(size=(100, 30)) as pilot:
+        await steps(pilot)
+        for name in NAMES:
+            app.theme = name
+            await pilot.pause()
+            # The hints of the status line, and the model in the header: both are legible, which is about
+            # all that can be had where a theme is pale.
+            assert contrast_of(app, "settings") < 1.1 * contrast_of(app, "gpt-4o"), name

@@ -176,8 +176,14 @@ async def test_what_is_nowhere_is_not_found() -> None:
     async with open_chat([Text("Hello.")]) as ui:
         await ui.type("go")
         await ui.idle()
-        await ui.type("%find [bold](")
+        await ui.type("%find ello")
+        await ui.until(lambda: count(ui) == "1 of 1")
+        field = ui.chat.query_one("#find-text", Input)
+        width = field.size.width
+        field.value = "[bold]("
         await ui.until(lambda: count(ui) == "not found")
+        # A field that changes its width lays out the whole screen.
+        assert field.size.width == width
         await ui.pilot.press("down", "up", "escape")
         assert ui.chat.focused is ui.chat.prompt
 

@@ -13,7 +13,7 @@ from textual.filter import Monochrome
 
 from oi_tui.terminal.ansi16_filter import Ansi16Filter
 from oi_tui.terminal.graphics import HALF_BLOCK
-from oi_tui.themes import THEMES
+from oi_tui.themes import LIGHT, THEMES
 from oi_tui.widgets.conversation.styles import Styles, get_styles
 
 LOOKS = [get_styles(theme) for theme in THEMES]
@@ -73,6 +73,15 @@ def test_in_sixteen_colours_these_are_reported_apart(look: Styles, one: str, oth
 def test_in_sixteen_colours_code_has_colours(look: Styles) -> None:
     shown = [in_sixteen(look.token(kind)) for kind in (*KINDS, Token.Name)]
     assert len(set(shown)) == len(shown)
+
+
+def test_in_a_light_theme_nothing_is_written_in_yellow_or_cyan() -> None:
+    for name, style in every(get_styles(LIGHT)):
+        shown = in_sixteen(style)
+        assert shown.bgcolor is not None
+        if shown.bgcolor.number in (7, 15):
+            assert shown.color is not None
+            assert shown.color.number not in (3, 6, 11, 14), name
 
 
 @pytest.mark.parametrize("reported", [in_sixteen, in_grey], ids=["sixteen", "none"])
