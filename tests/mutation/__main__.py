@@ -71,6 +71,11 @@ def choose(names: Sequence[str], groups: Mapping[str, Modules]) -> dict[str, dic
     return chosen if names else {group: dict(modules) for group, modules in groups.items()}
 
 
+def leave_out_slow(modules: Modules) -> dict[str, Sequence[str]]:
+    """Return the modules with only the quick tests of their files."""
+    return {module: (*tests, "-m", "not slow") for module, tests in modules.items()}
+
+
 def _is_named(module: str, name: str) -> bool:
     return module == name or Path(module).stem == name or module.endswith("/" + name)
 
@@ -151,6 +156,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--sample", type=int, metavar="N", help="try only N mutants of each module")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="which ones (default: 0)")
     parser.add_argument(
+        "--quick", action="store_true", help="without tests marked slow; they might notice some survivors"
+    )
+    parser.add_argument(
         "--not-enclosed", action="store_true", help="run without bubblewrap; may end other processes"
     )
     options = parser.parse_args(arguments)
@@ -159,6 +167,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(
             "bubblewrap (bwrap) is not installed. It protects this machine from the changed program."
         )
+    if options.quick:
+        groups = {group: leave_out_slow(modules) for group, modules in groups.items()}
     os.nice(15)
     tallies: dict[str, Tally] = {}
     for group, modules in groups.items():

@@ -19,6 +19,7 @@ REQUESTS = (
 )
 REPLIES = (
     "tests/unit/reply/test_parser.py",
+    "tests/unit/reply/test_lookalikes.py",
     "tests/unit/reply/test_console_sessions.py",
     "tests/unit/llm/test_odd_streams.py",
 )
@@ -36,6 +37,7 @@ WRITER = (
 STORAGE = (
     "tests/unit/storage/test_journal.py",
     "tests/unit/storage/test_store.py",
+    "tests/unit/storage/test_listing.py",
     "tests/unit/storage/test_old_formats.py",
     "tests/unit/storage/test_append_file.py",
     "tests/unit/storage/test_undo_history.py",
@@ -46,7 +48,14 @@ STORAGE = (
 )
 KEY_GUARD = ("tests/unit/widgets/test_key_guard.py",)
 APPROVAL = ("tests/pilot/test_approval.py",)
-RUNNING = ("tests/runtimes/test_stopping.py", "tests/runtimes/python/test_python_line.py")
+RUNNING = (
+    "tests/unit/runtimes/test_run_output.py",
+    "tests/unit/runtimes/test_names_of_cells.py",
+    "tests/unit/runtimes/test_stop_steps.py",
+    "tests/runtimes/test_stopping.py",
+    "tests/runtimes/test_robustness.py",
+    "tests/runtimes/python/test_python_line.py",
+)
 
 
 def _modules(folder: str, names: str, tests: Sequence[str]) -> dict[str, Sequence[str]]:
@@ -103,6 +112,8 @@ TOOL_CALL_PARSER = "oi_tui/engine/reply/tool_call_parser.py"
 TOOL_CALL_RECOVERY = "oi_tui/engine/reply/tool_call_recovery.py"
 MARKERS = "oi_tui/engine/reply/markers.py"
 PARTS = "oi_tui/engine/reply/parts.py"
+RUN_OUTPUT = "oi_tui/runtimes/runs/output.py"
+PROSE_LINE = "oi_tui/engine/reply/prose_line.py"
 
 #: Changes that no test can notice: module, line and change as the mutation test prints them, and why.
 EQUIVALENT: Mapping[tuple[str, str, str], str] = {
@@ -142,6 +153,21 @@ EQUIVALENT: Mapping[tuple[str, str, str], str] = {
     (MARKERS, "LONGEST_END = 26", "26 => 27"): "no mark that ends a thought is as long",
     (TOOL_CALL_RECOVERY, "if len(text) > 200_000:", "200000 => 199999"): "a rough bound on the time",
     (TOOL_CALL_RECOVERY, "if len(text) > 200_000:", "200000 => 200001"): "a rough bound on the time",
+    (RUN_OUTPUT, "self._size = 0", "0 => 1"): "the first output is due at once, whatever its size",
+    (RUN_OUTPUT, "self._size = 0", "0 => -1"): "the first output is due at once, whatever its size",
+    (RUN_OUTPUT, "self._due = 0.0", "0.0 => -1.0"): "the first output is due at once either way",
+    (PARSER, "break", "break => continue"): "nothing waits any more, which ends the loop as well",
+    (TEXT_PARSER, "self._trusting = False", "removed: self._trusting = False"): (
+        "a later block whose string never ends is then read again for itself, with the same result"
+    ),
+    (PROSE_LINE, "_LEAD = 80", "80 => 79"): "how much of a line is looked at; no lead is as long",
+    (PROSE_LINE, "_LEAD = 80", "80 => 81"): "how much of a line is looked at; no lead is as long",
+    (PROSE_LINE, "self._before = (self._before + text)[-2 * _LEAD :]", "2 => 1"): (
+        "how much of a line is looked at; what announces output is shorter"
+    ),
+    (PROSE_LINE, "self._before = (self._before + text)[-2 * _LEAD :]", "2 => 3"): (
+        "how much of a line is looked at; what announces output is shorter"
+    ),
     (PARTS, 'first = code.lstrip().split("\\n", 1)[0]', "1 => 2"): "the first line is the same",
     (FILES, "_MOST_MATCHES = 2_000", "2000 => 1999"): "a rough bound on the time",
     (EXECUTION, "return Reject(stop=True)", "True => False"): "the turn is stopped already",

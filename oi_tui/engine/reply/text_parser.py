@@ -358,7 +358,7 @@ class TextParser:
 
     def _perhaps_call(self, match: re.Match[str], kind: str) -> None:
         cursor = self._cursor
-        if self._line.ticks or cursor.at == self._no_call_at or cursor.text[cursor.at - 1 : cursor.at] == "`":
+        if self._line.ticks or cursor.at == self._no_call_at:
             self._say(cursor.text[cursor.at])
             cursor.at += 1
         elif kind == "call":

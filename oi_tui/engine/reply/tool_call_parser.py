@@ -207,7 +207,6 @@ class ToolCallParser:
             self._read()
         if not self._over:
             self._close_call(whole and (self._source is Source.CODE or self._call.closed))
-            self._over = True
         return self._give()
 
     def _give(self) -> list[Part]:

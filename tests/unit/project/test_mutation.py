@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.mutation.__main__ import ROOT, choose, main, select, try_group
+from tests.mutation.__main__ import ROOT, choose, leave_out_slow, main, select, try_group
 from tests.mutation.mutants import make_mutants
 from tests.mutation.table import EQUIVALENT, GROUPS
 
@@ -154,3 +154,7 @@ def test_every_change_declared_equivalent_is_made() -> None:
     }
     assert set(EQUIVALENT) - made == set()
     assert all(len(reason) > 10 for reason in EQUIVALENT.values())
+
+
+def test_tests_marked_slow_can_be_left_out() -> None:
+    assert leave_out_slow({"x/one.py": ["t", "u"]}) == {"x/one.py": ("t", "u", "-m", "not slow")}

@@ -433,3 +433,32 @@ def test_words_after_a_whole_call_do_not_wait_for_the_end_of_the_reply() -> None
     parts = parser.feed(ToolCallPiece(0, "a", "execute", arguments))
     parts += parser.feed(Text("That is all.\n"))
     assert TextPart("That is all.\n") in join(parts)
+
+
+def test_calls_of_one_index_without_ids_are_told_apart_by_their_names() -> None:
+    deltas = [ToolCallPiece(0, None, name, '{"code": "1"}') for name in ("python", "shell")]
+    codes = [line[1:] for line in as_lists(read(deltas, fences=False))]
+    assert codes == [["python", "call_1", "1", True], ["shell", "call_2", "1", True]]
+
+
+def test_a_line_that_was_begun_before_a_call_does_not_go_on_after_it() -> None:
+    call = ToolCallPiece(0, "a", "python", '{"code": "1"}')
+    deltas: list[Delta] = [Text("See `a"), call, Text("```python\n2\n```\n")]
+    codes = [part for part in as_lists(read(deltas, fences=True)) if part[0] == "code"]
+    assert codes == [["code", "python", "a", "1", True], ["code", "python", None, "2", True]]
+
+
+@pytest.mark.parametrize("before", ["Output:", "So.\nOutput:", "So.\n\nThis prints:\n\n"])
+def test_what_the_words_before_announce_as_output_is_no_code(before: str) -> None:
+    text = f"{before}\n```\nls -la\n```\n"
+    assert as_lists(read([Text(text)], fences=True)) == [["said", text]]
+    # As any other block it would be.
+    other = text.replace(before, "Run:")
+    assert as_lists(read([Text(other)], fences=True))[1] == ["code", "shell", None, "ls -la", True]
+
+
+def test_a_call_right_behind_inline_code_is_read_whole() -> None:
+    call = '{"name": "execute", "arguments": {"language": "python", "code": "1"}}'
+    parts = as_lists(read([Text(f"`a`{call}")], fences=False))
+    assert parts == [["said", "`a`"], ["code", "python", None, "1", True]]
+    assert as_lists(read([Text(f"`{call}`")], fences=False)) == [["said", f"`{call}`"]]
