@@ -47,6 +47,7 @@ STORAGE = (
     "tests/unit/engine/test_rerun.py",
 )
 KEY_GUARD = ("tests/unit/widgets/test_key_guard.py",)
+QUESTION = ("tests/unit/widgets/test_question.py",)
 APPROVAL = ("tests/pilot/test_approval.py",)
 RUNNING = (
     "tests/unit/runtimes/test_run_output.py",
@@ -77,7 +78,8 @@ GROUPS: Mapping[str, Mapping[str, Sequence[str]]] = {
         REVIEW,
     ),
     "approval": _modules("widgets/approval", "key_guard", KEY_GUARD + APPROVAL)
-    | _modules("widgets/approval", "panel question options", APPROVAL),
+    | _modules("widgets/approval", "panel", APPROVAL)
+    | _modules("widgets/approval", "question options", QUESTION + APPROVAL),
     "sanitizer": _modules("terminal", "sanitize_filter", ("tests/unit/terminal/test_sanitize_filter.py",)),
     "execution": _modules(
         "engine", "execution", ("tests/unit/engine/test_session.py", "tests/unit/engine/test_rerun.py")
@@ -156,6 +158,9 @@ EQUIVALENT: Mapping[tuple[str, str, str], str] = {
     (RUN_OUTPUT, "self._size = 0", "0 => 1"): "the first output is due at once, whatever its size",
     (RUN_OUTPUT, "self._size = 0", "0 => -1"): "the first output is due at once, whatever its size",
     (RUN_OUTPUT, "self._due = 0.0", "0.0 => -1.0"): "the first output is due at once either way",
+    (RUN_OUTPUT, "self._began = 0", "removed: self._began = 0"): "it is set anew before it is read",
+    (RUN_OUTPUT, "self._began = 0", "0 => 1"): "it is set anew before it is read",
+    (RUN_OUTPUT, "self._began = 0", "0 => -1"): "it is set anew before it is read",
     (PARSER, "break", "break => continue"): "nothing waits any more, which ends the loop as well",
     (TEXT_PARSER, "self._trusting = False", "removed: self._trusting = False"): (
         "a later block whose string never ends is then read again for itself, with the same result"
