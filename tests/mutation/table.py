@@ -53,6 +53,7 @@ RUNNING = (
     "tests/unit/runtimes/test_run_output.py",
     "tests/unit/runtimes/test_names_of_cells.py",
     "tests/unit/runtimes/test_stop_steps.py",
+    "tests/unit/runtimes/test_input_watch.py",
     "tests/runtimes/test_stopping.py",
     "tests/runtimes/test_robustness.py",
     "tests/runtimes/python/test_python_line.py",
@@ -115,6 +116,7 @@ TOOL_CALL_RECOVERY = "oi_tui/engine/reply/tool_call_recovery.py"
 MARKERS = "oi_tui/engine/reply/markers.py"
 PARTS = "oi_tui/engine/reply/parts.py"
 RUN_OUTPUT = "oi_tui/runtimes/runs/output.py"
+CALL_TEXT = "oi_tui/engine/reply/tool_call_text.py"
 PROSE_LINE = "oi_tui/engine/reply/prose_line.py"
 
 #: Changes that no test can notice: module, line and change as the mutation test prints them, and why.
@@ -161,6 +163,31 @@ EQUIVALENT: Mapping[tuple[str, str, str], str] = {
     (RUN_OUTPUT, "self._began = 0", "removed: self._began = 0"): "it is set anew before it is read",
     (RUN_OUTPUT, "self._began = 0", "0 => 1"): "it is set anew before it is read",
     (RUN_OUTPUT, "self._began = 0", "0 => -1"): "it is set anew before it is read",
+    (
+        CALL_TEXT,
+        "_LONGEST_CLOSER = 60",
+        "60 => 59",
+    ): "how much of the end is looked at; no closing mark is as long",
+    (
+        CALL_TEXT,
+        "_LONGEST_CLOSER = 60",
+        "60 => 61",
+    ): "how much of the end is looked at; no closing mark is as long",
+    (
+        CALL_TEXT,
+        "_LONGEST_FENCED_CLOSER = 400",
+        "400 => 399",
+    ): "how much of the end is looked at; no closing mark is as long",
+    (
+        CALL_TEXT,
+        "_LONGEST_FENCED_CLOSER = 400",
+        "400 => 401",
+    ): "how much of the end is looked at; no closing mark is as long",
+    (
+        CALL_TEXT,
+        "self._ahead = 1",
+        "1 => 2",
+    ): "one letter more is waited for; at the end of a text nothing is",
     (PARSER, "break", "break => continue"): "nothing waits any more, which ends the loop as well",
     (TEXT_PARSER, "self._trusting = False", "removed: self._trusting = False"): (
         "a later block whose string never ends is then read again for itself, with the same result"

@@ -462,3 +462,36 @@ def test_a_call_right_behind_inline_code_is_read_whole() -> None:
     parts = as_lists(read([Text(f"`a`{call}")], fences=False))
     assert parts == [["said", "`a`"], ["code", "python", None, "1", True]]
     assert as_lists(read([Text(f"`{call}`")], fences=False)) == [["said", f"`{call}`"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "code"),
+    [
+        ('<tool_call>functions.python:0\n{"code": "1"}\n</tool_call>', "python", "1"),
+        (
+            (
+                "<|tool_calls_section_begin|><|tool_call_begin|>functions.shell:1<|tool_call_argument_begin|>"
+                '{"code": "ls"}<|tool_call_end|><|tool_calls_section_end|>'
+            ),
+            "shell",
+            "ls",
+        ),
+        ('<tool_call>{"code": "print("a")", "language": "python"}</tool_call>', "python", 'print("a")'),
+        (
+            (
+                '<tool_call>{"name": "execute", "x": {"a": [1]}, "arguments": {"language": "python", '
+                '"code": "f("x, y")"}}</tool_call>'
+            ),
+            "python",
+            'f("x, y")',
+        ),
+        ("<execute_python>\n```\nprint(1)\n```\n</execute_python>", "python", "print(1)"),
+        ("<execute>\n```shell\nls\n```\n</execute>", "shell", "ls"),
+    ],
+)
+@pytest.mark.parametrize("size", [1, 7, 10_000])
+def test_a_call_between_marks_is_read_with_its_name_and_its_quotes(
+    text: str, language: str, code: str, size: int
+) -> None:
+    pieces = [Text(text[at : at + size]) for at in range(0, len(text), size)]
+    assert as_lists(read(pieces, fences=False)) == [["code", language, None, code, True]]

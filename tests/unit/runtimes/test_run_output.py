@@ -345,8 +345,16 @@ def test_the_places_of_the_last_200_values_are_remembered() -> None:
     assert list(places) == [*(f"key {number}" for number in range(2, 200)), "key 0", "new"]
 
 
-def test_output_is_noted_with_its_time(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert run.output.last_at == 1.0
-    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: 5.0))
-    run.print("x")
-    assert run.output.last_at == 5.0
+def test_the_time_of_the_last_output_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    places: dict[str, RunOutput] = {}
+    first, second = Run(places), Run(places)
+    first.show("a", "1\n")
+    assert second.output.last_at == 1.0
+    clock = SimpleNamespace(now=5.0, monotonic=lambda: clock.now)
+    monkeypatch.setattr(module, "time", clock)
+    second.print("x")
+    assert second.output.last_at == 5.0
+    second.output.begin_value("display", "a", updates=True)
+    clock.now = 6.0
+    second.print("2\n")
+    assert second.output.last_at == 6.0
