@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -350,7 +351,7 @@ def test_the_time_of_the_last_output_is_known(monkeypatch: pytest.MonkeyPatch) -
     first, second = Run(places), Run(places)
     first.show("a", "1\n")
     assert second.output.last_at == 1.0
-    clock = SimpleNamespace(now=5.0, monotonic=lambda: clock.now)
+    clock: Any = SimpleNamespace(now=5.0, monotonic=lambda: clock.now)
     monkeypatch.setattr(module, "time", clock)
     second.print("x")
     assert second.output.last_at == 5.0

@@ -12,8 +12,8 @@ from oi_tui.messages import Stopping
 from oi_tui.runtimes.languages import python, shell
 from oi_tui.runtimes.processes import process_table
 from oi_tui.runtimes.runs import interrupt, stopping
-from oi_tui.runtimes.runs.interrupt import COARSE, Interrupt
-from oi_tui.runtimes.runs.stopping import PATIENCE, REPEATED, UNATTENDED, StopSteps
+from oi_tui.runtimes.runs.interrupt import Interrupt
+from oi_tui.runtimes.runs.stopping import StopSteps
 
 NEVER = float("inf")
 #: A language with a memory, and one whose programs end by themselves.
@@ -136,18 +136,18 @@ def test_a_key_that_repeats_asks_once_and_a_second_press_ends_the_language(
     stop = Stop(process, clock, REMEMBERS)
     for _ in range(3):
         stop.steps.press()
-        clock.now += REPEATED - 0.01
+        clock.now += 0.49
     assert process.take() == ["interrupt"]
-    clock.now += 0.01 + REPEATED
+    clock.now += 0.51
     stop.steps.press()
-    assert process.take() == [("language", "SIGINT"), ("children", "SIGTERM", 40.0 - COARSE)]
-    assert stop.reports[1:] == [Stopping("terminate", PATIENCE["terminate"])]
+    assert process.take() == [("language", "SIGINT"), ("children", "SIGTERM", 40.0 - 0.02)]
+    assert stop.reports[1:] == [Stopping("terminate", 0.8)]
 
 
 def test_a_press_just_after_that_time_is_another_one(process: Process, clock: Clock) -> None:
     stop = Stop(process, clock, REMEMBERS)
     stop.steps.press()
-    clock.now += REPEATED
+    clock.now += 0.5
     stop.steps.press()
     assert [report.step for report in stop.reports] == ["interrupt", "terminate"]
 
@@ -159,10 +159,10 @@ def test_a_program_without_a_memory_is_ended_by_itself_step_by_step(process: Pro
     process.take()
     stop.at(0.99)
     assert len(stop.reports) == 1
-    assert stop.at(0.01) == [("language", "SIGINT"), ("children", "SIGTERM", 40.0 - COARSE)]
+    assert stop.at(0.01) == [("language", "SIGINT"), ("children", "SIGTERM", 40.0 - 0.02)]
     assert stop.steps.due == clock.now + 0.4
     assert stop.at(0.39) == []
-    assert stop.at(0.01) == [("children", "SIGKILL", 40.0 - COARSE)]
+    assert stop.at(0.01) == [("children", "SIGKILL", 40.0 - 0.02)]
     assert stop.at(0.39) == []
     assert (stop.steps.begun, stop.steps.killing) == (True, False)
     assert stop.at(0.01) == ["end program"]
@@ -192,14 +192,14 @@ def test_with_child_processes_the_language_comes_last(process: Process, clock: C
     process.has_children = True
     stop = Stop(process, clock, REMEMBERS)
     stop.steps.press()
-    assert process.since == 40.0 - COARSE
+    assert process.since == 40.0 - 0.02
     at_stake = "child processes, and if needed Python and its variables"
     assert stop.reports == [Stopping("interrupt", None, at_stake)]
     clock.now += 1.0
     stop.steps.press()
     assert stop.reports[1:] == [Stopping("terminate", 1.6)]
-    assert process.take() == ["interrupt", ("children", "SIGTERM", 40.0 - COARSE)]
-    assert stop.at(0.4) == [("children", "SIGKILL", 40.0 - COARSE)]
+    assert process.take() == ["interrupt", ("children", "SIGTERM", 40.0 - 0.02)]
+    assert stop.at(0.4) == [("children", "SIGKILL", 40.0 - 0.02)]
     assert stop.at(0.4) == [("language", "SIGINT")]
     assert stop.at(0.4) == []
     assert stop.at(0.39) == []
@@ -215,7 +215,7 @@ def test_a_language_with_a_signal_for_it_gets_that_at_once(
     stop = Stop(process, clock, REMEMBERS, hard=signal.SIGQUIT)
     stop.steps.take()
     stop.steps.take()
-    assert process.take() == ["interrupt", ("language", "SIGQUIT"), ("children", "SIGTERM", 40.0 - COARSE)]
+    assert process.take() == ["interrupt", ("language", "SIGQUIT"), ("children", "SIGTERM", 40.0 - 0.02)]
 
 
 def test_the_last_step_needs_no_other_before_it(process: Process, clock: Clock) -> None:
@@ -236,7 +236,7 @@ def test_what_nobody_follows_any_more_is_ended_by_itself(first: str, process: Pr
         stop.steps.take()
     stop.steps.leave_alone()
     if first == "interrupt":
-        stop.at(UNATTENDED - 0.01)
+        stop.at(9.99)
         assert len(stop.reports) == 1
         stop.at(0.01)
         assert stop.reports[-1].step == "terminate"
@@ -265,7 +265,7 @@ def test_what_a_run_leaves_behind_is_ended_with_what_came_since(process: Process
     process.take()
     process.terminal.foreground = 300
     stop.steps.sweep()
-    assert process.take() == [("leftovers", {PROGRAM, 300}, 40.0 - COARSE, 50.0 - 0.1)]
+    assert process.take() == [("leftovers", {PROGRAM, 300}, 40.0 - 0.02, 50.0 - 0.1)]
 
 
 # ---- Interrupt
@@ -321,7 +321,7 @@ def test_children_that_just_begin_are_interrupted_for_a_moment(process: Process,
     interrupting = make_interrupt(process)
     interrupting.send()
     process.take()
-    since = 50.0 - COARSE
+    since = 50.0 - 0.02
     for seconds, expected in (
         (0.05, [("children", "SIGINT", since)]),
         (0.06, [("children", "SIGINT", since)]),
