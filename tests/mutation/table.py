@@ -189,6 +189,18 @@ EQUIVALENT: Mapping[tuple[str, str, str], str] = {
         "self._ahead = 1",
         "1 => 2",
     ): "one letter more is waited for; at the end of a text nothing is",
+    (STOPPING, "self._pressed_at = 0.0", "0.0 => 1.0"): "any time that is long ago",
+    (STOPPING, "self._pressed_at = 0.0", "0.0 => -1.0"): "any time that is long ago",
+    (STOPPING, "self._next_at = 0.0", "0.0 => 1.0"): "it is set anew before it is read",
+    (STOPPING, "self._next_at = 0.0", "0.0 => -1.0"): "it is set anew before it is read",
+    (
+        STOPPING,
+        "self._harder: list[Callable[[], None]] = []",
+        "removed: self._harder: list[Callable[[], None]] = []",
+    ): "it is set anew before it is read",
+    (TOOL_CALL_RECOVERY, "return []", "return [] => return None"): (
+        "who calls this only looks whether there is a call"
+    ),
     (PARSER, "break", "break => continue"): "nothing waits any more, which ends the loop as well",
     (TEXT_PARSER, "self._trusting = False", "removed: self._trusting = False"): (
         "a later block whose string never ends is then read again for itself, with the same result"

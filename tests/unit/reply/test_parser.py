@@ -495,3 +495,17 @@ def test_a_call_between_marks_is_read_with_its_name_and_its_quotes(
 ) -> None:
     pieces = [Text(text[at : at + size]) for at in range(0, len(text), size)]
     assert as_lists(read(pieces, fences=False)) == [["code", language, None, code, True]]
+
+
+@pytest.mark.parametrize("arguments", ['language="python", code="1"', 'execute("python", "1")'])
+def test_arguments_in_the_syntax_of_python_are_read(arguments: str) -> None:
+    call = ToolCallPiece(0, "a", "execute", arguments)
+    assert as_lists(read([call, Finish("stop")], fences=False)) == [["code", "python", "a", "1", True]]
+
+
+@pytest.mark.parametrize("action", ["python", "execute"])
+@pytest.mark.parametrize("given", ["```python\nprint(1)\n```", "print(1)"])
+def test_the_input_of_an_action_is_code_with_and_without_a_fence(action: str, given: str) -> None:
+    text = f"Thought: x\nAction: {action}\nAction Input: {given}\n"
+    parts = as_lists(read([Text(text), Finish("stop")], fences=False))
+    assert parts[1:] == [["code", "python", None, "print(1)", True]]
