@@ -201,6 +201,16 @@ EQUIVALENT: Mapping[tuple[str, str, str], str] = {
     (TOOL_CALL_RECOVERY, "return []", "return [] => return None"): (
         "who calls this only looks whether there is a call"
     ),
+    (
+        TOOL_CALL_RECOVERY,
+        "indent = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)",
+        "0 => -1",
+    ): "lines of nothing but blanks are no code either way",
+    (
+        TOOL_CALL_RECOVERY,
+        "indent = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)",
+        "0 => 1",
+    ): "lines of nothing but blanks are no code either way",
     (PARSER, "break", "break => continue"): "nothing waits any more, which ends the loop as well",
     (TEXT_PARSER, "self._trusting = False", "removed: self._trusting = False"): (
         "a later block whose string never ends is then read again for itself, with the same result"

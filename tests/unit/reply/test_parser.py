@@ -509,3 +509,18 @@ def test_the_input_of_an_action_is_code_with_and_without_a_fence(action: str, gi
     text = f"Thought: x\nAction: {action}\nAction Input: {given}\n"
     parts = as_lists(read([Text(text), Finish("stop")], fences=False))
     assert parts[1:] == [["code", "python", None, "print(1)", True]]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        ('execute("1", language="python")', "1"),
+        # Which language it is, or what the code is, is not known: it is offered as it came.
+        ('execute("1")', 'execute("1")'),
+        ('execute(language="python")', 'execute(language="python")'),
+        ('execute("python", "1", "2")', 'execute("python", "1", "2")'),
+    ],
+)
+def test_a_call_in_the_syntax_of_python_needs_language_and_code(arguments: str, code: str) -> None:
+    call = ToolCallPiece(0, "a", "execute", arguments)
+    assert as_lists(read([call, Finish("stop")], fences=False)) == [["code", "python", "a", code, True]]
