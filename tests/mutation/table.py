@@ -55,6 +55,7 @@ RUNNING = (
     "tests/unit/runtimes/test_stop_steps.py",
     "tests/unit/runtimes/test_input_watch.py",
     "tests/unit/runtimes/test_active_line.py",
+    "tests/unit/runtimes/test_cell_run.py",
     "tests/runtimes/test_stopping.py",
     "tests/runtimes/test_robustness.py",
     "tests/runtimes/python/test_python_line.py",
