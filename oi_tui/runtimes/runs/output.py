@@ -261,7 +261,6 @@ class RunOutput:
         text = "".join(self._text)
         self._text.clear()
         if last:
-            self._put_below()
             text += self._decoder.decode(b"", True)
         elif text.endswith("\r"):
             # Whether it begins a line again or ends one is seen with the next character.
@@ -277,6 +276,8 @@ class RunOutput:
                 tail = self._last_line + tail
             self._last_line = re.split(r"[\r\n]", tail)[-1][-_LONGEST_LINE:]
             self._report_and_log(Printed(text, self._view, self._table))
+        if last:
+            self._put_below()
 
 
 def _join_printed(reports: Iterable[Report]) -> str:

@@ -553,6 +553,23 @@ def test_what_was_granted_here_is_not_granted_elsewhere() -> None:
     assert [question.message.content for question in asked(work(session))] == ["c"]
 
 
+def test_what_was_granted_before_a_move_is_not_granted_to_a_cell_that_names_the_former_place() -> None:
+    session = make([call("a")], [Text("ok")], [call("%%on local\nb")], [Text("ok")])
+    session.permissions.give(Permission("language", "python"))
+    assert asked(work(session)) == []
+    session.computer.targets.use("ssh:gpu1")
+    session.computer.targets.connected.append("local")
+    assert [question.message.content for question in asked(work(session))] == ["%%on local\nb"]
+
+
+def test_after_a_cell_elsewhere_code_is_reviewed_as_code_of_this_place_again() -> None:
+    session = make([call("%%on ssh:gpu1\na")], [Text("ok")])
+    session.computer.targets.connected.append("ssh:gpu1")
+    work(session)
+    assert [code for _, code in session.computer.ran] == ["\na"]
+    assert (session.execution.earlier.elsewhere, session.execution.earlier.folder) == ("", "")
+
+
 def test_auto_run_does_not_go_along_to_another_machine() -> None:
     session = make([call("a")], [Text("ok")], [call("b")], [Text("ok")], auto_run=True)
     assert asked(work(session)) == []

@@ -60,7 +60,7 @@ def test_a_line_that_the_driver_sends_is_reported_when_it_is_another_one() -> No
     output = RunOutput(reports.append, 0.0)
     active = ActiveLine(output, reports.append)
     assert active.due == float("inf")
-    output.take(b"one\n")
+    output.feed(b"one\n")
     for line in (1, 1, 2, 0, -1, None, 2, 1):
         active.reach(line)
     assert reports == [Printed("one\n"), LineReached(1), LineReached(2), LineReached(1)]

@@ -52,7 +52,7 @@ class Process:
             unread=False,
             device=5,
             make_sane=lambda: None,
-            take_any_line=lambda any_line=True: None,
+            accept_any_line=lambda any_line=True: None,
             end_program=lambda: self.signals.append("end program"),
         )
         self.channel = SimpleNamespace(

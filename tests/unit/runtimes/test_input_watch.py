@@ -32,7 +32,7 @@ class Terminal:
         #: Whether the terminal is set for lines longer than it keeps.
         self.takes_any_line = False
 
-    def take_any_line(self, any_line: bool = True) -> None:
+    def accept_any_line(self, any_line: bool = True) -> None:
         self.takes_any_line = any_line
 
 
@@ -84,7 +84,7 @@ class Watch:
     # -- what happens
 
     def print(self, text: str) -> None:
-        self.output.take(text.encode())
+        self.output.feed(text.encode())
         self.watch.printed()
 
     def read(self, who: str = "200") -> None:
@@ -229,7 +229,7 @@ def test_where_the_system_does_not_tell_who_reads_only_a_hidden_prompt_is_seen(
 
 
 def test_what_the_driver_reports_is_reported_at_once_and_not_looked_for(watch: Watch) -> None:
-    watch.output.take(b"name? ")
+    watch.output.feed(b"name? ")
     watch.process.terminal.takes_any_line = True
     watch.watch.begin({"event": "input"})
     assert watch.reports == [Printed("name? "), InputRequested("name? ", False)]
@@ -239,7 +239,7 @@ def test_what_the_driver_reports_is_reported_at_once_and_not_looked_for(watch: W
     assert watch.looks == 0
     # A question that missed an interrupt is interrupted again.
     assert watch.questions[0] == pytest.approx(0.06, abs=0.011)
-    watch.output.take(b"\n")
+    watch.output.feed(b"\n")
     watch.process.terminal.takes_any_line = True
     watch.watch.end()
     assert watch.reports[2:] == [Printed("\n"), InputReceived()]
@@ -307,7 +307,7 @@ def test_a_line_that_some_terminals_do_not_keep_sets_the_terminal_for_it(
 def test_a_program_that_is_stopped_is_reported_after_three_looks_and_once(watch: Watch) -> None:
     told = Printed("\r\nStopped by a signal and not resumed: sleep, cat\r\n")
     watch.stopped = ["sleep", "cat"]
-    watch.output.take(b"before")
+    watch.output.feed(b"before")
     watch.pass_time(0.2)
     assert told not in watch.reports
     watch.pass_time(1.0)

@@ -22,7 +22,7 @@ class Run:
         self.output = RunOutput(self.reports.append, 1.0, places)
 
     def print(self, text: str) -> None:
-        self.output.take(text.encode())
+        self.output.feed(text.encode())
 
     def show(self, key: str | None, text: str, *, updates: bool = False) -> None:
         """Show a value that is printed as this text."""
@@ -81,13 +81,13 @@ def test_the_first_output_is_reported_at_once(run: Run) -> None:
 
 
 def test_half_a_character_waits_for_the_other_half(run: Run) -> None:
-    run.output.take("é".encode()[:1])
+    run.output.feed("é".encode()[:1])
     run.output.flush()
     assert run.reports == []
-    run.output.take("é".encode()[1:])
+    run.output.feed("é".encode()[1:])
     run.output.flush()
     assert run.reports == [Printed("é")]
-    run.output.take("é".encode()[:1])
+    run.output.feed("é".encode()[:1])
     run.output.flush(last=True)
     assert run.reports == [Printed("é"), Printed("\ufffd")]
 
@@ -224,6 +224,13 @@ def test_only_so_much_is_remembered_to_find_the_lines_of_a_value(
     assert (run.texts_since(lambda: run.show("a", "2\n", updates=True))[0] != "2\n") is is_updated
 
 
+def test_a_value_after_much_output_is_updated_in_its_place(run: Run) -> None:
+    run.show("a", "1\n")
+    run.print("x" * 200_000 + "\n")
+    run.show("a", "2\n")
+    assert run.texts_since(lambda: run.show("a", "3\n", updates=True)) == [go_up(1), "3\n"]
+
+
 def test_a_picture_is_reported_and_no_line_above_it_is_written_again(run: Run) -> None:
     run.show("a", "1\n")
     run.output.replace_with("a plot", None)
@@ -283,6 +290,20 @@ def test_a_page_within_a_value_goes_with_it(run: Run) -> None:
         Printed("2\n"),
         ValueEnded(),
     ]
+
+
+def test_a_run_that_ends_within_an_updated_value_shows_what_stood_below_it(run: Run) -> None:
+    run.show("a", "1\n")
+    run.print("below\n")
+    run.output.begin_value("display", "a", updates=True)
+    run.print("2\n")
+    assert run.texts_since(lambda: run.output.flush(last=True)) == ["2\n", "below\n"]
+
+
+def test_a_value_without_a_key_has_no_part_in_the_one_before_it(run: Run) -> None:
+    run.show("a", "1\n")
+    run.show(None, "other\n")
+    assert run.texts_since(lambda: run.show("a", "2\n", updates=True)) == [go_up(2), "2\n", "other\n"]
 
 
 def test_a_prompt_below_an_updated_value_is_the_line_of_the_cursor_again(run: Run) -> None:

@@ -213,16 +213,16 @@ def test_a_language_with_a_signal_for_it_gets_that_at_once(
 ) -> None:
     process.has_children = has_children
     stop = Stop(process, clock, REMEMBERS, hard=signal.SIGQUIT)
-    stop.steps.take()
-    stop.steps.take()
+    stop.steps.begin_next()
+    stop.steps.begin_next()
     assert process.take() == ["interrupt", ("language", "SIGQUIT"), ("children", "SIGTERM", 40.0 - 0.02)]
 
 
 def test_the_last_step_needs_no_other_before_it(process: Process, clock: Clock) -> None:
     process.has_children = True
     stop = Stop(process, clock, REMEMBERS)
-    stop.steps.take_last()
-    stop.steps.take_last()
+    stop.steps.begin_last()
+    stop.steps.begin_last()
     assert process.take() == ["end program"]
     assert stop.reports == [Stopping("kill", 1.0)]
 
@@ -231,9 +231,9 @@ def test_the_last_step_needs_no_other_before_it(process: Process, clock: Clock) 
 def test_what_nobody_follows_any_more_is_ended_by_itself(first: str, process: Process, clock: Clock) -> None:
     stop = Stop(process, clock, REMEMBERS)
     if first != "nothing":
-        stop.steps.take()
+        stop.steps.begin_next()
     if first == "terminate":
-        stop.steps.take()
+        stop.steps.begin_next()
     stop.steps.leave_alone()
     if first == "interrupt":
         stop.at(9.99)
@@ -242,7 +242,7 @@ def test_what_nobody_follows_any_more_is_ended_by_itself(first: str, process: Pr
         assert stop.reports[-1].step == "terminate"
     elif first == "nothing":
         assert stop.steps.due == NEVER
-        stop.steps.take()
+        stop.steps.begin_next()
         assert stop.reports == [Stopping("interrupt", 1.0)]
     else:
         assert stop.steps.due == clock.now + 0.4
@@ -250,7 +250,7 @@ def test_what_nobody_follows_any_more_is_ended_by_itself(first: str, process: Pr
 
 def test_the_foreground_is_followed_only_until_the_next_step(process: Process, clock: Clock) -> None:
     stop = Stop(process, clock, FORGETS)
-    stop.steps.take()
+    stop.steps.begin_next()
     assert stop.steps.due == clock.now + 0.01
     stop.at(0.01)
     assert stop.steps.due == pytest.approx(clock.now + 0.03)

@@ -9,6 +9,7 @@ import pytest
 
 from oi_tui.engine.storage import search
 from oi_tui.engine.storage import store as module
+from oi_tui.engine.storage.records import JournalContents
 from oi_tui.engine.storage.store import Store, StoreError
 from oi_tui.engine.storage.undo_history import list_restorable
 from oi_tui.messages import Message
@@ -93,6 +94,18 @@ def test_taking_a_conversation_in_closes_the_folder_to_others(store: Store) -> N
     store.folder.chmod(0o755)
     store.add(contents, id="taken-in", title="t", cwd="/", model="m")
     assert stat.S_IMODE(store.folder.stat().st_mode) == 0o700
+
+
+def test_a_conversation_that_is_taken_in_keeps_its_date(store: Store) -> None:
+    message = Message(role="user", type="message", content="hello")
+    contents = JournalContents(messages={message.id: message})
+    store.add(contents, id="dated", title="t", cwd="/", model="m", updated=1_000.0)
+    (summary,) = store.summaries()
+    assert summary.updated == 1_000.0
+    assert store.read_contents("dated").header["created"] == 1_000.0
+    # A date that the file system cannot hold is no reason not to take it in.
+    store.add(contents, id="odd", title="t", cwd="/", model="m", updated=1e30)
+    assert store.read("odd") == [message]
 
 
 def test_a_torn_catalogue_costs_one_name(store: Store) -> None:
