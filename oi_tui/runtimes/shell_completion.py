@@ -2,6 +2,7 @@
 
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from oi_tui.runtimes.completions import MOST, Completion, CompletionSet, complete_names
@@ -18,6 +19,8 @@ _COMMAND = re.compile(
 _VARIABLE = re.compile(r"\$\{?\w*\Z")
 #: Characters that a shell removes from a word.
 _MARKS = re.compile(r"""\\(.)|['"]""")
+#: The kinds of what a shell remembers that are no values.
+_COMMANDS = ("function", "alias")
 _SPECIAL = re.compile(r"([^\w@%+=:,./~-])")
 
 
@@ -25,7 +28,7 @@ def complete(memory: Memory, before: str, folder: Path) -> CompletionSet | None:
     """Return what completes the code before the caret; `folder` is where the shell is."""
     line = before.rpartition("\n")[2]
     if _VARIABLE.search(line):
-        return complete_names(memory, before)
+        return complete_names(_without_commands(memory), before)
     match = _WORD.search(line)
     word = match.group() if match else ""
     if not word or _is_comment(line):
@@ -41,6 +44,11 @@ def complete(memory: Memory, before: str, folder: Path) -> CompletionSet | None:
     return CompletionSet(written, tuple(named[:MOST]))
 
 
+def _without_commands(memory: Memory) -> Memory:
+    variables = tuple(item for item in memory.variables if item.type not in _COMMANDS)
+    return replace(memory, variables=variables)
+
+
 def _is_comment(line: str) -> bool:
     return bool(re.search(r"(?:^|\s)#[^'\"]*\Z", line))
 
@@ -50,7 +58,7 @@ def _complete_commands(memory: Memory, typed: str) -> list[Completion]:
     own = [
         Completion(variable.name, variable.type)
         for variable in memory.variables
-        if variable.type in ("function", "alias") and variable.name.startswith(typed)
+        if variable.type in _COMMANDS and variable.name.startswith(typed)
     ]
     names: set[str] = set()
     for folder in os.get_exec_path():

@@ -14,11 +14,18 @@ const own = Object.getOwnPropertyDescriptor;
 const above = Object.getPrototypeOf;
 const ownNames = Object.getOwnPropertyNames;
 const sourceOf = Function.prototype.call.bind(Function.prototype.toString);
-const plain = /^[A-Za-z_$][\w$]*$/;
-const step = String.raw`(?:\??\.[A-Za-z_$][\w$]*|\[(?:\d+|'[^'\\]*'|"[^"\\]*")\])`;
-const member = new RegExp(String.raw`(?:^|[^\w$.'")\]])([A-Za-z_$][\w$]*${step}*)\??\.([\w$]*)$`);
-const key = new RegExp(String.raw`(?:^|[^\w$.'")\]])([A-Za-z_$][\w$]*${step}*)\[$`);
-const parts = new RegExp(String.raw`([A-Za-z_$][\w$]*)|\[(\d+|'[^'\\]*'|"[^"\\]*")\]`, 'g');
+// Letters of all languages may stand in names.
+const inName = String.raw`[\p{ID_Continue}$]`;
+const identifier = String.raw`[\p{ID_Start}_$]${inName}*`;
+const plain = new RegExp(`^${identifier}$`, 'u');
+const apart = String.raw`(?:^|[^\p{ID_Continue}$.'")\]])`;
+// Calls may go on in the next line, with a dot at its beginning.
+const step = String.raw`(?:\s*\??\.${identifier}|\[(?:\d+|'[^'\\]*'|"[^"\\]*")\])`;
+const member = new RegExp(String.raw`${apart}(${identifier}${step}*)\s*\??\.(${inName}*)$`, 'u');
+const key = new RegExp(String.raw`${apart}(${identifier}${step}*)\[$`, 'u');
+const parts = new RegExp(String.raw`(${identifier})|\[(\d+|'[^'\\]*'|"[^"\\]*")\]`, 'gu');
+const lastWord = new RegExp(String.raw`(?:^|[^\p{ID_Continue}$.#])(${identifier})?$`, 'u');
+const callee = new RegExp(String.raw`(${identifier}(?:\.${identifier})*)$`, 'u');
 const keywords = (
   'async await break case catch class const continue debugger default delete do else export extends false finally for function if ' +
   'import in instanceof let new null of return static super switch this throw true try typeof undefined var void while yield'
@@ -107,7 +114,7 @@ module.exports = function completing({ find, list, describe }) {
     return offers(typed, found.map((entry) => [folder + entry.name + (entry.isDirectory() ? '/' : ''), '']).sort());
   }
 
-  // The mark and the text that are open at the end of a line.
+  // The mark and the text that are open at the end of a line; no mark in a comment.
   function openText(line) {
     let mark = '';
     let begin = 0;
@@ -115,11 +122,13 @@ module.exports = function completing({ find, list, describe }) {
       if (mark) {
         if (line[at] === '\\') at++;
         else if (line[at] === mark) mark = '';
-      } else if (line[at] === '/' && line[at + 1] === '/') return null;
+      } else if (line[at] === '/' && line[at + 1] === '/') return { mark: '', before: '', typed: '' };
       else if ('\'"`'.includes(line[at])) [mark, begin] = [line[at], at];
     }
     return mark ? { mark, before: line.slice(0, begin), typed: line.slice(begin + 1) } : null;
   }
+
+  const withoutComments = (code) => code.slice(-2000).replace(/^\s*\/\/.*\n/gm, '');
 
   function inText({ mark, before, typed }) {
     const keyed = key.exec(before);
@@ -128,7 +137,9 @@ module.exports = function completing({ find, list, describe }) {
       return offers(typed, typeof value === 'object' && value !== null && !types.isProxy(value) ? members(value, typed, true) : []);
     }
     if (/(?:\b(?:require|import)\s*\(|\bfrom|\bimport)\s*$/.test(before) && !/^[./]/.test(typed)) {
-      return offers(typed, starting(builtinModules, typed).filter((name) => !name.startsWith('_')).map((name) => [name, 'module']));
+      const modules = builtinModules.filter((name) => !name.startsWith('_'));
+      const all = [...modules, ...modules.filter((name) => !name.startsWith('node:')).map((name) => `node:${name}`)];
+      return offers(typed, starting(all, typed).map((name) => [name, 'module']));
     }
     return mark === '`' && typed.includes('${') ? complete(typed.slice(typed.lastIndexOf('${') + 2)) : files(typed);
   }
@@ -141,7 +152,7 @@ module.exports = function completing({ find, list, describe }) {
       if (')]}'.includes(code[at])) depth++;
       else if ('([{'.includes(code[at]) && depth--) continue;
       else if (code[at] === '(') {
-        const called = /([A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*)$/.exec(code.slice(0, at));
+        const called = callee.exec(code.slice(0, at));
         const [value] = called ? resolve(called[1]) : [];
         return typeof value === 'function' && !types.isProxy(value) ? signature(called[1], value) : '';
       } else if (depth < 0) return '';
@@ -173,13 +184,13 @@ module.exports = function completing({ find, list, describe }) {
   function complete(before) {
     const line = before.slice(before.lastIndexOf('\n') + 1);
     const text = openText(line);
-    if (text) return inText(text);
-    const dotted = member.exec(line);
+    if (text) return text.mark ? inText(text) : offers('', []);
+    const dotted = member.exec(/^\s*\??\./.test(line) ? withoutComments(before) : line);
     if (dotted) {
       const found = resolve(dotted[1]);
       return offers(dotted[2], found.length && found[0] !== null && found[0] !== undefined ? members(found[0], dotted[2], false) : []);
     }
-    const word = /(?:^|[^\w$.#])([A-Za-z_$][\w$]*)?$/.exec(line);
+    const word = lastWord.exec(line);
     const typed = (word && word[1]) || '';
     const about = note(before);
     if (!typed) return offers('', [], about);

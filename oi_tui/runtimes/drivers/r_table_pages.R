@@ -172,6 +172,10 @@ rows_with <- function(table, words) {
     found <- test(as.double(column), number)
     return(!is.na(found) & found)
   }
+  if (is.ordered(column) && value %in% levels(column)) {
+    found <- test(as.integer(column), match(value, levels(column)))
+    return(!is.na(found) & found)
+  }
   if (table$rows > searched) trouble("The table is too long to be filtered here; filter it with code.")
   text <- exact(column, all_rows)
   if (!is.na(number) && (is.character(column) || is.factor(column) || is.list(column) || inherits(column, "integer64"))) {

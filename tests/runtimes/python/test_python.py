@@ -100,6 +100,7 @@ def test_errors_say_what_happened_with_the_lines_of_the_cell_only(
     assert played.reason.startswith(reason)
     assert text in played.text
     assert "python_driver" not in played.text
+    assert "During handling" not in played.text
 
 
 def test_a_mistake_anywhere_means_that_nothing_runs(shared: Computer) -> None:

@@ -11,6 +11,7 @@ from tests.runtimes.playing import play
 
 JAVASCRIPT = """
 const sales = [{ region: "n", amount: 3 }];
+const größe = 5, maße = { breite: 1 };
 const conf = { colour: { text: "red", "odd key": 1 }, get live() { console.log("EVIL"); return 1; } };
 class Account {
   constructor(owner, limit = 10) { this.owner = owner; }
@@ -43,6 +44,7 @@ def add_up(first, second = 2) = first
 """
 SHELL = """
 deploy_all() { :; }
+deploy_to=north
 mkdir -p inner; cd inner; touch 'my file.txt' notes.md "it's"; mkdir sub
 """
 NODE, RUBY_HERE = pytest.mark.needs("node"), pytest.mark.needs("ruby")
@@ -134,6 +136,11 @@ def complete(computer: Computer, language: str, before: str) -> CompletionSet:
         ("proxy.", 0, {}),
         ("nothing.such", 4, {}),
         ("// it's ", 0, {}),
+        ("// conf.", 0, {}),
+        ("conf\n  // its colour\n  .colour\n  .te", 2, {"text": '"red"'}),
+        ("größ", 4, {"größe": "5"}),
+        ("maße.br", 2, {"breite": "1"}),
+        ("import x from 'node:readl", 10, {"node:readline": "module", "node:readline/promises": "module"}),
         ("awai", 4, {"await": ""}),
     ],
 )  # fmt: skip
@@ -273,6 +280,7 @@ def test_php_is_completed(computer: Computer, before: str, typed: int, offers: d
     ("before", "typed", "offers"),
     [
         ("depl", 4, {"deploy_all": "function"}),
+        ("echo $depl", 4, {"deploy_to": "north"}),
         ("cd /tmp && depl", 4, {"deploy_all": "function"}),
         ("cat my", 2, {r"my\ file.txt": ""}),
         (r"cat my\ f", 5, {r"my\ file.txt": ""}),

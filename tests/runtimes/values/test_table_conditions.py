@@ -321,3 +321,38 @@ def test_durations_of_numpy_are_compared_in_their_own_unit(spans: Computer) -> N
     assert table.shape(TableQuery(words="td > 30 min")).rows == 2
     with pytest.raises(TableError, match="have no fixed length"):
         spans.inspector.open_table("python", "years").shape(TableQuery(words="0 > 1h"))
+
+
+#: Sizes that have an order which is not that of their letters.
+SIZES = {
+    "pandas": """
+kind = pandas.CategoricalDtype(["small", "mid", "large"], ordered=True)
+sizes = pandas.DataFrame({"size": pandas.Series(["mid", "small", None, "large"], dtype=kind)})
+""",
+    "polars": """
+kind = polars.Enum(["small", "mid", "large"])
+sizes = polars.DataFrame({"size": polars.Series(["mid", "small", None, "large"], dtype=kind)})
+""",
+    "r": """
+kind <- c("small", "mid", "large")
+sizes <- data.frame(size = factor(c("mid", "small", NA, "large"), levels = kind, ordered = TRUE))
+""",
+}
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", pytest.param("r", marks=pytest.mark.needs("R"))])
+def test_categories_with_an_order_are_compared_by_it(spans: Computer, library: str) -> None:
+    if library != "r":
+        pytest.importorskip(library, reason=f"{library} is not installed")
+    language = "r" if library == "r" else "python"
+    code = SIZES[library] if library == "r" else f"import {library}\n{SIZES[library]}"
+    assert play(spans, language, code).state == "finished"
+    table = spans.inspector.open_table(language, "sizes")
+    for words, sizes in (
+        ("size >= mid", ["mid", "large"]),
+        ("size < large", ["mid", "small"]),
+        ("size = small", ["small"]),
+        ("size != small", ["mid", "large"]),
+    ):
+        rows = table.page(TableQuery(words=words), 0, 9, 0, 1)
+        assert [row.cells[0] for row in rows] == sizes, words

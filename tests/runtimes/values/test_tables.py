@@ -1,6 +1,7 @@
 """Tables that Python remembers, read page by page."""
 
 import json
+import re
 import sys
 import threading
 from collections.abc import Iterator
@@ -259,10 +260,19 @@ def test_a_column_of_objects_in_polars_is_sorted(python: Computer) -> None:
     ]
 
 
-@pytest.mark.parametrize(("kind", "method"), [("LazyFrame", "collect"), ("DuckDBPyRelation", "df")])
-def test_a_query_without_rows_says_how_to_get_them(python: Computer, kind: str, method: str) -> None:
+@pytest.mark.parametrize(
+    ("kind", "rows"),
+    [
+        ("LazyFrame", "collect()"),
+        ("DuckDBPyRelation", "df()"),
+        ("Dataset", "to_dataframe()"),
+        ("DataArray", "to_series()"),
+        ("Styler", "data"),
+    ],
+)
+def test_what_has_its_rows_elsewhere_says_where(python: Computer, kind: str, rows: str) -> None:
     assert play(python, "python", f"class {kind}: pass\nquery = {kind}()").state == "finished"
-    with pytest.raises(TableError, match=rf"of type {kind}. Its rows are there after query.{method}\(\)."):
+    with pytest.raises(TableError, match=re.escape(f"of type {kind}. Its rows are in query.{rows}.")):
         python.inspector.open_table("python", "query").shape(TableQuery())
 
 

@@ -329,10 +329,13 @@ class ValueDisplay:
         plain = own is None and self.float_format is None and type(value) in _PLAIN
         if plain or not self.is_pretty:
             return repr(value)
+        text = None
         try:
             text = self._import_quietly("python_pretty").text_of(value, own, self.float_format)
         except Exception:
-            # Where a method of its own fails, there is still its repr.
+            pass
+        if text is None:
+            # Where a method of its own fails, there is still its repr. Its error is shown without the first.
             text = repr(value)
         if not whole or not _is_nondescript(text):
             return text

@@ -101,6 +101,10 @@ def find_matching(table, words, most):
     if _asks_missing(sign, value):
         return {at for at, item in enumerate(values) if is_missing(item) == (sign != "!=")}
     test = _SIGNS[sign]
+    ranks = {text_of(item, True): rank for rank, item in enumerate(table.categories(same[0]))}
+    if value in ranks:
+        texts = ((at, text_of(item, True)) for at, item in enumerate(values) if not is_missing(item))
+        return {at for at, text in texts if test(ranks[text], ranks[value])}
     if any(type(item).__name__ in _DURATIONS for item in values):
         wanted = _need_duration(value, called)
         lengths = (None if is_missing(item) else _seconds_of(item) for item in values)

@@ -36,7 +36,13 @@ _COMPARED = (
     "empty",
 )
 #: What gives the rows of a value that has none of its own, by its type.
-_METHODS = {"LazyFrame": "collect", "DuckDBPyRelation": "df"}
+_METHODS = {
+    "LazyFrame": "collect()",
+    "DuckDBPyRelation": "df()",
+    "Dataset": "to_dataframe()",
+    "DataArray": "to_series()",
+    "Styler": "data",
+}
 #: Of a table in the conversation: shown whole up to this many rows, else this many of the first and the last.
 _WHOLE, _HEAD, _TAIL = 16, 8, 4
 #: Columns that are sent of it, and the longest text of a cell.
@@ -61,7 +67,7 @@ def answer(names, words):
         if table is None:
             kind, name = type(value).__name__, query["name"]
             method = _METHODS.get(kind)
-            hint = " Its rows are there after {}.{}().".format(name, method) if method else ""
+            hint = " Its rows are in {}.{}.".format(name, method) if method else ""
             why = explain_no_table(value) or "it is of type {}".format(kind)
             raise TableReadError("{} is not a table: {}.{}".format(name, why, hint))
         return {"shape": _shape, "page": _page, "statistics": _statistics}[query["do"]](table, query)
@@ -287,6 +293,10 @@ class _Lists:
         """A column of numbers or times as an array of numpy, one item for each row; None for others."""
         return None
 
+    def categories(self, at):
+        """The values that a column can have, the lowest first, where they have an order."""
+        return ()
+
     def matching(self, words):
         labels = enumerate(self.labels())
         matches = {number for number, label in labels if words in (text_of(label, True) or "").lower()}
@@ -323,6 +333,10 @@ class _Pandas(_Lists):
 
     def column(self, at):
         return list(self.frame.iloc[:, at])
+
+    def categories(self, at):
+        kind = self.frame.dtypes.iloc[at]
+        return list(kind.categories) if getattr(kind, "ordered", None) is True else ()
 
     def numbers(self, at):
         """The numbers of a column as an array, whole ones exactly; missing ones are NaN or left out."""
@@ -414,6 +428,10 @@ class _Polars(_Lists):
 
     def column(self, at):
         return self.frame.to_series(at).to_list()
+
+    def categories(self, at):
+        kind = self.frame.to_series(at).dtype
+        return kind.categories.to_list() if str(kind).startswith("Enum") else ()
 
     def numbers(self, at):
         column = self.frame.to_series(at).drop_nulls()
