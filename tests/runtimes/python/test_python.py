@@ -2,6 +2,7 @@
 
 # ruff: noqa: E501 - code of other languages, as it is
 
+import re
 import sys
 import venv
 from collections.abc import Callable
@@ -177,6 +178,20 @@ def test_rich_values_are_displayed_where_they_were_made(shared: Computer) -> Non
         "display",
         "result",
     ]
+
+
+def test_a_value_that_says_nothing_of_itself_says_why_it_has_no_picture(shared: Computer) -> None:
+    failing = "    def _repr_png_(self): raise ValueError('no such file\\nnothing')\n"
+    played = play(shared, "python", f"class P:\n{failing}P()")
+    assert played.state == "finished"
+    assert re.fullmatch(r"<__main__\.P.*>\nIt cannot be shown: ValueError: no such file\n", played.text)
+    played = play(shared, "python", f"class Q:\n{failing}    def __repr__(self): return 'Q itself'\nQ()")
+    assert played.text == "Q itself\n"
+    # What was wrong with one value is not said of the next.
+    assert (
+        "cannot be shown"
+        not in play(shared, "python", "display(P())\nclass R: pass\nR()").text.splitlines()[-1]
+    )
 
 
 def test_so_many_values_of_a_cell_are_told_apart(shared: Computer) -> None:

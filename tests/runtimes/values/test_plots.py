@@ -157,6 +157,23 @@ def test_figures_of_the_libraries_themselves_have_a_page(
     assert "<script" in page_of(played)
 
 
+def test_figures_of_bokeh_that_share_their_data_are_shown_one_after_another(python: Computer) -> None:
+    pytest.importorskip("bokeh", reason="bokeh is not installed")
+    code = """
+from bokeh.models import ColumnDataSource
+from bokeh.plotting import figure, show
+source = ColumnDataSource(dict(x=[1, 2], y=[3, 4]))
+for colour in ("red", "blue"):
+    plot = figure()
+    plot.line("x", "y", source=source, color=colour)
+    show(plot)
+show(plot)
+"""
+    played = play(python, "python", code)
+    assert played.state == "finished"
+    assert played.text.count("bokeh figure") == 3
+
+
 def test_bokeh_loads_nothing_for_a_page(python: Computer) -> None:
     pytest.importorskip("bokeh", reason="bokeh is not installed")
     code = "import bokeh.io\nbokeh.io.output_notebook()\nprint(bokeh.io.state.curstate().notebook)"

@@ -134,9 +134,15 @@ def _save(value, library):
     elif library == "altair":
         value.save(path, format="html", inline=_is_installed("vl_convert"))
     else:
-        resources, embed = sys.modules["bokeh"].resources, __import__("bokeh.embed", fromlist=["embed"])
+        from bokeh.embed import file_html
+        from bokeh.embed.util import OutputDocumentFor
+        from bokeh.resources import INLINE
+
+        # In a document of its own for the moment: figures that share data can only be in one document.
+        with OutputDocumentFor([value], always_new=True):
+            page = file_html(value, INLINE, "Bokeh plot")
         with open(path, "w", encoding="utf-8") as file:
-            file.write(embed.file_html(value, resources.INLINE, "Bokeh plot"))
+            file.write(page)
     return path
 
 

@@ -42,6 +42,8 @@ class ValueDisplay:
         self._times = {}
         self._key = None
         self._updates = False
+        #: Why the value that is being shown has not all of its forms.
+        self._problem = None
         #: A list for what would be displayed, while somebody keeps that.
         self.kept = None
         #: How floats are shown, as `%.3f`; None for all digits. And what `get_ipython()` has for other types.
@@ -110,6 +112,7 @@ class ValueDisplay:
         if self._is_plot(value):
             self._import_quietly("python_plots").show(self, value)
             return
+        self._problem = None
         bundle = self._bundle(value)
         rich = self._rich(value, bundle)
         if rich and rich[0] != "html":
@@ -128,6 +131,9 @@ class ValueDisplay:
             text = self._text(value, whole=rich is None)
         elif not rich and _is_nondescript(text):
             text = next((bundle[form] for form in _TEXTS if isinstance(bundle.get(form), str)), text)
+        if not rich and self._problem is not None and _is_nondescript(text):
+            # Such as an image whose file is not there.
+            text += "\nIt cannot be shown: {}".format(self._problem)
         nondescript = rich and _is_nondescript(text)
         view = self._view(value, text, rich if nondescript else None)
         table = self._table(value)
@@ -368,7 +374,8 @@ class ValueDisplay:
         except TypeError:
             # Some take no arguments.
             bundle = self._call(value, "_repr_mimebundle_")
-        except Exception:
+        except Exception as error:
+            self._note_problem(error)
             return {}
         if isinstance(bundle, tuple):
             bundle = bundle[0] if bundle else None
@@ -411,15 +418,22 @@ class ValueDisplay:
         figure = sys.modules.get("matplotlib.figure")
         return figure is not None and isinstance(value, figure.Figure)
 
-    @staticmethod
-    def _call(value, method):
+    def _call(self, value, method):
         if isinstance(value, type) or not hasattr(type(value), method):
             return None
         try:
             return getattr(value, method)()
-        except Exception:
+        except Exception as error:
             # A value that cannot show itself in one way still has the others.
+            self._note_problem(error)
             return None
+
+    def _note_problem(self, error):
+        """Keep why a form of the value cannot be had, in a line."""
+        try:
+            self._problem = "{}: {}".format(type(error).__name__, error).partition("\n")[0][:300]
+        except Exception:
+            self._problem = type(error).__name__
 
 
 def _may_be_records(value):
