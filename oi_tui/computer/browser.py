@@ -29,17 +29,38 @@ _PATIENCE = 3.0
 _LOADING_SECONDS, _LEAVING_SECONDS = 30.0, 0.05
 #: Roles of what is clicked, in the order in which they are looked for.
 _CLICKED = ("button", "link", "menuitem", "tab", "checkbox", "radio", "option")
-#: The text of a page with its links, in the order of the page.
-_TEXT = "() => document.body ? document.body.innerText : ''"
+#: How long a page may take to answer, in seconds; a script on it may run without end.
+_ANSWER_SECONDS = 5.0
+_FRAME_SECONDS = 0.5
+_HUNG = (
+    "The page does not answer: a script on it may run without end. Wait and try again, or leave the page "
+    "with go_to_url."
+)
+#: How much is shown of what a page says in a dialog, in characters.
+_LONGEST_NOTE = 300
+_CANCELLED = (
+    "The answer was Cancel. To answer OK, run this before the click: "
+    'computer.browser.driver.once("dialog", lambda dialog: dialog.accept())'
+)
+#: More parts of a page than this, with addresses of their own, are not looked at.
+_MOST_FRAMES = 20
+#: All elements, also those in the open shadow trees of others.
+_ALL = """const all = root => [...root.querySelectorAll('*')].flatMap(
+  e => [e, ...(e.shadowRoot ? all(e.shadowRoot) : [])]);"""
+#: The text of a page with its links, in the order of the page, and then that of shadow trees.
+_TEXT = f"""() => {{ {_ALL}
+  const inside = all(document).filter(e => e.shadowRoot).flatMap(e => [...e.shadowRoot.children]);
+  return [document.body, ...inside.filter(e => e.getClientRects().length)]
+    .map(e => e ? e.innerText || '' : '').filter(text => text.trim()).join('\\n') }}"""
 #: What can be clicked or filled, by role and name.
-_ELEMENTS = """() => [...document.querySelectorAll(
-  'a[href],button,input:not([type=hidden]),select,textarea,[role=button],[role=link],[role=menuitem],[role=tab]')]
+_ELEMENTS = f"""() => {{ {_ALL} return all(document).filter(e => e.matches(
+  'a[href],button,input:not([type=hidden]),select,textarea,[role=button],[role=link],[role=menuitem],[role=tab]'))
   .filter(e => e.getClientRects().length)
   .map(e => [e.getAttribute('role') || (e.tagName == 'INPUT' ? e.type :
-      {A: 'link', SELECT: 'combobox', TEXTAREA: 'textbox'}[e.tagName] || e.tagName.toLowerCase()),
+      {{A: 'link', SELECT: 'combobox', TEXTAREA: 'textbox'}}[e.tagName] || e.tagName.toLowerCase()),
     (e.getAttribute('aria-label') || (e.labels && e.labels[0] && e.labels[0].innerText) || e.innerText ||
      e.placeholder || e.name || '').trim().replace(/\\s+/g, ' ').slice(0, 80),
-    e.type == 'password' ? '' : (e.value || '').slice(0, 80)])"""
+    e.type == 'password' ? '' : (e.value || '').slice(0, 80)]) }}"""
 
 
 class Browser(Tool):
@@ -49,10 +70,16 @@ class Browser(Tool):
         super().__init__(computer)
         self._stack = contextlib.ExitStack()
         self._page: Any = None
+        #: What the browser itself is asked through.
+        self._targets: Any = None
         #: How it was started last; None before that.
         self._headless: bool | None = None
         #: The request for the page that comes next, while there is no answer to it.
         self._next: Any = None
+        #: Whether a page that opens now is what a click opens, and not what the person does.
+        self._is_clicking = False
+        #: The files that pages offered, as Playwright has them; `downloads[-1].save_as(path)` keeps one.
+        self.downloads: list[Any] = []
 
     @property
     def driver(self) -> Any:
@@ -69,6 +96,7 @@ class Browser(Tool):
         address = url if "://" in url else f"https://{url}"
         with _translate_errors():
             try:
+                self._leave_hung_page()
                 self._get_page().goto(address, wait_until="domcontentloaded")
             except Exception as error:
                 if not _says_closed(error):
@@ -77,52 +105,70 @@ class Browser(Tool):
                 self._get_page().goto(address, wait_until="domcontentloaded")
 
     def read(self) -> str:
-        """Return the text of the page."""
-        with _translate_errors():
-            text: str = self._load().evaluate(_TEXT)
-        return text[:_LONGEST]
+        """Return the text of the page, and then that of the frames in it."""
+        return "\n".join(text for text in self._evaluate(_TEXT) if text.strip())[:_LONGEST]
 
     def elements(self) -> list[str]:
         """Return what can be clicked and filled, as `number role "name"`; click and fill take the name."""
-        with _translate_errors():
-            found = self._load().evaluate(_ELEMENTS)
+        found = [element for listed in self._evaluate(_ELEMENTS) for element in listed]
         return [
             f'{number} {role} "{name}"' + (f" = {value!r}" if value and not has_secret(value) else "")
             for number, (role, name, value) in enumerate(found, 1)
         ]
 
     def click(self, name: str, role: str | None = None) -> None:
-        """Click the one button, link or text with this name, or the one with this role and name."""
+        """Click the one button, link or text with this name, or the one with this role and name.
+
+        A page that opens in a new tab is the one that is read and acted on from then on, until it is closed.
+        """
         with _translate_errors():
-            page = self._load()
-            places = [page.get_by_role(item, name=name, exact=exact) for exact in (True, False)
-                      for item in ([role] if role else _CLICKED)]  # fmt: skip
+            frames = self._list_frames(self._load())
+            places = [[frame.get_by_role(item, name=name, exact=exact) for frame in frames]
+                      for exact in (True, False) for item in ([role] if role else _CLICKED)]  # fmt: skip
             if role is None:
-                places += [page.get_by_text(name, exact=exact) for exact in (True, False)]
-            self._only(places, name).click()
-            # A script may open another page a moment after the click.
-            page.wait_for_timeout(_LEAVING_SECONDS * 1000)
-            self._load()
+                places += [
+                    [frame.get_by_text(name, exact=exact) for frame in frames] for exact in (True, False)
+                ]
+            place, before = self._only(places, name), self._count_unseen()
+            self._is_clicking = True
+            try:
+                with self._allow_to_close():
+                    place.click()
+                    # A script may open another page a moment after the click.
+                    self._page.wait_for_timeout(_LEAVING_SECONDS * 1000)
+                end = time.monotonic() + _ANSWER_SECONDS
+                while self._count_unseen() > before and time.monotonic() < end:
+                    self._get_page().wait_for_timeout(10)
+                self._load()
+            finally:
+                self._is_clicking = False
 
     def fill(self, name: str, text: str) -> None:
         """Write into the one field with this label or placeholder."""
         with _translate_errors():
-            page = self._load()
-            kinds = (page.get_by_label, page.get_by_placeholder)
-            places = [find(name, exact=exact) for exact in (True, False) for find in kinds]
+            frames = self._list_frames(self._load())
+            places = [
+                [getattr(frame, kind)(name, exact=exact) for frame in frames]
+                for exact in (True, False)
+                for kind in ("get_by_label", "get_by_placeholder")
+            ]
             self._only(places, name).fill(text)
 
-    def _only(self, places: list[Any], name: str) -> Any:
+    def _only(self, places: list[list[Any]], name: str) -> Any:
         """Return the first place that is on the page once. Raises ComputerError if there is none.
 
-        A page may still be building what it shows, so this waits a moment for it.
+        Each is a list, with the place in the page and in each frame. A page may still be building what it
+        shows, so this waits a moment for it.
         """
         end = time.monotonic() + _PATIENCE
         while True:
-            counts = [place.count() for place in places]
-            found = next((count for count in counts if count), 0)
+            found = 0
+            for alike in places:
+                counts = [_count(place) for place in alike]
+                if found := sum(counts):
+                    break
             if found == 1:
-                return places[counts.index(1)]
+                return alike[counts.index(1)]
             if found or time.monotonic() > end:
                 break
             # Playwright works only while it is called.
@@ -164,6 +210,7 @@ class Browser(Tool):
     def quit(self) -> None:
         """Close the browser."""
         self._page = self._next = None
+        self.downloads.clear()
         # One that has ended already says so.
         with contextlib.suppress(Exception):
             self._stack.close()
@@ -172,7 +219,26 @@ class Browser(Tool):
         headless = self._headless
         if headless is None:
             headless = not any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))
-        return self._page or self._open(headless=headless)
+        page = self._page or self._open(headless=headless)
+        if page.is_closed() and (others := page.context.pages):
+            # A page in a new tab is over; the one that opened it is there still.
+            page = self._page = others[-1]
+        return page
+
+    def _count_unseen(self) -> int:
+        """How many pages there are of which Playwright has not told yet."""
+        targets = self._targets.send("Target.getTargets")["targetInfos"]
+        count: int = sum(target["type"] == "page" for target in targets) - len(self._page.context.pages)
+        return count
+
+    @contextlib.contextmanager
+    def _allow_to_close(self) -> Any:
+        """Take it for done where the page of a new tab closes itself."""
+        try:
+            yield
+        except Exception as error:
+            if not (_says_closed(error) and self._page.is_closed() and self._page.context.pages):
+                raise
 
     def _load(self) -> Any:
         """The page, read to its end: after a click, the page that the click opened."""
@@ -180,12 +246,65 @@ class Browser(Tool):
         end = time.monotonic() + _LOADING_SECONDS
         while self._next is not None and time.monotonic() < end:
             page.wait_for_timeout(10)
+        page = self._get_page()
         page.wait_for_load_state("domcontentloaded", timeout=_LOADING_SECONDS * 1000)
+        if not _answers(page, _ANSWER_SECONDS):
+            raise ComputerError(_HUNG)
         return page
 
+    def _leave_hung_page(self) -> None:
+        """Go on in a new page where the one that is open would not even leave."""
+        page = self._page
+        if page and not page.is_closed() and not _answers(page, _ANSWER_SECONDS):
+            self._page = page.context.new_page()
+            self._next = None
+            page.close()
+
+    def _list_frames(self, page: Any) -> list[Any]:
+        """The page itself, and the frames in it that are visible."""
+        frames = [page.main_frame]
+        for frame in [item for item in page.frames if item != page.main_frame][:_MOST_FRAMES]:
+            # It may go, or be replaced, at any time.
+            with contextlib.suppress(Exception):
+                if frame.frame_element().is_visible() and _answers(frame, _FRAME_SECONDS):
+                    frames.append(frame)
+        return frames
+
+    def _evaluate(self, script: str) -> list[Any]:
+        """What a script says in the page, and in each frame."""
+        with _translate_errors():
+            first, *others = self._list_frames(self._load())
+            answers = [first.evaluate(script)]
+            for frame in others:
+                with contextlib.suppress(Exception):
+                    answers.append(frame.evaluate(script))
+        return answers
+
+    # -- what the browser tells while Playwright is called
+
+    def _note_opened(self, page: Any) -> None:
+        page.on("framenavigated", self._note_page)
+        page.on("download", self._note_download)
+        if self._is_clicking:
+            self._page, self._next = page, None
+            print(f"The click opened another page: {page.url}")
+        with contextlib.suppress(Exception):
+            session = page.context.new_cdp_session(page)
+            opened: dict[str, Any] = {}
+            session.on("Page.javascriptDialogOpening", lambda dialog: opened.update(dialog))
+            session.on("Page.javascriptDialogClosed", lambda closed: _note_dialog(opened, closed))
+            session.send("Page.enable")
+
+    def _note_download(self, download: Any) -> None:
+        self.downloads.append(download)
+        name = download.suggested_filename
+        print(f"The page offers the file {name!r}. computer.browser.downloads[-1].save_as(path) saves it.")
+
     def _note_request(self, request: Any) -> None:
-        if request.is_navigation_request() and request.frame == self._page.main_frame:
-            self._next = request
+        if request.is_navigation_request() and self._page:
+            frame = _find_frame(request)
+            if frame is None or frame == self._page.main_frame:
+                self._next = request
 
     def _note_failure(self, request: Any) -> None:
         # Also what became a download, and a page that another one replaced.
@@ -193,7 +312,7 @@ class Browser(Tool):
             self._next = None
 
     def _note_page(self, frame: Any) -> None:
-        if frame == self._page.main_frame:
+        if self._page and frame == self._page.main_frame:
             self._next = None
 
     def _open(self, headless: bool) -> Any:
@@ -217,11 +336,51 @@ class Browser(Tool):
             raise cannot("computer.browser", _NO_BROWSER if program is None else str(error)) from None
         self._headless = headless
         self._stack.callback(browser.close)
-        self._page = browser.new_page()
-        self._page.on("request", self._note_request)
-        self._page.on("requestfailed", self._note_failure)
-        self._page.on("framenavigated", self._note_page)
+        self._targets = browser.new_browser_cdp_session()
+        context = browser.new_context()
+        context.on("page", self._note_opened)
+        context.on("request", self._note_request)
+        context.on("requestfailed", self._note_failure)
+        self._page = context.new_page()
         return self._page
+
+
+def _note_dialog(opened: dict[str, Any], closed: dict[str, Any]) -> None:
+    """Say what a page asked or said. Playwright cancels it, unless the code has said what to do."""
+    kind, text = opened.get("type"), str(opened.get("message", ""))[:_LONGEST_NOTE]
+    if kind == "alert":
+        print(f"The page said {text!r}.")
+    elif kind in ("confirm", "prompt"):
+        print(f"The page asked {text!r}. " + ("The answer was OK." if closed.get("result") else _CANCELLED))
+
+
+def _answers(place: Any, seconds: float) -> bool:
+    """Whether a page or a frame answers; not while a script on it runs."""
+    try:
+        place.locator(":root").wait_for(state="attached", timeout=seconds * 1000)
+    except Exception as error:
+        if type(error).__name__ != "TimeoutError":
+            raise
+        return False
+    return True
+
+
+def _count(place: Any) -> int:
+    """How many elements are there; none in a frame that has gone."""
+    try:
+        return int(place.count())
+    except Exception as error:
+        if _says_closed(error):
+            raise
+        return 0
+
+
+def _find_frame(request: Any) -> Any:
+    """The frame of a request; None for that of a page which is not there yet."""
+    try:
+        return request.frame
+    except Exception:  # noqa: BLE001 -- Playwright need not be there to name its errors
+        return None
 
 
 def _has_only_wayland() -> bool:

@@ -16,6 +16,7 @@ from oi_tui.computer import browser as browser_module
 from oi_tui.computer.browser import Browser
 from oi_tui.computer.computer import Computer
 from oi_tui.runtimes.processes import process_table
+from tests.computer.desktop import until
 
 pytestmark = pytest.mark.needs("chromium", "playwright")
 
@@ -30,6 +31,24 @@ PAGE = b"""<!doctype html><title>Shop</title><h1>Orders</h1>
 <script>
 setTimeout(() => document.body.insertAdjacentHTML('beforeend', '<button>Late</button>'), 200)
 </script>"""
+
+MORE = b"""<!doctype html><title>More</title><p>Top</p>
+<a href=/closing target=_blank>New tab</a><button onclick="window.open('/unanswered')">Window</button>
+<button onclick="document.title = confirm('Sure?')">Ask</button><button onclick="alert('Saved')">Save</button>
+<a href=/file download=list.txt>Get the list</a><shadow-host></shadow-host>
+<iframe srcdoc="<p>In a frame</p><button onclick='top.document.title = 7'>Framed</button>
+  <label>Inner <input></label>"></iframe><iframe style="display: none" srcdoc="<p>Unseen</p>"></iframe>
+<script>
+customElements.define('shadow-host', class extends HTMLElement {
+  connectedCallback() {
+    this.attachShadow({mode: 'open'}).innerHTML =
+      '<style>b { color: red }</style><b>In a shadow</b><button>Shadowy</button>'
+  }
+})
+</script>"""
+CLOSING = b"<h1>In a tab</h1><button onclick='window.close()'>Close</button>"
+ENDLESS = b"<h1>Endless</h1><script>setTimeout(() => { document.title = 'stuck'; for (;;); }, 50)</script>"
+BODIES = {"/": PAGE, "/more": MORE, "/closing": CLOSING, "/endless": ENDLESS, "/file": b"one\ntwo\n"}
 
 #: How long slow pages take, in seconds.
 SLOW = 0.4
@@ -48,7 +67,7 @@ class Pages(http.server.BaseHTTPRequestHandler):
             self.wfile.write(b"<!doctype html>")
             self.wfile.flush()
             time.sleep(SLOW)
-        self.wfile.write(PAGE if self.path == "/" else b"<h1>Second</h1>")
+        self.wfile.write(BODIES.get(self.path, b"<h1>Second</h1>"))
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""
@@ -100,6 +119,73 @@ def test_what_is_read_after_a_click_is_the_page_that_it_opened(page: Browser, na
     assert page.read() == "Second"
 
 
+def test_frames_and_shadow_trees_are_read_and_acted_on_too(page: Browser, address: str) -> None:
+    page.go_to_url(address + "more")
+    text = page.read()
+    assert text.splitlines()[0] == "Top"
+    assert "In a shadow" in text
+    assert "In a frame" in text
+    assert "Unseen" not in text
+    assert "color: red" not in text
+    names = " ".join(page.elements())
+    assert 'button "Shadowy"' in names
+    assert 'text "Inner"' in names
+    page.click("Shadowy")
+    page.fill("Inner", "words")
+    assert "text \"Inner\" = 'words'" in " ".join(page.elements())
+    page.click("Framed")
+    assert page.driver.title() == "7"
+
+
+@pytest.mark.parametrize(("name", "there"), [("New tab", "In a tab"), ("Window", "Second")])
+def test_a_click_that_opens_a_tab_leads_there_until_that_is_closed(
+    page: Browser, address: str, name: str, there: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page.go_to_url(address + "more")
+    page.click(name)
+    assert there in page.read()
+    assert f"The click opened another page: {address}" in capsys.readouterr().out
+    if name == "New tab":
+        page.click("Close")
+    else:
+        page.driver.close()
+    # A tab that closes itself is gone a moment later.
+    until(lambda: not find_problem(page) and "Top" in page.read(), "the page that opened the tab")
+
+
+def test_what_a_page_says_asks_and_offers_is_told(
+    page: Browser, address: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page.go_to_url(address + "more")
+    page.click("Save")
+    page.click("Ask")
+    assert page.driver.title() == "false"
+    page.driver.once("dialog", lambda dialog: dialog.accept())
+    page.click("Ask")
+    assert page.driver.title() == "true"
+    page.click("Get the list")
+    until(lambda: page.read() and page.downloads, "the file")
+    page.downloads[-1].save_as(tmp_path / "list.txt")
+    assert (tmp_path / "list.txt").read_text() == "one\ntwo\n"
+    said, cancelled, accepted, offered = capsys.readouterr().out.splitlines()
+    assert said == "The page said 'Saved'."
+    assert cancelled.startswith("The page asked 'Sure?'. The answer was Cancel. To answer OK, ")
+    assert accepted == "The page asked 'Sure?'. The answer was OK."
+    assert "offers the file 'list.txt'" in offered
+
+
+@pytest.mark.slow
+def test_a_page_whose_script_never_ends_can_be_left(
+    page: Browser, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(browser_module, "_ANSWER_SECONDS", 1.0)
+    page.go_to_url(address + "endless")
+    problem = until(lambda: find_problem(page), "the page to hang")
+    assert "does not answer: a script on it may run without end" in problem
+    page.go_to_url(address + "more")
+    assert "Top" in page.read()
+
+
 def test_what_cannot_be_done_is_a_sentence_and_nothing_is_clicked(page: Browser) -> None:
     for name, count in (("Nowhere", 0), ("Delete", 2)):
         text = rf"'{name}' is on the page {count} times\. Nothing was done"
@@ -128,6 +214,15 @@ def test_a_browser_that_was_closed_or_killed_is_named_and_the_next_address_opens
         page.read()
     page.go_to_url(address)
     assert "Orders" in page.read()
+
+
+def find_problem(page: Browser) -> str:
+    """Why the page cannot be read; "" where it can."""
+    try:
+        page.read()
+    except ComputerError as error:
+        return str(error)
+    return ""
 
 
 def read_program(pid: int) -> bytes:
