@@ -23,6 +23,7 @@ from textual.widgets import Input
 from textual.worker import Worker
 
 from oi_tui.screens.base import BaseScreen
+from oi_tui.widgets.key_hints import press
 from oi_tui.widgets.lists.choice_list import CommandChoiceList
 
 
@@ -41,13 +42,9 @@ class Page(BaseScreen[ScreenResultType]):
 def link_hints(hints: str) -> str:
     """Key hints such as `enter choose · esc cancel`, as markup: a click on one presses its key."""
     parts = [(part, re.match(r"(\S|esc|enter|tab|ctrl\+\w) ", part)) for part in hints.split(" · ")]
-    return " · ".join(
-        f"[@click=screen.press('{_KEYS.get(key[1], key[1])}')]{part}[/]" if key else part
-        for part, key in parts
-    )
+    return " · ".join(f"[@click=screen.press('{key[1]}')]{part}[/]" if key else part for part, key in parts)
 
 
-_KEYS = {"esc": "escape"}
 #: The columns of a box's lower edge that its hints cannot have.
 _EDGES = 6
 
@@ -85,10 +82,7 @@ class Dialog(ModalScreen[ScreenResultType], Page[ScreenResultType]):
 
     def action_press(self, key: str) -> None:
         """Press the key of the hint that was clicked."""
-        event = events.Key(key, key if len(key) == 1 else None)
-        # A key from the box itself would not leave the box: Textual stops a message at its sender.
-        event.set_sender(self.app)
-        self.app.post_message(event)
+        press(self.app, key)
 
 
 class Palette(CommandPalette, Page[None]):

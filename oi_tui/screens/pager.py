@@ -3,7 +3,7 @@
 import asyncio
 from typing import ClassVar
 
-from textual import on, work
+from textual import events, on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
@@ -13,6 +13,7 @@ from oi_tui import paths
 from oi_tui.screens.dialog import Page
 from oi_tui.text import one_line
 from oi_tui.widgets.field import Field
+from oi_tui.widgets.key_hints import find_key, press
 from oi_tui.widgets.pager.long_text import LongText
 from oi_tui.widgets.pager.text_view import TextView
 
@@ -46,6 +47,7 @@ class PagerScreen(Page[None]):
         self._empty = empty
         self._sought = ""
         self._remark = ""
+        self._line = ""
         self._view = TextView(text, id="reader-text")
         self._field = Field(placeholder="search; enter finds it", id="reader-search", select_on_focus=True)
         self._field.display = False
@@ -80,7 +82,15 @@ class PagerScreen(Page[None]):
         # What does not fit goes, from the least needed key on; the way back stays.
         while len(" · ".join(parts)) > self.size.width - 2 and len(parts) > 2:
             del parts[-2]
-        self.query_one("#reader-status", Static).update(Content(" · ".join(parts)))
+        self._line = " · ".join(parts)
+        self.query_one("#reader-status", Static).update(Content(self._line))
+
+    @on(events.Click, "#reader-status")
+    def handle_hint(self, event: events.Click) -> None:
+        """Press the key of the hint that was clicked."""
+        offset = event.get_content_offset(self.query_one("#reader-status"))
+        if offset is not None and (key := find_key(self._line, offset.x, _KEYS)):
+            press(self.app, key)
 
     def _say(self, remark: str) -> None:
         self._remark = remark

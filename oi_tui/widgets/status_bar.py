@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 
 from rich.cells import cell_len
+from textual import events
 from textual.content import Content
 from textual.reactive import reactive
 from textual.widget import Widget
 
 from oi_tui.text import one_line
+from oi_tui.widgets.key_hints import find_key, press
 
 #: A fact and the CSS-like style it is drawn in; facts that matter most come first.
 Fact = tuple[str, str]
@@ -22,6 +24,7 @@ class StatusBar(Widget):
 
     Where room is short, the last fact at the left is shortened, then the facts at the right go, then those at
     the left. The first at the left stays in any case; with `keeps_right` it is the first at the right.
+    A click on a key hint presses its key.
     """
 
     left: reactive[Sequence[Fact]] = reactive((), layout=False)
@@ -34,6 +37,13 @@ class StatusBar(Widget):
     def render(self) -> Content:
         """Fit the facts to the width."""
         return fit_facts(self.left, self.right, self.content_size.width, keeps_right=self._keeps_right)
+
+    def on_click(self, event: events.Click) -> None:
+        """Press the key of the hint that was clicked."""
+        offset = event.get_content_offset(self)
+        hints = [one_line(text) for text, _ in self.right]
+        if offset is not None and (key := find_key(self.render().plain, offset.x, hints)):
+            press(self.app, key)
 
 
 def fit_facts(

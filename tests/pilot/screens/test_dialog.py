@@ -55,6 +55,6 @@ async def test_a_click_on_enter_takes_what_is_chosen() -> None:
 
 def test_only_keys_are_links() -> None:
     assert link_hints("the field opens when you stop typing · esc cancel") == (
-        "the field opens when you stop typing · [@click=screen.press('escape')]esc cancel[/]"
+        "the field opens when you stop typing · [@click=screen.press('esc')]esc cancel[/]"
     )
     assert link_hints("A revoke all") == "[@click=screen.press('A')]A revoke all[/]"
