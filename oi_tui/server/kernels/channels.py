@@ -485,7 +485,7 @@ class CellRun:
         if state == "finished":
             return None
         if state == "failed" and (error := self._stream.find_error(reason)):
-            return _describe_error(*error)
+            return _describe_error(*error, printed=True)
         if state == "interrupted":
             return _describe_error("KeyboardInterrupt", reason)
         return _describe_error(state, reason or _REASONS.get(state, ""))
@@ -504,9 +504,13 @@ _UNEVALUATED = {
 }
 
 
-def _describe_error(name: str, value: str) -> dict[str, Any]:
-    # What was printed of the error is in the output already.
-    return {"ename": name, "evalue": value, "traceback": []}
+def _describe_error(name: str, value: str, *, printed: bool = False) -> dict[str, Any]:
+    """Return the content of an `error` message; `printed` if its traceback is in the output already.
+
+    Some clients show nothing but the traceback, so there is a line where nothing was printed.
+    """
+    lines = [] if printed else [f"{name}: {value}" if value else name]
+    return {"ename": name, "evalue": value, "traceback": lines}
 
 
 def _read_channel(message: Mapping[str, Any], default: str = "shell") -> str:

@@ -88,6 +88,7 @@ def test_a_cell_is_asked_for_like_the_code_of_the_model(serve: Serve) -> None:
             assert reply["status"] == state
             socket.until(msg_type="status", content={"execution_state": "idle"})
     assert reply["ename"] == "rejected"
+    assert reply["traceback"] == ["rejected: The code was rejected."]
     assert running.computer.ran == [("python", "print(1)")]
 
 
@@ -241,6 +242,7 @@ def test_a_client_without_input_is_told_that_the_program_was_stopped(serve: Serv
         request(socket, "execute_request", {"code": "ask", "allow_stdin": False})
         reply = socket.until(msg_type="execute_reply")[-1]["content"]
         assert reply["ename"] == "StdinNotImplementedError"
+        assert reply["traceback"] == [f"StdinNotImplementedError: {reply['evalue']}"]
 
 
 def test_cells_behind_a_failure_are_given_up_unless_the_client_wants_them(serve: Serve) -> None:
