@@ -26,6 +26,7 @@ from oi_tui.engine.open_interpreter.chunks import Chunk
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.speech import Voice
 from oi_tui.system.extras import need_extra
+from oi_tui.system.host_program import require_python
 
 if TYPE_CHECKING:
     from oi_tui.api.server import Server
@@ -88,6 +89,7 @@ class OpenInterpreter(SettingGroup):
         llm: Llm | LlmSettings | None = None,
         **settings: Any,
     ) -> None:
+        require_python()
         if isinstance(profile, list | tuple):
             # Open Interpreter's first argument is the list of messages.
             settings, profile = {"messages": profile, **settings}, None

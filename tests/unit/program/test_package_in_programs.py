@@ -10,6 +10,7 @@ import os
 import pickle
 import subprocess
 import sys
+import types
 from collections.abc import Iterator
 from multiprocessing.queues import Queue
 from pathlib import Path
@@ -64,6 +65,25 @@ def test_taking_back_a_change_that_was_not_made_changes_nothing(interpreter: Ope
     assert interpreter.max_output == 2800
     with pytest.raises(AttributeError):
         del interpreter.max_outptu
+
+
+# ---- Applications with Python inside
+
+
+@pytest.mark.parametrize("program", ["/opt/app/app", "/usr/bin/uwsgi", "", None])
+def test_an_application_is_not_started_in_the_place_of_python(
+    program: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    python = sys.executable
+    monkeypatch.setattr(sys, "executable", program)
+    monkeypatch.setattr(sys, "frozen", program == "/opt/app/app", raising=False)
+    if program == "/usr/bin/uwsgi":
+        monkeypatch.setitem(sys.modules, "uwsgi", types.ModuleType("uwsgi"))
+    with pytest.raises(RuntimeError, match=r"Set sys\.executable to the path of a Python 3\."):
+        OpenInterpreter(conversation_history=False)
+    monkeypatch.setattr(sys, "executable", python)
+    with OpenInterpreter(conversation_history=False) as interpreter:
+        assert interpreter.computer.run("python", "print(6 * 7)")[0]["content"] == "42\n"
 
 
 # ---- Subclasses
