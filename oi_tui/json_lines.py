@@ -41,7 +41,7 @@ class LineWriter:
         self._target = target
         self._loop = asyncio.get_running_loop()
         self._lines: queue.SimpleQueue[tuple[bytes, asyncio.Future[bool]]] = queue.SimpleQueue()
-        threading.Thread(target=self._work, daemon=True).start()
+        threading.Thread(target=self._write_lines, daemon=True).start()
 
     async def write(self, text: str) -> bool:
         """Write a line, and wait until it is written. Return False where the peer no longer reads."""
@@ -49,7 +49,7 @@ class LineWriter:
         self._lines.put((text.encode("utf-8", "replace") + b"\n", written))
         return await written
 
-    def _work(self) -> None:
+    def _write_lines(self) -> None:
         while True:
             line, written = self._lines.get()
             with suppress(OSError):

@@ -99,19 +99,19 @@ class AcpSession:
         messages = () if command else read_messages(blocks)
         self._prompting = True
         try:
-            return await self._work_on(
+            return await self._run_turn(
                 self._carry_out(*command) if command else self._events(messages, find_typed_text(blocks))
             )
         finally:
             self._prompting = False
 
-    async def _work_on(self, events: Iterator[Event]) -> schema.PromptResponse:
+    async def _run_turn(self, events: Iterator[Event]) -> schema.PromptResponse:
         self._cancelled.clear()
         await self._end_cancelled_turn()
         if self._cancelled.is_set():
             return schema.PromptResponse(stop_reason="cancelled")
         self._ended = ended = self._loop.create_future()
-        threading.Thread(target=self._work, args=(events, ended), daemon=True).start()
+        threading.Thread(target=self._forward_events, args=(events, ended), daemon=True).start()
         cancelled = asyncio.ensure_future(self._cancelled.wait())
         try:
             await asyncio.wait((ended, cancelled), return_when=asyncio.FIRST_COMPLETED)
@@ -187,8 +187,8 @@ class AcpSession:
         for question in list(self._questions):
             question.cancel()
 
-    def _work(self, events: Iterator[Event], ended: "asyncio.Future[TurnEnded]") -> None:
-        """Hand the events of a turn over; the body of the thread."""
+    def _forward_events(self, events: Iterator[Event], ended: "asyncio.Future[TurnEnded]") -> None:
+        """Pass the events of a turn on; the body of the thread."""
         end = TurnEnded("failed", "An internal error ended the turn. The log has details.")
         try:
             for event in events:
@@ -207,13 +207,13 @@ class AcpSession:
             self._in_loop(self._send(update)).result()
         match event:
             case ApprovalRequested():
-                self._put(self._ask(event))
+                self._start_question(self._ask(event))
             case RunReported(_, InputRequested() as request):
-                self._put(self._ask_input(request))
+                self._start_question(self._ask_input(request))
             case RunReported(_, InputReceived() | RunEnded()):
                 self._drop_questions()
 
-    def _put(self, question: Coroutine[Any, Any, None]) -> None:
+    def _start_question(self, question: Coroutine[Any, Any, None]) -> None:
         """Ask the editor. The turn waits for the answer."""
         answer = self._in_loop(question)
         self._questions.add(answer)

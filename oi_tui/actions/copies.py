@@ -78,7 +78,7 @@ class FileCopies:
             self._ui.show_notice(BUSY, warning=True)
         else:
             session = self._workspace.session
-            self._ui.start(session.work_beside(lambda stopped: _report_progress(name, to, copy(stopped))))
+            self._ui.start(session.run_beside(lambda stopped: _report_progress(name, to, copy(stopped))))
 
 
 def _report_progress(name: str, to: str, copy: Iterator[tuple[int, int]]) -> Iterator[Event]:

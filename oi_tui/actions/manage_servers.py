@@ -71,7 +71,7 @@ class ServerManager:
     def _test(self, status: ServerStatus) -> None:
         name = status.server.name
 
-        def work() -> tuple[list[str], str]:
+        def test() -> tuple[list[str], str]:
             try:
                 self._workspace.mcp.servers.test(status)
                 return _describe_offers(Resources(self._workspace.mcp.servers), name), ""
@@ -89,7 +89,7 @@ class ServerManager:
         if self._workspace.profile.sandbox:
             self._ui.show_notice("MCP servers run outside of the sandbox, which is on.", warning=True)
         else:
-            self._ui.run_then(work, then)
+            self._ui.run_then(test, then)
 
     def _log_in(self, status: ServerStatus) -> None:
         """Sign in to a server: the person does that in a browser, which comes back to this machine."""
@@ -123,7 +123,7 @@ class ServerManager:
     def _log_out(self, status: ServerStatus) -> None:
         name = status.server.name
 
-        def work() -> tuple[bool, str]:
+        def sign_out() -> tuple[bool, str]:
             try:
                 return self._workspace.mcp.servers.sign_out(status), ""
             except SecretError as error:
@@ -134,7 +134,7 @@ class ServerManager:
             outcome = f"Signed out of {name}." if found else f"You were not signed in to {name}."
             self._ui.show_notice(problem or outcome, warning=bool(problem))
 
-        self._ui.run_then(work, then)
+        self._ui.run_then(sign_out, then)
 
     def _insert_prompt(self, status: ServerStatus, rest: str) -> None:
         """Put a prompt of a server where the person types; nothing is sent."""
@@ -148,7 +148,7 @@ class ServerManager:
             )
         arguments = {key: value for key, _, value in (pair.partition("=") for pair in pairs)}
 
-        def work() -> tuple[str, str]:
+        def fetch() -> tuple[str, str]:
             try:
                 return Resources(self._workspace.mcp.servers).prompt(status.server.name, name, arguments), ""
             except McpCallError as error:
@@ -163,7 +163,7 @@ class ServerManager:
             else:
                 self._ui.put_back(text)
 
-        self._ui.run_then(work, then)
+        self._ui.run_then(fetch, then)
 
     def _add(self, name: str, rest: str) -> None:
         line = f"{name} = {rest.strip()}"

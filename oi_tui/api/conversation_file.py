@@ -60,7 +60,7 @@ class ConversationFile:
         With `export`, a JSON file is written as well, whether it was given a name or not.
         """
         same = _count_common(chunks, self._chunks)
-        messages = _give_ids(
+        messages = _make_ids_unique(
             (*self._messages[:same], *(message for chunk in chunks[same:] for message in read_chunk(chunk)))
         )
         added = messages[same:]
@@ -124,7 +124,7 @@ def _make_file_name(contents: Sequence[Chunk]) -> str:
     return f"{_NOT_IN_NAMES.sub('', start)}{time.strftime('__%B_%d_%Y_%H-%M-%S')}.json"
 
 
-def _give_ids(messages: Sequence[Message]) -> tuple[Message, ...]:
+def _make_ids_unique(messages: Sequence[Message]) -> tuple[Message, ...]:
     """Return the messages, each with a unique id: an id that is taken is replaced."""
     seen: set[str] = set()
     distinct = []

@@ -306,7 +306,7 @@ class OpenInterpreter(SettingGroup):
     def stop(self) -> None:
         """Stop the current turn, from any thread. Variables are kept."""
         self._turns.stop()
-        self._question.give_up()
+        self._question.withdraw()
 
     def reset(self) -> None:
         """Clear the conversation and the variables of all languages. What was saved stays saved.

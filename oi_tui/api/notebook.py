@@ -77,8 +77,8 @@ class NotebookQuestion:
                 widget.close()
         return self._answer
 
-    def give_up(self) -> None:
-        """Take the question back, which rejects the code; from any thread."""
+    def withdraw(self) -> None:
+        """Withdraw the question, which rejects the code; from any thread."""
         self._decided.set()
 
     def _decide(self, answer: bool) -> Callable[[object], None]:

@@ -117,16 +117,16 @@ class SessionConnection:
                         # It was left while it connected.
                         return
                     if lost:
-                        self._put({"event": "connection.back"})
+                        self._append({"event": "connection.back"})
                     wait, lost = _FIRST_WAIT, False
                     for text in socket:
                         self._handle_record(text)
                 if socket.close_code == 1008:
-                    self._put({"event": "connection.ended", "message": "The session has ended."})
+                    self._append({"event": "connection.ended", "message": "The session has ended."})
                     return
             except InvalidStatus as refusal:
                 reason = read_reason(bytes(refusal.response.body or b""))
-                self._put({"event": "connection.ended", "message": f"The server refused: {reason}"})
+                self._append({"event": "connection.ended", "message": f"The server refused: {reason}"})
                 return
             except _FAILURES:
                 pass
@@ -134,7 +134,7 @@ class SessionConnection:
                 self._socket = None
             if not self._closed.is_set() and not lost:
                 lost = True
-                self._put({"event": "connection.lost"})
+                self._append({"event": "connection.lost"})
             self._closed.wait(wait)
             wait = min(wait * 2, _LONGEST_WAIT)
 
@@ -161,9 +161,9 @@ class SessionConnection:
             raise ValueError("a record must be an object")
         if isinstance(number := record.get("number"), int):
             self._last = number
-        self._put(record)
+        self._append(record)
 
-    def _put(self, record: dict[str, Any]) -> None:
+    def _append(self, record: dict[str, Any]) -> None:
         if not self._closed.is_set():
             self._records.append(record)
             self._ring()

@@ -200,7 +200,7 @@ class AttachedConversation:
         self._prompted = True
         question = self._question
         if question and not question.sent and self._may_approve:
-            self._put_question(question)
+            self._show_question(question)
         elif not self._busy:
             self._show_unsent()
             self._handler.prompt("> " if self._keyboard.is_terminal else "")
@@ -281,7 +281,7 @@ class AttachedConversation:
         if not self._may_approve:
             self._handler.note("It waits for an answer elsewhere, because this is not a terminal.")
 
-    def _put_question(self, question: _Question) -> None:
+    def _show_question(self, question: _Question) -> None:
         """Ask once typing stops; what was typed before is no answer."""
         if not self._keyboard.set_typed_aside():
             return

@@ -35,7 +35,7 @@ def run(address: SessionAddress) -> int:
         address = replace(address, token=_ask_for_token(address))
     learn(address.token)
 
-    def work(stack: ExitStack) -> int:
+    def run_session(stack: ExitStack) -> int:
         alarm = Wakeup()
         stack.callback(alarm.close)
         keyboard = StdinReader(alarm)
@@ -58,7 +58,7 @@ def run(address: SessionAddress) -> int:
             handler.note(conversation.ended)
         return FAILED if conversation.ended else 0
 
-    return run_guarded(work)
+    return run_guarded(run_session)
 
 
 def _ask_for_token(address: SessionAddress) -> str:

@@ -319,7 +319,7 @@ class Execution:
         """Stop asking for what the person granted; the notice says what that is, and how to revoke it."""
         where = self._computer.where.partition(", ")[0] if self._grants.visiting else ""
         grant = replace(grant, where=where)
-        self._grants.give(grant)
+        self._grants.add(grant)
         if grant.scope == "everything":
             there = f" {where}" if where else ""
             return Noticed(f"Code now runs without asking{there}. %auto_run off turns this off.", "warning")

@@ -52,7 +52,7 @@ class MessageLog:
 
     def record(self, message: Message) -> Iterator[Event]:
         """Save a message or its new version, then yield its event. Report trouble with saving once."""
-        self._put(message)
+        self._store(message)
         yield MessageRecorded(message)
         trouble = self._recorder.trouble
         if trouble and trouble != self._trouble:
@@ -105,7 +105,7 @@ class MessageLog:
     def bring_back(self, dropped: Iterable[Message]) -> None:
         """Put what was dropped at the end again."""
         for message in dropped:
-            self._put(message)
+            self._store(message)
 
     @contextmanager
     def pause_recording(self) -> Iterator[None]:
@@ -131,7 +131,7 @@ class MessageLog:
             self._trouble = None
         return recovered
 
-    def _put(self, message: Message) -> None:
+    def _store(self, message: Message) -> None:
         self._count(message)
         with self._lock:
             self._messages[message.id] = message

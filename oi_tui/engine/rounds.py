@@ -46,7 +46,7 @@ class Rounds:
         """The working directory that is sent to the model; elsewhere, the notes of the place have it."""
         return None if self._computer.where else self._computer.cwd
 
-    def work(self, profile: Callable[[], Profile], first: list[Message]) -> Steps[TurnEnded]:
+    def run(self, profile: Callable[[], Profile], first: list[Message]) -> Steps[TurnEnded]:
         """Ask, run what comes, ask again. Returns the event that ends the turn.
 
         `first` is code to run before the model is asked. The profile may change between two steps.

@@ -163,7 +163,7 @@ class Session:
         # What is for the person alone, such as a question that was kept, does not answer the code.
         seen = [message for message in self.messages if message.recipient != "user"]
         last = seen[-1:] if run_last else ()
-        yield from self._work([code for code in last if rerun.has_not_run(code)])
+        yield from self._run_rounds([code for code in last if rerun.has_not_run(code)])
 
     def _attach_images(self, typed: str) -> Iterator[Event]:
         """Attach the images that these words name, except through a link that leads out of the folder."""
@@ -193,14 +193,14 @@ class Session:
         for message in messages:
             yield from self._log.record(message)
         if messages:
-            yield from self._work([message for message in messages if message.type == "code"])
+            yield from self._run_rounds([message for message in messages if message.type == "code"])
         else:
             yield Noticed("The last reply has no code block that could run.", "warning")
             yield TurnEnded("done")
 
-    def _work(self, first: list[Message]) -> Iterator[Event]:
-        """Work from the code `first` until there is nothing left to run."""
-        return _end_turn(self._rounds.work(lambda: self.profile, first))
+    def _run_rounds(self, first: list[Message]) -> Iterator[Event]:
+        """Run the code `first`, and go on until there is nothing left to run."""
+        return _end_turn(self._rounds.run(lambda: self.profile, first))
 
     def compact(self) -> Iterator[Event]:
         """Have the model summarise older history; from then on it gets the summary instead."""
@@ -252,8 +252,8 @@ class Session:
         """
         return self._start(self._direct.run_again(lambda: self.profile, codes))
 
-    def work_beside(self, work: Callable[[threading.Event], Iterator[Event]]) -> Iterator[Event]:
-        """Do other work as a turn; it gets the event that is set when the turn is stopped."""
+    def run_beside(self, work: Callable[[threading.Event], Iterator[Event]]) -> Iterator[Event]:
+        """Run other work as a turn; it gets the event that is set when the turn is stopped."""
         return self._start(work(self._stopped))
 
     def _describe_calls(self, calls: ModelCalls, profile: Profile) -> str:

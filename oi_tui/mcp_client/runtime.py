@@ -95,13 +95,13 @@ class ToolRuntime(RuntimeWithoutTerminal):
         """Call the tool, show its progress, and ask the person what it asks. Raises McpCallError."""
         messages: queue.SimpleQueue[Mapping[str, Any] | McpCallError] = queue.SimpleQueue()
 
-        def work() -> None:
+        def call() -> None:
             try:
                 messages.put({"result": self._call(self._tool, arguments, self._stop, messages.put)})
             except McpCallError as error:
                 messages.put(error)
 
-        threading.Thread(target=work, name=f"{self.language.name} call", daemon=True).start()
+        threading.Thread(target=call, name=f"{self.language.name} call", daemon=True).start()
         progress = False
         try:
             while True:

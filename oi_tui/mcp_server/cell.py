@@ -74,7 +74,7 @@ class HostCell:
     def refuse(self, why: str) -> None:
         """Do not run the code, because nobody can be asked."""
         self.refusal = why
-        self._session.give_up_question()
+        self._session.reject_question()
 
     def type(self, line: str) -> None:
         """Type a line to the program that waits for it."""
@@ -83,7 +83,7 @@ class HostCell:
 
     async def stop(self) -> None:
         """End the question or the run, and wait for the end."""
-        self._session.give_up_question()
+        self._session.reject_question()
         self._session.end_turn()
         while not await asyncio.to_thread(self._session.wait, 1.0):
             pass

@@ -170,7 +170,7 @@ class HostTools:
     ) -> CallToolResult | InputRequiredResult:
         cell = await self._find_cell(params, self._read_language(arguments), arguments["code"])
         try:
-            answer = await self._work(context, cell)
+            answer = await self._run_cell(context, cell)
         except BaseException:
             # The host cancelled the call, or is gone.
             self._end(cell)
@@ -200,8 +200,8 @@ class HostTools:
         self._pass_answer(cell, answer if isinstance(answer, ElicitResult) else None)
         return cell
 
-    async def _work(self, context: Context, cell: HostCell) -> ElicitRequest | None:
-        """Have a cell run to its end. Returns what the host has to ask before it goes on, if it has to."""
+    async def _run_cell(self, context: Context, cell: HostCell) -> ElicitRequest | None:
+        """Run a cell to its end. Returns what the host has to ask before it goes on, if it has to."""
         while waiting := await cell.next(_make_pulse(context)):
             question = _make_request(waiting)
             if question is None or not _can_ask(context):
@@ -305,7 +305,7 @@ class HostTools:
     async def _restart(self, _: Mapping[str, str], window: WindowClient | None) -> CallToolResult:
         if window:
             await window.call("restart")
-        self._session.give_up_question()
+        self._session.reject_question()
         # The first stop asks the code to end, the second one ends its language.
         for seconds in (1.0, 10.0):
             self._session.stop()

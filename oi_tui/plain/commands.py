@@ -39,7 +39,7 @@ class PlainInterface(Protocol):
     def ask_yes(self, question: str) -> bool:
         """Ask for a yes; anything else is a no."""
 
-    def work(self, events: Iterator[Event]) -> None:
+    def run_turn(self, events: Iterator[Event]) -> None:
         """Show the events of a turn."""
 
     def say(self, text: str | None) -> None:
@@ -99,7 +99,7 @@ class PlainCommands(ConversationActions):
 
     def start(self, events: Iterator[Event]) -> None:
         """Work through a session's events."""
-        self._conversation.work(events)
+        self._conversation.run_turn(events)
 
     def leave(self) -> None:
         """End the session; the conversation is saved."""

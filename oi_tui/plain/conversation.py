@@ -135,10 +135,10 @@ class PlainConversation:
 
     def say(self, text: str | None, *, typed: str | None = None) -> None:
         """Let the model work on it; None lets it go on. `typed`: what the person typed of it, if not all."""
-        self.work(self._workspace.session.turn(text, typed=typed))
+        self.run_turn(self._workspace.session.turn(text, typed=typed))
 
-    def work(self, events: Iterator[Event]) -> None:
-        """Work through a session's events, answering what they ask."""
+    def run_turn(self, events: Iterator[Event]) -> None:
+        """Handle the events of a turn, and answer what they ask."""
         columns, rows = shutil.get_terminal_size()
         self._workspace.computer.resize(max(20, columns - 2), rows)
         turn = TurnWorker(events, lambda _turn: self._alarm.ring())
@@ -163,7 +163,7 @@ class PlainConversation:
             worker.join()
         self.outcome = ended
         if ended.outcome != "done" and self._may_approve:
-            self.keyboard.give_back()
+            self.keyboard.keep_as_draft()
         if self._workspace.session.saves_again():
             self.handler.note("Saving works again.")
 
@@ -189,7 +189,7 @@ class PlainConversation:
                 if line is None or self.keyboard.settled(line):
                     break
                 self.handler.note(_STOP_TYPING)
-        self.keyboard.give_back()
+        self.keyboard.keep_as_draft()
         return (line or "").strip().lower() in ("y", "yes")
 
     def _read_answer(self) -> str | None:
@@ -264,7 +264,7 @@ class PlainConversation:
         self.handler.note(f"It would run in {one_line(about)}, {place}.")
         self._print_findings(request.message.format or "")
         self._question, self._why = request, False
-        self._put_question(request)
+        self._show_question(request)
 
     def _print_findings(self, language: str) -> None:
         """Print what is recognised in the code, as the screen does."""
@@ -274,7 +274,7 @@ class PlainConversation:
         lines = [one_line(words, 200) for words in (*findings.sentences, findings.conclusion) if words]
         self.handler.note(f"What it does: {'; '.join(lines)}.")
 
-    def _put_question(self, request: ApprovalRequested) -> None:
+    def _show_question(self, request: ApprovalRequested) -> None:
         """Ask once typing stops; what was typed before is no answer."""
         if not self.keyboard.set_typed_aside():
             return
@@ -292,7 +292,7 @@ class PlainConversation:
             self._decide(request, Reject(line.strip()))
         elif not self.keyboard.settled(line):
             self.handler.note(_STOP_TYPING)
-            self._put_question(request)
+            self._show_question(request)
         else:
             self._handle_answer(request, line.strip().lower())
 
@@ -317,7 +317,7 @@ class PlainConversation:
                 self._ask(request, code)
             case _:
                 self.handler.note("Answer y, n, e or a, and enter.")
-                self._put_question(request)
+                self._show_question(request)
 
     def _grant(self, request: ApprovalRequested) -> Permission:
         name = request.message.format or ""

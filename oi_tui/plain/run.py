@@ -62,7 +62,7 @@ def converse(
     something was left running, to which it is connected first.
     """
 
-    def work(stack: ExitStack) -> int:
+    def run_session(stack: ExitStack) -> int:
         workspace, conversation = _begin(
             profile, profile_path, stack, notes=say, reads=True, open_workspace=open_workspace
         )
@@ -80,7 +80,7 @@ def converse(
         conversation.converse()
         return 0 if conversation.keyboard.is_terminal else _find_exit_code(conversation)
 
-    return run_guarded(work)
+    return run_guarded(run_session)
 
 
 def answer(profile: Profile, *, profile_path: Path | None, words: str = "", resume: str | None = None) -> int:
@@ -96,7 +96,7 @@ def answer(profile: Profile, *, profile_path: Path | None, words: str = "", resu
         note("oi-tui: no request on standard input\n")
         return 2
 
-    def work(stack: ExitStack) -> int:
+    def run_session(stack: ExitStack) -> int:
         workspace, conversation = _begin(profile, profile_path, stack, notes=note, reads=False)
         if resume and (problem := _go_on_with(workspace, resume)):
             note(f"oi-tui: {problem}\n")
@@ -105,7 +105,7 @@ def answer(profile: Profile, *, profile_path: Path | None, words: str = "", resu
         conversation.say(request, typed=words or None)
         return _find_exit_code(conversation)
 
-    return run_guarded(work)
+    return run_guarded(run_session)
 
 
 def _go_on_with(workspace: Workspace, id: str) -> str:

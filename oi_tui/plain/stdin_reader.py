@@ -89,11 +89,11 @@ class StdinReader:
                     until = time.monotonic() + quiet
                 elif not left:
                     break
-        self._put_by()
+        self._set_aside()
         return not self._alarm.interrupted
 
-    def give_back(self) -> None:
-        """Let the next line begin with what was typed meanwhile, rather than sending it unseen."""
+    def keep_as_draft(self) -> None:
+        """Begin the next line with what was typed meanwhile, rather than sending it unseen."""
         self.set_typed_aside(0.0)
         self.draft = " ".join([*self.early, self.draft]).strip()
         self.early.clear()
@@ -139,7 +139,7 @@ class StdinReader:
         self._rest += self._decoder.decode(data, final=not data)
         return bool(data)
 
-    def _put_by(self) -> None:
+    def _set_aside(self) -> None:
         *lines, rest = self._rest.replace("\r\n", "\n").replace("\r", "\n").split("\n")
         self.early += [self.draft + line if not number else line for number, line in enumerate(lines)]
         self.draft = rest if lines else self.draft + rest

@@ -49,9 +49,9 @@ class LlamafileScreen(Dialog[Llamafile | str]):
 
     def on_mount(self) -> None:
         """Start in a thread."""
-        self.run_worker(self._work, thread=True, exit_on_error=False)
+        self.run_worker(self._start_server, thread=True, exit_on_error=False)
 
-    def _work(self) -> None:
+    def _start_server(self) -> None:
         result: Llamafile | str = "Stopped."
         try:
             for step in begin(self._source, self._stopped, hidden=list_secret_variables()):

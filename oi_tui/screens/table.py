@@ -399,10 +399,10 @@ class TableScreen(Page[None]):
 
         def put(rows: list[TableRow]) -> None:
             if self._table.view == view:
-                self._table.put(place, rows)
+                self._table.set_page(place, rows)
 
         def retry() -> None:
-            self._table.give_up(place)
+            self._table.forget_request(place)
             self.set_timer(_AGAIN, self._table.refresh)
 
         self._ask(lambda source: _fetch_page(source, view, place), put, retry)

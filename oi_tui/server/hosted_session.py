@@ -210,7 +210,7 @@ class HostedSession:
         """Wait until no turn is in progress. Returns False if that takes longer than `timeout` seconds."""
         return self._idle.wait(timeout)
 
-    def give_up_question(self) -> None:
+    def reject_question(self) -> None:
         """Reject the open question, because no client is connected that could answer it."""
         with self._lock:
             if self.question:
@@ -235,9 +235,9 @@ class HostedSession:
             self._stopping = False
             self.feed = None
             self.used = time.time()
-        threading.Thread(target=self._work, args=(work,), name=f"session-{self.id}", daemon=True).start()
+        threading.Thread(target=self._run_turn, args=(work,), name=f"session-{self.id}", daemon=True).start()
 
-    def _work(self, work: Callable[[], Iterator[Event]]) -> None:
+    def _run_turn(self, work: Callable[[], Iterator[Event]]) -> None:
         worker = TurnWorker(_start(work), self._handle_events)
         worker.run()
         # The end is sent once the session is free, so that a client can go on at once.

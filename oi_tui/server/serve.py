@@ -297,13 +297,13 @@ class _StrictProtocol(_EndsStalled, H11Protocol):
         return _FOLDED.search(arrived, 0, end.end() if end else len(arrived)) is not None
 
     def _start_deadline(self) -> None:
-        self._deadline = self.loop.call_later(self.timeout_keep_alive, self._give_up)
+        self._deadline = self.loop.call_later(self.timeout_keep_alive, self._close)
 
     def _cancel_deadline(self) -> None:
         if self._deadline:
             self._deadline.cancel()
             self._deadline = None
 
-    def _give_up(self) -> None:
+    def _close(self) -> None:
         if not self.transport.is_closing():
             self.transport.close()

@@ -130,4 +130,4 @@ class Sessions:
                 if session.question is None or session.log.readers:
                     self._unwatched.pop(session.id, None)
                 elif now - self._unwatched.setdefault(session.id, now) >= self._limits.unwatched_seconds:
-                    session.give_up_question()
+                    session.reject_question()

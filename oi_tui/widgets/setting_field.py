@@ -178,10 +178,10 @@ class SettingField(Vertical):
 
     def reset(self) -> None:
         """Go back to the default."""
-        self.put(self.setting.default)
+        self.set_original(self.setting.default)
 
-    def put(self, value: Value) -> None:
-        """Take the value, as if it had been there."""
+    def set_original(self, value: Value) -> None:
+        """Set the value, and make it the one that a reset goes back to."""
         self.value = value
         self._original = self.value
         self._shown = self._typed = "" if self.setting.masked else self.setting.show(self.value)

@@ -139,8 +139,8 @@ def one_row(text: str) -> str:
 async def granted(stage: Stage, text: str, *, listed: bool = False) -> None:
     grants = stage.view.session.permissions
     grants.clear()
-    grants.give(Permission("code", "python", text))
-    grants.give(Permission("language", text[:500]))
+    grants.add(Permission("code", "python", text))
+    grants.add(Permission("language", text[:500]))
     if listed:
         stage.commands.screens.open_permissions()
     stage.chat.refresh_status()

@@ -100,7 +100,7 @@ async def with_permissions(pilot: Pilot[None]) -> None:
         Permission("count", "python", left=3),
         Permission("language", "shell"),
     ):
-        chat_view(pilot).session.permissions.give(grant)
+        chat_view(pilot).session.permissions.add(grant)
     state = pilot.app.screen.query_one("#home-state", Static)
     # What lies behind follows the events of turns, and here there was none.
     pilot.app.screen.refresh_status()

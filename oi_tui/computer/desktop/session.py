@@ -82,7 +82,7 @@ class DesktopSession:
         self._lock = threading.RLock()
         desktop.release_leftovers()
         cells.when_stopped(self._stop)
-        cells.when_ended(self._give_back)
+        cells.when_ended(self._release_control)
         cells.when_ended(self.log.show)
 
     def move(self, x: int, y: int) -> None:
@@ -194,7 +194,7 @@ class DesktopSession:
         if asked or bridge.pause():
             self.release()
             bridge.proceed()
-            self._give_back()
+            self._release_control()
             raise Paused(_LET_GO_ON)
         # The guard may interrupt this code at any place from here on.
         self.release()
@@ -202,7 +202,7 @@ class DesktopSession:
         with contextlib.suppress(ComputerError):
             self._send_to_guard("unwatched", 0, 0)
         bridge.stop()
-        self._give_back()
+        self._release_control()
         raise Paused(self._reason())
 
     def _reason(self) -> str:
@@ -220,7 +220,7 @@ class DesktopSession:
         bridge.say_control(True)
         self.log.begin()
 
-    def _give_back(self) -> None:
+    def _release_control(self) -> None:
         """Leave mouse and keyboard to the person, because the cell ended."""
         if self._cell is None:
             return

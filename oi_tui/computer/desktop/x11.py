@@ -250,7 +250,7 @@ class X11:
             for index in range(column, len(symbols), per_key):
                 if symbols[index] == symbol:
                     return first + index // per_key, column == 1
-        return self._put_on_spare(symbol, first, per_key, symbols), False
+        return self._map_spare_key(symbol, first, per_key, symbols), False
 
     def wait_for_rest(self) -> None:
         """Do nothing: the pointer's position shows whether a person moved it."""
@@ -331,7 +331,7 @@ class X11:
             self._x.XFree(keysyms)
         return least.value, per_key.value, symbols
 
-    def _put_on_spare(self, symbol: int, first: int, per_key: int, symbols: list[int]) -> int:
+    def _map_spare_key(self, symbol: int, first: int, per_key: int, symbols: list[int]) -> int:
         free = [at for at in range(0, len(symbols), per_key) if not any(symbols[at : at + per_key])]
         # A key gets another meaning as late as can be: programs look up what it means when they come to it.
         spare = first + free[-1] // per_key if free else next(iter(self._spares), 0)

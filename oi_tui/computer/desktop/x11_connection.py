@@ -108,7 +108,7 @@ class _Answer:
         self.result: Any = None
         self.error: Exception | None = None
 
-    def give(self, function: Callable[..., Any], arguments: tuple[object, ...]) -> None:
+    def run(self, function: Callable[..., Any], arguments: tuple[object, ...]) -> None:
         """Call the function whose answer this is."""
         try:
             self.result = function(*arguments)
@@ -128,7 +128,7 @@ class _CallThread:
         self._calls: queue.SimpleQueue[tuple[Callable[..., Any], tuple[object, ...], _Answer]] = (
             queue.SimpleQueue()
         )
-        threading.Thread(target=self._work, name="X11", daemon=True).start()
+        threading.Thread(target=self._run_calls, name="X11", daemon=True).start()
 
     def begin(self, function: Callable[..., Any], arguments: tuple[object, ...]) -> _Answer:
         """Have a function called."""
@@ -136,10 +136,10 @@ class _CallThread:
         self._calls.put((function, arguments, answer))
         return answer
 
-    def _work(self) -> None:
+    def _run_calls(self) -> None:
         while True:
             function, arguments, answer = self._calls.get()
-            answer.give(function, arguments)
+            answer.run(function, arguments)
 
 
 class _CheckedLibrary:

@@ -148,12 +148,12 @@ class Secrets:
             raise SecretError("An API key is one line of text without control characters.")
         learn(value)
 
-        def put(ring: Any) -> bool:
+        def store(ring: Any) -> bool:
             ring.set_password(_SERVICE, name, value)
             return bool(ring.get_password(_SERVICE, name) == value)
 
         try:
-            if self._ask(put):
+            if self._ask(store):
                 self._delete_from_file(name)
                 return "keyring"
         except SecretError as error:

@@ -79,7 +79,7 @@ def fetch(
         return
     try:
         paths.make_private(folder)
-        yield from _Download(address, target, stopped, sha256).work()
+        yield from _Download(address, target, stopped, sha256).run()
     except OSError as error:
         raise DownloadError(f"Could not write {target.name}: {error.strerror or error}.") from error
 
@@ -96,7 +96,7 @@ class _Download:
         self._sha256 = sha256
         self._total: int | None = None
 
-    def work(self) -> Iterator[DownloadProgress]:
+    def run(self) -> Iterator[DownloadProgress]:
         """Download the file, and resume when the connection breaks."""
         failures = 0
         while True:

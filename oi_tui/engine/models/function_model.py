@@ -48,7 +48,7 @@ class FunctionReply:
         self._request = request
         self._cancelled = threading.Event()
         self._came: queue.SimpleQueue[Delta | ErrorInfo | None] = queue.SimpleQueue()
-        threading.Thread(target=self._work, name="completions", daemon=True).start()
+        threading.Thread(target=self._run, name="completions", daemon=True).start()
 
     def __iter__(self) -> Iterator[Delta]:
         begun = False
@@ -80,7 +80,7 @@ class FunctionReply:
     def _name(self) -> str:
         return f"The function {getattr(self._completions, '__name__', 'llm.completions')}"
 
-    def _work(self) -> None:
+    def _run(self) -> None:
         try:
             given = self._completions(**self._arguments())
             if inspect.isawaitable(given) or hasattr(given, "__aiter__"):

@@ -189,14 +189,14 @@ class ToolCallParser:
         """Read on; returns what is certain."""
         if self._source is Source.CODE:
             self._add_code(text)
-            return self._give()
+            return self._pop_parts()
         if not self._call.started:
             self._raw.append(text)
         if self._source is Source.UNREADABLE:
             return []
         self._json.feed(text)
         self._read()
-        return self._give()
+        return self._pop_parts()
 
     def finish(self, *, whole: bool) -> list[Part]:
         """The end of the text. `whole`: the reply came to its end, so that missing brackets do not matter."""
@@ -207,9 +207,9 @@ class ToolCallParser:
             self._read()
         if not self._over:
             self._close_call(whole and (self._source is Source.CODE or self._call.closed))
-        return self._give()
+        return self._pop_parts()
 
-    def _give(self) -> list[Part]:
+    def _pop_parts(self) -> list[Part]:
         if not self.decided:
             return []
         parts, self._parts = self._parts, []

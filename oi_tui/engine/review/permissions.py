@@ -213,8 +213,8 @@ class Permissions:
             given = tuple(grant for _, grant in self._given)
         return (*((Permission("everything", ""),) if self.everything else ()), *given)
 
-    def give(self, grant: Permission) -> None:
-        """Let code through from now on; of two that say the same the newer one stays."""
+    def add(self, grant: Permission) -> None:
+        """Add a permission; of two that say the same the newer one stays."""
         if grant.scope == "everything" and self._visited is None:
             self._everything = True
             return

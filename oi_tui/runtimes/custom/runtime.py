@@ -46,7 +46,7 @@ class _RunThread:
         self.error: BaseException | None = None
         self._run = run
         self._abandoned = False
-        self._thread = threading.Thread(target=self._work, name=f"{language} runs", daemon=True)
+        self._thread = threading.Thread(target=self._produce_reports, name=f"{language} runs", daemon=True)
         self._thread.start()
 
     def abandon(self) -> None:
@@ -57,7 +57,7 @@ class _RunThread:
                 ctypes.c_ulong(self._thread.ident), ctypes.py_object(_Abandoned)
             )
 
-    def _work(self) -> None:
+    def _produce_reports(self) -> None:
         try:
             given = self._run(self._put)
             if isinstance(given, (str, bytes, dict)) or not hasattr(given, "__iter__"):

@@ -45,19 +45,19 @@ def split(code):
     plain = _plain(code)
     outside, inside = list(_blank(code)), list(code)
 
-    def put_outside(begin, end):
+    def move_outside(begin, end):
         outside[begin:end] = code[begin:end]
         inside[begin:end] = _blank(code[begin:end])
 
     for directive in _DIRECTIVE.finditer(_plain(code, keep_directives=True)):
         begin, end = directive.span()
         if not _OF_STATEMENT.match(directive.group()):
-            put_outside(begin, end)
+            move_outside(begin, end)
         if _CONDITION.match(directive.group()):
             inside[begin:end] = code[begin:end]
     for begin, end in _chunks(plain):
         if _stands_outside(plain[begin:end]):
-            put_outside(begin, end)
+            move_outside(begin, end)
     return "".join(outside), "".join(inside)
 
 

@@ -191,7 +191,7 @@ class Go(Compiler):
             problem = "a Go cell is a program: write `package main` instead of `package {}`".format(package)
         elif not go_cell.has_main(code):
             problem = "the Go cell has no `func main() {}`: add one"
-        return CompilationUnit({"cell.go": go_cell.give_name(code, self._name_cell())}, problem)
+        return CompilationUnit({"cell.go": go_cell.add_line_directive(code, self._name_cell())}, problem)
 
     def _name_cell(self):
         """Name the cell's file, which is in the folder of the module where there is one."""

@@ -101,7 +101,7 @@ def make_program(code, name):
     return "package main\n{}{}{}\n{}{}".format("".join(missing), line, "".join(outside), show, main)
 
 
-def give_name(code, name):
+def add_line_directive(code, name):
     """Return a whole program whose errors call the file by the name."""
     return "//line {}:1:1\n{}".format(name, code)
 

@@ -191,14 +191,14 @@ class CellChannel:
         # Lines end as they do here: to a shell the other system's ends are part of its words. The mark that
         # editors put before a text is no part of it either.
         text = code[code.startswith("\ufeff") :].replace("\r\n", "\n")
-        self._put(path, text.encode("utf-8", "surrogatepass"))
+        self._create_file(path, text.encode("utf-8", "surrogatepass"))
         return path
 
     def write_size(self, columns: int, rows: int) -> None:
         """Put the size of the terminal where a driver can read it that has no other way to know."""
         with contextlib.suppress(OSError):
             fresh = self.folder / "size.new"
-            self._put(fresh, f"{columns} {rows}\n".encode())
+            self._create_file(fresh, f"{columns} {rows}\n".encode())
             fresh.replace(self.folder / "size")
 
     def holds(self, name: str) -> bool:
@@ -220,7 +220,7 @@ class CellChannel:
             return file.read(_LARGEST)
 
     @staticmethod
-    def _put(path: Path, data: bytes) -> None:
+    def _create_file(path: Path, data: bytes) -> None:
         """Make a new file; one that a program put there is removed, not written to."""
         path.unlink(missing_ok=True)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC

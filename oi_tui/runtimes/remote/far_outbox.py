@@ -213,7 +213,7 @@ class Outbox:
 
     def _add(self, item: _WaitingFrame) -> None:
         if self._stream and self._has_room(item):
-            self._put(item)
+            self._send(item)
             return
         last = self._kept[-1] if self._kept else None
         if last and last.run == item.run and _is_line(last) and _is_line(item):
@@ -249,7 +249,7 @@ class Outbox:
         if isinstance(item.report, RunEnded) or not state:
             del self._states[item.run]
 
-    def _put(self, item: _WaitingFrame) -> None:
+    def _send(self, item: _WaitingFrame) -> None:
         assert self._stream
         self._sent += 1
         self._on_the_way += item.size
@@ -263,15 +263,15 @@ class Outbox:
             return
         for run in list(self._left_out):
             notice = Printed(_read_words(self._left_out.pop(run), self.most))
-            self._put(_WaitingFrame(frame_report(run, notice), run, notice))
+            self._send(_WaitingFrame(frame_report(run, notice), run, notice))
             if question := self._asking.pop(run, None):
-                self._put(_WaitingFrame(frame_report(run, question), run, question))
+                self._send(_WaitingFrame(frame_report(run, question), run, question))
         while self._front:
-            self._put(self._front.pop(0))
+            self._send(self._front.pop(0))
         while self._kept and self._fits(self._kept[0]):
             item = self._kept.popleft()
             self._kept_size -= item.cost
-            self._put(item)
+            self._send(item)
 
     def _suit(self, seconds: float, *, was_full: bool) -> None:
         """Let more be on the way while frames pass quickly, and less when they wait for each other."""

@@ -106,7 +106,7 @@ class JupyterServer:
         request = _Request(work)
         while not request.done.wait(_GLANCE):
             if stopped.is_set():
-                request.give_up(undo)
+                request.abandon(undo)
                 raise TargetError("Connecting was stopped.")
         return request.result()
 
@@ -258,7 +258,7 @@ class _Request(Generic[T]):
             raise self._error
         return self._found[0]
 
-    def give_up(self, undo: Callable[[T], object] | None) -> None:
+    def abandon(self, undo: Callable[[T], object] | None) -> None:
         """Undo the result when it comes: nothing waits for it."""
         with self._lock:
             self._undo = undo

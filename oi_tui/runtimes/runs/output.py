@@ -128,7 +128,7 @@ class RunOutput:
         written again after it.
         """
         self.flush()
-        self._put_below()
+        self._rewrite_below()
         name = key if isinstance(key, str) else None
         if name is not None:
             earlier = self._places.get(name) if updates else None
@@ -177,7 +177,7 @@ class RunOutput:
         if self._key is not None and not self.is_on_a_line and _join_printed(self._log[self._began :]):
             self._shown[self._key] = (self._began, len(self._log))
         self._key = None
-        self._put_below()
+        self._rewrite_below()
 
     def _go_back(self, start: int, end: int) -> None:
         """Go to the lines of an earlier value, where it and what was printed since can be written again."""
@@ -197,7 +197,7 @@ class RunOutput:
         del self._log[start:]
         self._log_size = len(_join_printed(self._log))
 
-    def _put_below(self) -> None:
+    def _rewrite_below(self) -> None:
         """Write the text below an updated value again."""
         below, self._below = self._below, []
         keys, self._below_keys = self._below_keys, {}
@@ -277,7 +277,7 @@ class RunOutput:
             self._last_line = re.split(r"[\r\n]", tail)[-1][-_LONGEST_LINE:]
             self._report_and_log(Printed(text, self._view, self._table))
         if last:
-            self._put_below()
+            self._rewrite_below()
 
 
 def _join_printed(reports: Iterable[Report]) -> str:

@@ -33,14 +33,14 @@ class PersonQuestions:
         """
         printed = Printed((text + prompt).replace("\n", "\r\n"))
         if not prompt:
-            self._put(printed)
+            self._add_reports(printed)
             self._wait_until_taken(stopped)
             return None
         typed: queue.SimpleQueue[str] = queue.SimpleQueue()
         with self._one_at_a_time:
             with self._lock:
                 self._typed = typed
-            self._put(printed, InputRequested(prompt, masked=False))
+            self._add_reports(printed, InputRequested(prompt, masked=False))
             try:
                 while not (stopped.is_set() or self._closed):
                     try:
@@ -51,7 +51,7 @@ class PersonQuestions:
             finally:
                 with self._lock:
                     self._typed = None
-                self._put(InputReceived(), Printed("\r\n"))
+                self._add_reports(InputReceived(), Printed("\r\n"))
                 self._wait_until_taken(stopped)
 
     def accept_typed(self, text: str) -> bool:
@@ -82,7 +82,7 @@ class PersonQuestions:
             while self._reports and not (stopped.is_set() or self._closed):
                 self._taken.wait(_FRAME)
 
-    def _put(self, *reports: Report) -> None:
+    def _add_reports(self, *reports: Report) -> None:
         with self._lock:
             if not self._closed:
                 self._reports += reports

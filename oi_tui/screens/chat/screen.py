@@ -216,7 +216,7 @@ class ChatScreen(BaseScreen[None]):
     @on(Prompt.LastQueuedRequested)
     def handle_last_queued_requested(self) -> None:
         """Put the last queued message back into the prompt."""
-        self.chat_view.queued.give_last_back()
+        self.chat_view.queued.restore_last()
 
     @on(Prompt.GlanceRequested)
     def handle_glance_requested(self) -> None:

@@ -41,7 +41,7 @@ class ApiKeyPanel:
     def check(self) -> None:
         """Look for the key of the model that the fields name, saved or not."""
         profile = self._editor.current
-        self._work(lambda: self._call(self._show, find_key_source(profile, self._secrets)))
+        self._run_in_thread(lambda: self._call(self._show, find_key_source(profile, self._secrets)))
 
     def _show(self, place: KeySource) -> None:
         self.place = place
@@ -61,7 +61,7 @@ class ApiKeyPanel:
             return
         self._editor.show_notice("Saving the API key ...")
 
-        def work() -> None:
+        def save() -> None:
             try:
                 was_saved = self._secrets.keep(name, key)
             except SecretError as error:
@@ -71,7 +71,7 @@ class ApiKeyPanel:
             hidden = api_key is not None and api_key.value != key
             self._call(self._show_kept, name, was_saved, hidden)
 
-        self._work(work)
+        self._run_in_thread(save)
 
     def _show_kept(self, name: str, where: str, hidden: bool) -> None:
         text = "the system's keyring" if where == "keyring" else "a file that only you can read"
@@ -97,7 +97,7 @@ class ApiKeyPanel:
         )
 
     def _forget(self, name: str) -> None:
-        def work() -> None:
+        def delete() -> None:
             try:
                 self._secrets.forget(name)
             except SecretError as error:
@@ -105,7 +105,7 @@ class ApiKeyPanel:
             else:
                 self._call(self._forgotten, name)
 
-        self._work(work)
+        self._run_in_thread(delete)
 
     def _forgotten(self, name: str) -> None:
         if self._editor.profile.origins.get("api_key") == "changed":
@@ -113,7 +113,7 @@ class ApiKeyPanel:
         self._editor.show_notice(f"Deleted {name}.")
         self.check()
 
-    def _work(self, work: Callable[[], object]) -> None:
+    def _run_in_thread(self, work: Callable[[], object]) -> None:
         self._editor.run_worker(work, thread=True, group="key", exit_on_error=False)
 
     def _call(self, act: Callable[..., None], *given: object) -> None:

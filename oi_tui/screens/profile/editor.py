@@ -235,8 +235,8 @@ class ProfileEditor(Page[Profile | None]):
 
     def _apply_model(self, choice: ModelChoice | None) -> None:
         if choice is not None:
-            self._fields.get_field("model").put(choice.model)
-            self._fields.get_field("api_base").put(choice.api_base)
+            self._fields.get_field("model").set_original(choice.model)
+            self._fields.get_field("api_base").set_original(choice.api_base)
 
     def reset_all(self) -> None:
         """Reset every field to its default. Nothing is saved yet."""
@@ -296,7 +296,7 @@ class ProfileEditor(Page[Profile | None]):
         self.profile = self.profile.with_changes("changed", api_key=None)
         self.used = True
         with field.prevent(SettingField.Edited):
-            field.put(None)
+            field.set_original(None)
 
     def write(self, changes: Mapping[str, Value], written: Mapping[str, Value]) -> None:
         """Write `written` to the file, and close with the profile that has all `changes`.

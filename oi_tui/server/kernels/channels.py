@@ -89,7 +89,7 @@ class Kernel:
             await client.abort_waiting()
         # The first stop ends the question or the code, the second one its language.
         for seconds in (2.0, 10.0):
-            self.session.give_up_question()
+            self.session.reject_question()
             self.session.stop()
             if await asyncio.to_thread(self.session.wait, seconds):
                 break

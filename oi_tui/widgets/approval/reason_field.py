@@ -23,7 +23,7 @@ class ReasonField(Field):
         self.focus()
 
     @on(Input.Changed)
-    def _put_reason_for_digit(self) -> None:
+    def _fill_in_reason(self) -> None:
         if self._has_quick_reasons and self.value in ("1", "2", "3", "4"):
             self.value = QUICK_REASONS[int(self.value) - 1]
             self.cursor_position = len(self.value)

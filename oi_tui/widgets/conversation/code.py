@@ -266,7 +266,7 @@ def mark_active(row: Row, look: Styles) -> Row:
     return Row(segments, row.text, row.indent, row.joint, fill=ground)
 
 
-def put_at_end(rows: Sequence[Row], text: str, width: int, style: Style) -> None:
+def append_at_end(rows: Sequence[Row], text: str, width: int, style: Style) -> None:
     """Add a text at the right end of the first row that has room for it within `width` cells."""
     for row in rows if text else ():
         # The text keeps two cells from the code, and one from the edge.

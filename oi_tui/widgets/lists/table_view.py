@@ -106,11 +106,11 @@ class TableView(ScrollView, can_focus=True):
         self._pages, self._asked = {}, set(pages)
         self.virtual_size = Size(0, shape.rows + _HEADER)
         for place, rows in pages.items():
-            self.put(place, rows)
+            self.set_page(place, rows)
         self._select(self.row, self.column)
 
-    def put(self, place: PageKey, rows: Sequence[TableRow]) -> None:
-        """Take a page."""
+    def set_page(self, place: PageKey, rows: Sequence[TableRow]) -> None:
+        """Set the rows of a page."""
         if place not in self._asked:
             return
         while len(self._pages) >= _KEPT:
@@ -128,7 +128,7 @@ class TableView(ScrollView, can_focus=True):
         self._reveal()
         self.refresh()
 
-    def give_up(self, place: PageKey) -> None:
+    def forget_request(self, place: PageKey) -> None:
         """Allow a page that did not come to be requested again."""
         self._asked.discard(place)
 

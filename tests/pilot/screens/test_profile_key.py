@@ -46,15 +46,15 @@ async def test_where_the_key_is_and_goes_to_is_reported_and_follows_the_model(pa
             "keys.json, which only you can read. f3 deletes it. An API key is looked for in the command line"
             in reported(app)
         )
-        app.field("model").put("mistral/y")
+        app.field("model").set_original("mistral/y")
         await until(pilot, lambda: "MISTRAL_API_KEY comes from the environment." in reported(app))
-        app.field("model").put("groq/z")
+        app.field("model").set_original("groq/z")
         await until(
             pilot, lambda: "GROQ_API_KEY is not set; a key that you type is saved in" in reported(app)
         )
-        app.field("model").put("ollama/z")
+        app.field("model").set_original("ollama/z")
         await until(pilot, lambda: "ollama needs no API key" in reported(app))
-        app.field("model").put("my-own")
+        app.field("model").set_original("my-own")
         await until(pilot, lambda: "The provider of my-own is unknown" in reported(app))
         assert "canary" not in reported(app)
 

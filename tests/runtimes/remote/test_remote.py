@@ -1226,7 +1226,7 @@ def test_a_grant_never_goes_to_another_target(make: Make) -> None:
         places.append(computer.where)
         grants.enter(computer.place_key)
         assert not grants
-        grants.give(Permission("language", "python"))
+        grants.add(Permission("language", "python"))
         assert grants
     assert places[0] == places[1]
     computer.targets.use("local")

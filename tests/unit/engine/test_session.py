@@ -188,7 +188,7 @@ def test_a_grant_can_be_revoked_and_everything_with_it() -> None:
     session = make()
     narrow, wide = Permission("code", "python", "a"), Permission("language", "python")
     for grant in (narrow, wide):
-        session.permissions.give(grant)
+        session.permissions.add(grant)
     session.auto_run = True
     assert [permission.scope for permission in session.permissions.in_force] == [
         "everything",
@@ -202,7 +202,7 @@ def test_a_grant_can_be_revoked_and_everything_with_it() -> None:
 
 def test_a_grant_never_covers_code_that_may_have_been_cut_off() -> None:
     session = make([Text("So:\n```py\na\n")], supports_functions=False)
-    session.permissions.give(Permission("language", "python"))
+    session.permissions.add(Permission("language", "python"))
     assert len(of(work(session), ApprovalRequested)) == 1
 
 
@@ -518,7 +518,7 @@ def test_auto_run_that_is_switched_on_with_an_answer_is_reported_of_with_the_way
 
 def test_code_counts_as_earlier_code_of_its_language_whatever_the_model_calls_it() -> None:
     session = make([call("exec(x)", "py")], [call("print(1)")])
-    session.permissions.give(Permission("unremarkable", "python"))
+    session.permissions.add(Permission("unremarkable", "python"))
     events = work(session)
     assert [q.message.content for q in of(events, ApprovalRequested)] == ["exec(x)", "print(1)"]
 
@@ -544,7 +544,7 @@ def test_an_interrupt_before_the_question_asks_and_runs_nothing() -> None:
 
 def test_what_was_granted_here_is_not_granted_elsewhere() -> None:
     session = make([call("a")], [Text("ok")], [call("b")], [Text("ok")], [call("c")], [Text("ok")])
-    session.permissions.give(Permission("language", "python"))
+    session.permissions.add(Permission("language", "python"))
     assert asked(work(session)) == []
     session.computer.targets.use("ssh:gpu1")
     assert [question.message.content for question in asked(work(session))] == ["b"]
@@ -595,7 +595,7 @@ def test_a_question_about_sql_names_the_database_and_what_was_granted_holds_for_
     session.computer.databases["python"] = "SQLite, old.db"
     (question,) = asked(work(session))
     assert question.note == "It runs in SQLite, old.db."
-    session.permissions.give(Permission("language", "python"))
+    session.permissions.add(Permission("language", "python"))
     assert asked(work(session)) == []
     session.computer.databases["python"] = "SQLite, new.db"
     (question,) = asked(work(session))

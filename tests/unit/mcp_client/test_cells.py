@@ -87,10 +87,10 @@ def test_an_interrupt_ends_a_call_of_a_cell_and_keeps_variables(
 
 def test_a_grant_for_python_does_not_cover_tools(open_workspace: Open) -> None:
     workspace = open_workspace()
-    workspace.session.permissions.give(Permission("language", "python"))
+    workspace.session.permissions.add(Permission("language", "python"))
     assert not run(workspace, "print(1)")[1]
     assert run(workspace, "print(tools.t.add(a=1))")[1]
-    workspace.session.permissions.give(Permission("language", "mcp:t.add"))
+    workspace.session.permissions.add(Permission("language", "mcp:t.add"))
     printed, asked = run(workspace, "print(tools.t.add(a=1))")
     assert not asked
     assert "{'sum': 2}" in printed

@@ -208,8 +208,8 @@ def test_names_that_several_tools_share_in_python_are_refused_and_grants_hold_fo
     workspace = open_workspace(servers=[server("a-b"), server("a_b")])
     assert "is the name of several tools: a-b.add, a_b.add." in run(workspace, "tools.a_b.add(a=1)")[0]
     # A grant for a tool of one server holds for no tool of another one.
-    workspace.session.permissions.give(Permission("language", "python"))
-    workspace.session.permissions.give(Permission("language", "mcp:a-b.add"))
+    workspace.session.permissions.add(Permission("language", "python"))
+    workspace.session.permissions.add(Permission("language", "mcp:a-b.add"))
     other = CallableTools(frozenset({"a_b.add"}), frozenset({"mcp:a-b.add"}))
     assert other.allows(McpTool("a-b", "add"))
     assert not other.allows(McpTool("a_b", "add"))
@@ -217,8 +217,8 @@ def test_names_that_several_tools_share_in_python_are_refused_and_grants_hold_fo
 
 def test_a_grant_holds_for_a_server_whose_name_python_writes_otherwise(open_workspace: Open) -> None:
     workspace = open_workspace(servers=[server("my-tools")])
-    workspace.session.permissions.give(Permission("language", "python"))
-    workspace.session.permissions.give(Permission("language", "mcp:my-tools.add"))
+    workspace.session.permissions.add(Permission("language", "python"))
+    workspace.session.permissions.add(Permission("language", "mcp:my-tools.add"))
     printed, asked = run(workspace, "print(tools.my_tools.add(a=1))")
     assert not asked
     assert "{'sum': 2}" in printed

@@ -108,7 +108,7 @@ def test_grants_hold_for_one_tool_and_safe_mode_asks_nevertheless(open_workspace
     def answer(request: ApprovalRequested) -> None:
         asked.append(request.message.format or "")
         language = request.message.format or ""
-        workspace.session.permissions.give(Permission("language", language))
+        workspace.session.permissions.add(Permission("language", language))
         request.run()
 
     work(workspace, answer)

@@ -512,7 +512,7 @@ def test_a_program_that_asks_for_input_gets_what_is_typed_or_the_end_of_input(
 def asked(interpreter: OpenInterpreter) -> list[str]:
     """The code of the next turn that a grant for Python without findings does not cover."""
     session = interpreter._turns.begin()
-    session.permissions.give(Permission("unremarkable", "python"))
+    session.permissions.add(Permission("unremarkable", "python"))
     questions = []
     for event in session.turn("go"):
         if isinstance(event, ApprovalRequested):

@@ -162,7 +162,7 @@ def test_what_a_cell_does_not_name_may_not_be_asked(open_workspace: Open, served
 
 def test_grants_for_python_do_not_cover_requests(open_workspace: Open) -> None:
     workspace = open_workspace()
-    workspace.session.permissions.give(Permission("language", "python"))
+    workspace.session.permissions.add(Permission("language", "python"))
     assert not run(workspace, "print(1)")[1]
     assert run(workspace, "print(llm('x'))")[1]
     workspace.session.auto_run = True

@@ -1307,13 +1307,13 @@ def test_a_grant_that_is_used_up_or_for_another_language_covers_nothing(folder: 
 def test_of_two_grants_that_say_the_same_one_stays_and_is_revoked_once() -> None:
     grants = Permissions()
     for code in ("a", "b", "a"):
-        grants.give(Permission("code", "python", code))
+        grants.add(Permission("code", "python", code))
     assert [item.code for item in grants] == ["b", "a"]
     assert grants
     assert grants.revoke(Permission("code", "python", "a"))
     assert not grants.revoke(Permission("code", "python", "a"))
     assert not grants.revoke(Permission("everything", ""))
-    grants.give(Permission("everything", "python"))
+    grants.add(Permission("everything", "python"))
     assert [item.scope for item in grants.in_force] == ["everything", "code"]
     assert grants.revoke(Permission("everything", ""))
     assert not grants.everything
@@ -1328,7 +1328,7 @@ def test_the_narrowest_grant_is_used_and_a_count_is_spent_last(folder: Path) -> 
         Permission("language", "python"),
         Permission("unremarkable", "python"),
     ):
-        grants.give(grant)
+        grants.add(grant)
     used = grants.use("python", "print(1)", folder)
     assert used is not None
     assert used.scope == "unremarkable"
@@ -1365,7 +1365,7 @@ def test_a_session_asks_for_what_the_grant_does_not_cover(ran: list[str], asked:
 
 def test_code_of_the_persons_own_counts_as_earlier_code() -> None:
     session = make([call("print(1)")])
-    session.permissions.give(Permission("unremarkable", "python"))
+    session.permissions.add(Permission("unremarkable", "python"))
     list(session.run("py", "exec('x')"))
     assert len(of(work(session), ApprovalRequested)) == 1
 
@@ -1387,7 +1387,7 @@ def test_safe_mode_asks_for_risks_and_not_for_what_is_only_unchecked() -> None:
 def test_what_is_called_python_and_is_not_is_never_known_to_be_harmless() -> None:
     session = make([call("print(1)")], [call("print(2)")])
     session.computer.replaced = frozenset({"python"})
-    session.permissions.give(Permission("unremarkable", "python"))
+    session.permissions.add(Permission("unremarkable", "python"))
     assert len(of(work(session), ApprovalRequested)) == 2
     assert [offer.scope for offer in offers("python", "print(1)", Path("/"), session.earlier)] == [
         "code",

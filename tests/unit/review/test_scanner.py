@@ -419,7 +419,7 @@ def test_the_narrowest_grant_is_used_and_one_for_a_number_of_pieces_last() -> No
     ]
     permissions = Permissions()
     for item in given:
-        permissions.give(item)
+        permissions.add(item)
     for used in (given[4], given[3], given[2]):
         assert permissions.use("python", code, HERE) == used
         assert permissions.revoke(used)

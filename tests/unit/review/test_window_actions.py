@@ -91,11 +91,11 @@ def test_a_grant_for_a_window_covers_its_kinds_only_and_is_revoked_alone() -> No
     clicks = Permission("window", "python", window=RENAME, kinds=frozenset(["clicks"]))
     types = Permission("window", "python", window=OTHER, kinds=frozenset(["types"]))
     permissions = Permissions()
-    permissions.give(clicks)
+    permissions.add(clicks)
     assert permissions.use("python", click, HERE) == clicks
     assert permissions.use("python", write, HERE) is None
     assert permissions.use("shell", click, HERE) is None
-    permissions.give(types)
+    permissions.add(types)
     # Both are granted, but not in one window.
     assert permissions.use("python", f"{click}\n{write}", HERE) is None
     assert permissions.windows == (

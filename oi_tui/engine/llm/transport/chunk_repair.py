@@ -13,8 +13,8 @@ IMAGE_NOT_SHOWN = "[The model sent an image, which cannot be shown.]"
 _KINDS_OF_THOUGHTS = ("thinking", "reasoning", "thought")
 
 
-def put_right(record: dict[str, Any], *, error: bool = False) -> bool:
-    """Put odd values of a chunk right, in place. Returns whether there were any.
+def repair(record: dict[str, Any], *, error: bool = False) -> bool:
+    """Repair odd values of a chunk, in place. Returns whether there were any.
 
     `error`: the event was announced as one.
     """

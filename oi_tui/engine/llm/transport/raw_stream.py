@@ -18,8 +18,8 @@ from oi_tui.engine.llm.transport.chunk_repair import (
     find_signed_fields,
     is_error,
     join_text,
-    put_right,
     remove_traceback,
+    repair,
 )
 from oi_tui.engine.llm.transport.foreign_format import ForeignFormat, recognise
 from oi_tui.engine.llm.transport.sse_filter import SseFilter
@@ -162,7 +162,7 @@ class RawReply:
                 message = {"content": text}
             case _:
                 return None
-        put_right({"choices": [{"delta": message}]})
+        repair({"choices": [{"delta": message}]})
         return message
 
     def find_whole_end(self) -> str | None:

@@ -4,7 +4,7 @@ import json
 import re
 from typing import Any
 
-from oi_tui.engine.llm.transport.chunk_repair import find_signed_parts, is_chunk, put_right
+from oi_tui.engine.llm.transport.chunk_repair import find_signed_parts, is_chunk, repair
 from oi_tui.engine.llm.transport.foreign_format import ForeignFormat, recognise
 
 #: Lines of server-sent events that carry no data.
@@ -156,7 +156,7 @@ class SseFilter:
         if not announced and not (is_chunk(record) and (event or "choices" in record)):
             return data
         self._signed += find_signed_parts(record)
-        changed = put_right(record, error=announced)
+        changed = repair(record, error=announced)
         self._note(record)
         return json.dumps(record) if changed else data
 

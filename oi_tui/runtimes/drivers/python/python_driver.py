@@ -72,10 +72,10 @@ class Driver:
         self.imports.makers["oi_tui"] = _find_application
         self._install()
         if os.environ.get("OI_TUI_COMPUTER_API"):
-            self._saved["computer"] = import_quietly("python_computer").give(self)
+            self._saved["computer"] = import_quietly("python_computer").install(self)
         if os.environ.get("OI_TUI_TOOLS"):
-            self._saved["tools"] = import_quietly("python_tools").give()
-        self._saved.update(import_quietly("python_llm").give(import_quietly))
+            self._saved["tools"] = import_quietly("python_tools").install()
+        self._saved.update(import_quietly("python_llm").install(import_quietly))
 
     def _install(self):
         builtins.input = self._input
@@ -349,7 +349,7 @@ class Driver:
         finally:
             self._trace = sys.gettrace()
             sys.settrace(None)
-            self._put_back()
+            self._restore_settings()
 
     def _interactivity(self):
         """Return which values a cell shows, where code set `ast_node_interactivity` as in notebooks."""
@@ -357,8 +357,8 @@ class Driver:
             return "last_expr"
         return self._get_ipython().ast_node_interactivity
 
-    def _put_back(self):
-        """After the program's own code: what the driver's could not work with."""
+    def _restore_settings(self):
+        """Restore, after the program's own code, the settings that the driver's code needs."""
         if sys.getrecursionlimit() < _LEAST_RECURSION:
             sys.setrecursionlimit(self._recursion)
         if isinstance(getattr(self._trace, "__self__", None), getattr(sys.modules.get("bdb"), "Bdb", ())):

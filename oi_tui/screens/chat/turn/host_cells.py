@@ -169,7 +169,7 @@ class HostCells:
         try:
             messages = await cell.done
         except asyncio.CancelledError:
-            self._give_up(cell)
+            self._abandon(cell)
             raise
         workspace = self.view.workspace
         code = next((message for message in messages if message.type == "code"), None)
@@ -181,7 +181,7 @@ class HostCells:
         )
         return report.to_dict()
 
-    def _give_up(self, cell: _Cell) -> None:
+    def _abandon(self, cell: _Cell) -> None:
         """End the code of a host that has disconnected or cancelled it."""
         if cell in self._waiting:
             self._waiting.remove(cell)

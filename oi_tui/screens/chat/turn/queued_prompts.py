@@ -30,13 +30,13 @@ class QueuedPrompts:
         self._prompt.queue_waits = bool(self._bar)
         return text
 
-    def give_last_back(self) -> None:
+    def restore_last(self) -> None:
         """Put the last queued message back into the prompt."""
         if self._bar:
             self._prompt.put_back(self._bar.pop_last())
             self._prompt.queue_waits = bool(self._bar)
 
-    def give_all_back(self) -> None:
+    def restore_all(self) -> None:
         """Put all queued messages back into the prompt; drop the commands."""
         if self._bar:
             texts = self._bar.pop_all()

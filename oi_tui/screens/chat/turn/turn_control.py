@@ -82,7 +82,7 @@ class TurnControl:
         self._progress.end()
         self._conversation.activity_line.show(None)
         self.tokens = 0
-        self._queued.give_all_back()
+        self._queued.restore_all()
 
     def pop_events(self) -> list[Event]:
         """Return the events of the turn since the last call; none of a turn that was abandoned."""
@@ -119,7 +119,7 @@ class TurnControl:
         if event.outcome == "done" and self._with_model:
             self._title.start()
         if event.outcome != "done":
-            self._queued.give_all_back()
+            self._queued.restore_all()
         while self._queued and not self.busy:
             self.send_queued(self._queued.pop_first())
 

@@ -6,11 +6,11 @@ from oi_tui.messages import Message
 from oi_tui.text import format_duration, normalise_line_ends
 from oi_tui.widgets.conversation.code import (
     Highlighter,
+    append_at_end,
     draw_code_line,
     find_changed_lines,
     mark_active,
     measure_gutter,
-    put_at_end,
 )
 from oi_tui.widgets.conversation.rows import Row
 from oi_tui.widgets.conversation.styles import Styles
@@ -120,7 +120,7 @@ class CellCode:
         shown = (code, self._format_line_time() if timed else "")
         if self._active is None or self._active[0] != shown:
             rows = [mark_active(row, look) for row in code]
-            put_at_end(rows, shown[1], width, look.code_active_muted)
+            append_at_end(rows, shown[1], width, look.code_active_muted)
             self._active = (shown, rows)
         return self._active[1]
 

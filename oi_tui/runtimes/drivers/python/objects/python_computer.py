@@ -31,7 +31,7 @@ def find(name):
     return spec
 
 
-def give(driver):
+def install(driver):
     """Make `computer` a name that every cell knows; an older Python gets one that says what it needs."""
     if sys.version_info < _OBJECT:
         builtins.computer = UnavailableComputer()

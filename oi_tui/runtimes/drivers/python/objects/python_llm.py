@@ -25,7 +25,7 @@ _LONGEST_ROW = 60
 _import = __import__
 
 
-def give(import_quietly):
+def install(import_quietly):
     """Make `llm` and `llm_map` names that every cell knows, and return them."""
     global _import
     _import = import_quietly

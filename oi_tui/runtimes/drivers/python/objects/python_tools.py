@@ -18,7 +18,7 @@ import python_requests
 VARIABLE = "OI_TUI_TOOLS"
 
 
-def give():
+def install():
     """Make `tools` a name that every cell knows."""
     builtins.tools = Tools()
     return builtins.tools
