@@ -231,7 +231,7 @@ class OiTui(ImageSupportMixin, IdleClock):
         from oi_tui.engine.events import Noticed
 
         if problem:
-            self._chat.chat_view.turns.keep(Noticed(problem, "warning"))
+            self._chat.chat_view.turns.queue_notice(Noticed(problem, "warning"))
 
     @on(ChatScreen.Ready)
     def handle_ready(self) -> None:

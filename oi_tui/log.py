@@ -111,8 +111,8 @@ def begin() -> None:
     _root.addHandler(handler)
 
 
-def keep_others() -> None:
-    """Keep what other packages report too, which would go to standard error else."""
+def capture_other_loggers() -> None:
+    """Log what other packages report too, which would go to standard error otherwise."""
     root = logging.getLogger()
     for handler in _root.handlers:
         if handler not in root.handlers:

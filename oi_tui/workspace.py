@@ -141,8 +141,8 @@ class Workspace:
         for service in (self.model, self.conversation, self.languages, self.mcp):
             service.apply(profile)
 
-    def keep(self, **changes: Value) -> str:
-        """Write settings into the profile, for the next time.
+    def save_settings(self, **changes: Value) -> str:
+        """Save settings in the profile, for the next start.
 
         Returns why they last only until the end of the program, or "".
         """
@@ -182,7 +182,7 @@ class Workspace:
         """Save a program's picture to a file. Returns its path, "" when that fails."""
         if message.format == "path":
             return message.content
-        path = images.keep(message, paths.data() / "outputs")
+        path = images.save(message, paths.data() / "outputs")
         return str(path) if path else ""
 
     def warm_up(self) -> None:
@@ -201,7 +201,7 @@ class Workspace:
         self.languages.stop_computer_api()
         self.session.close()
         if not self._lent:
-            self.conversation.keep_variables()
+            self.conversation.save_variables()
         self.mcp.close()
         self.languages.close()
         rescued = self.conversation.close()

@@ -61,7 +61,7 @@ class OiTuiAgent:
     ) -> schema.NewSessionResponse:
         """Begin a conversation."""
         workspace = self._workspace(cwd, mcp_servers)
-        session = self._keep(workspace.conversation.id, workspace)
+        session = self._add_session(workspace.conversation.id, workspace)
         session.introduce()
         return schema.NewSessionResponse(session_id=session.id, modes=session.modes)
 
@@ -94,7 +94,7 @@ class OiTuiAgent:
         else:
             copy = await self._resume(cwd, session_id, mcp_servers)
             copy.conversation.branch(copy.session.messages)
-        session = self._keep(copy.conversation.id, copy)
+        session = self._add_session(copy.conversation.id, copy)
         session.introduce()
         return schema.ForkSessionResponse(session_id=session.id, modes=session.modes)
 
@@ -151,14 +151,14 @@ class OiTuiAgent:
             raise make_error(f"There is no open session {visible(id)}.")
         return self._sessions[id]
 
-    def _keep(self, id: str, workspace: Workspace) -> AcpSession:
+    def _add_session(self, id: str, workspace: Workspace) -> AcpSession:
         self._sessions[id] = AcpSession(id, workspace, self._client, can_type=self._can_type)
         return self._sessions[id]
 
     async def _save(self, cwd: str, id: str, servers: Sequence[Any] | None) -> AcpSession:
         if id in self._sessions:
             return self._sessions[id]
-        session = self._keep(id, await self._resume(cwd, id, servers))
+        session = self._add_session(id, await self._resume(cwd, id, servers))
         session.is_reopened = not left_targets.list_for_conversation(id)
         return session
 

@@ -27,7 +27,7 @@ def run(profile: Callable[[], Profile], profile_path: Path | None) -> int:
     `profile` gives the profile of a session in the working directory, and raises ProfileError.
     """
     log.begin()
-    log.keep_others()
+    log.capture_other_loggers()
     close_to_others()
     with ExitStack() as stack:
         models = stack.enter_context(ModelProcess(keys=Secrets().key_for))

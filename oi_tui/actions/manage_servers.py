@@ -184,7 +184,7 @@ class ServerManager:
 
     def _use(self, lines: tuple[str, ...]) -> None:
         self._ui.apply_profile(self._workspace.profile.with_changes(mcp_servers=lines))
-        if problem := self._workspace.keep(mcp_servers=lines):
+        if problem := self._workspace.save_settings(mcp_servers=lines):
             self._ui.show_notice(problem, warning=True)
 
     def _trust(self, status: ServerStatus) -> None:

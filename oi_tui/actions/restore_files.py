@@ -136,7 +136,7 @@ class FileRestorer:
                 return
             back, actions, problems = done
             with contextlib.suppress(OSError):
-                self._workspace.snapshots.note(back)
+                self._workspace.snapshots.save_change_set(back)
             self._report(back, actions, problems)
 
         self._ui.run_then(lambda: _try(lambda: files.restore(change_set)), show_result)

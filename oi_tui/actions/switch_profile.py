@@ -41,7 +41,7 @@ class ProfileSwitcher:
         if "://" in name:
             self._ui.show_notice(f"Fetching {one_line(name, 200)} ...")
 
-        def go_on(result: "_LoadedProfile | ExternalContent | str") -> None:
+        def apply_result(result: "_LoadedProfile | ExternalContent | str") -> None:
             if wish != self._wish:
                 return
             match result:
@@ -54,7 +54,7 @@ class ProfileSwitcher:
                 case str():
                     self._ui.show_notice(f"The profile was not changed: {result}", warning=True)
 
-        self._ui.run_then(lambda: _try_work(lambda: _open(name, before)), go_on)
+        self._ui.run_then(lambda: _try_work(lambda: _open(name, before)), apply_result)
 
     def _ask(self, name: str, shown: ExternalContent, before: Profile) -> None:
         """Show the whole content; exactly what was shown is used, even if the file changes meanwhile."""

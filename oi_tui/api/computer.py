@@ -166,7 +166,7 @@ class ApiComputer(SettingGroup):
             )
             self._settings.start()
             for language, code in profile.startup:
-                self._note(language, code)
+                self._review(language, code)
             finalize(self, partial(_close, self._runtimes, self._cells))
         return self._runtimes
 
@@ -336,7 +336,7 @@ class ApiComputer(SettingGroup):
         self.runtimes.reset()
         self._earlier.forget()
         for language, code in self._settings.profile.startup:
-            self._note(language, code)
+            self._review(language, code)
 
     def _forget_processes(self) -> None:
         """Leave the languages to the process that this one was forked from."""
@@ -344,13 +344,13 @@ class ApiComputer(SettingGroup):
         self._with_object, self._earlier = {}, EarlierCode()
         self._settings.start_anew()
 
-    def _note(self, language: str, code: str) -> None:
+    def _review(self, language: str, code: str) -> None:
         """Tell the review what code changes in the languages."""
         runtimes = self.runtimes
-        self._earlier.note(runtimes.resolve(language) or language, code, runtimes.cwd)
+        self._earlier.add(runtimes.resolve(language) or language, code, runtimes.cwd)
 
     def _run(self, language: str, code: str, *, display: bool) -> Iterator[Chunk]:
-        self._note(language, code)
+        self._review(language, code)
         writer = ChunkWriter()
         program_input = InputAnswerer(self.runtimes.send_input, self._settings.on_input)
         screen = NotebookDisplay()

@@ -77,8 +77,8 @@ class ConversationFile:
         self._is_exported = place is not None and (export or self._is_named)
         return journal, messages
 
-    def note(self, messages: Sequence[Message]) -> list[Chunk]:
-        """Remember the conversation after a turn, release its file, and return it as chunks."""
+    def finish_turn(self, messages: Sequence[Message]) -> list[Chunk]:
+        """Store the conversation after a turn, release its file, and return it as chunks."""
         self._messages = tuple(messages)
         contents = convert_messages(messages)
         self._chunks = [dict(chunk) for chunk in contents]

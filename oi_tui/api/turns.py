@@ -137,7 +137,7 @@ class Turns:
             with self._lock:
                 model = self._model.interactive_model()
                 found = interactive.run(profile, model, runtimes, opened, self._computer.earlier)
-                self.messages = self.file.note(found)
+                self.messages = self.file.finish_turn(found)
         else:
             for words in interactive.read_lines():
                 answer(words)
@@ -282,7 +282,7 @@ class Turns:
             # forked process, the turn is that of its parent.
             if self._session is session:
                 _end(session, turn)
-                self._follow(self.file.note(session.messages))
+                self._follow(self.file.finish_turn(session.messages))
                 self._session = None
 
     def _follow(self, messages: Iterable[Chunk]) -> None:

@@ -141,7 +141,7 @@ class AttachedConversation:
             while self._said.popleft() != message.content:
                 pass
         else:
-            self._handler.note(f"\nYou, elsewhere: {message.content}")
+            self._handler.print_notice(f"\nYou, elsewhere: {message.content}")
 
     def _follow(self, record: Mapping[str, Any]) -> None:
         match record:
@@ -164,12 +164,12 @@ class AttachedConversation:
             case {"event": "run.reported", "report": "input.received" | "ended"}:
                 self._end_input()
             case {"event": "error", "message": problem}:
-                self._handler.note(str(problem))
+                self._handler.print_notice(str(problem))
                 self._allow_answer()
             case {"event": "connection.lost"}:
-                self._handler.note("The connection is lost. Connecting again; ctrl+d leaves.")
+                self._handler.print_notice("The connection is lost. Connecting again; ctrl+d leaves.")
             case {"event": "connection.back"}:
-                self._handler.note("Connected again.")
+                self._handler.print_notice("Connected again.")
                 self._allow_answer()
                 if self._sent_input:
                     self._open_input(self._sent_input)
@@ -214,7 +214,7 @@ class AttachedConversation:
         elif question and not question.sent and self._may_approve:
             self._answer(question, line)
         elif self._busy:
-            self._handler.note("Not sent: the session is busy. ctrl+c stops it.")
+            self._handler.print_notice("Not sent: the session is busy. ctrl+c stops it.")
         elif self._keyboard.is_terminal and not self._keyboard.settled(line):
             # More lines of a pasted text follow; it is one message.
             self._prompted = True
@@ -229,7 +229,7 @@ class AttachedConversation:
     def _end_of_input(self) -> None:
         """Leave. A question stays open for others, and what runs continues."""
         self._left = True
-        self._handler.note("")
+        self._handler.print_notice("")
 
     def _handle_interrupt(self) -> None:
         """Stop what is in progress if ctrl+c was pressed; twice while nothing does leaves."""
@@ -246,12 +246,12 @@ class AttachedConversation:
             self._left = True
         else:
             self._interrupted = time.monotonic()
-            self._handler.note("\nctrl+c again leaves; the session continues.")
+            self._handler.print_notice("\nctrl+c again leaves; the session continues.")
 
     def _send(self, record: Mapping[str, Any]) -> bool:
         sent = self._link.send(record)
         if not sent:
-            self._handler.note("Not sent: there is no connection just now.")
+            self._handler.print_notice("Not sent: there is no connection just now.")
         return sent
 
     def _show_unsent(self) -> None:
@@ -260,7 +260,7 @@ class AttachedConversation:
         self._keyboard.early.clear()
         self._keyboard.draft = ""
         if unsent:
-            self._handler.note(f"Not sent: {one_line(unsent, 1000)}")
+            self._handler.print_notice(f"Not sent: {one_line(unsent, 1000)}")
 
     # -- the question -----------------------------------------------------------------------------
 
@@ -273,13 +273,13 @@ class AttachedConversation:
         self._question = _Question(str(asked["id"]), message, compute_code_hash(code), code, offers)
         self._handler.code(message, code)
         for text in filter(None, (asked.get("note"), asked.get("caution"))):
-            self._handler.note(str(text))
+            self._handler.print_notice(str(text))
         program, folder = str(asked.get("program", "")), str(asked.get("folder", ""))
-        self._handler.note(f"It would run in {one_line(program, 200)}, in {one_line(folder, 300)}.")
+        self._handler.print_notice(f"It would run in {one_line(program, 200)}, in {one_line(folder, 300)}.")
         if findings := [one_line(str(item), 200) for item in asked.get("findings") or ()]:
-            self._handler.note(f"What it does: {'; '.join(findings)}.")
+            self._handler.print_notice(f"What it does: {'; '.join(findings)}.")
         if not self._may_approve:
-            self._handler.note("It waits for an answer elsewhere, because this is not a terminal.")
+            self._handler.print_notice("It waits for an answer elsewhere, because this is not a terminal.")
 
     def _show_question(self, question: _Question) -> None:
         """Ask once typing stops; what was typed before is no answer."""
@@ -300,7 +300,7 @@ class AttachedConversation:
         if question.why:
             self._decide(question, "reject", reason=line.strip())
         elif not self._keyboard.settled(line):
-            self._handler.note("Stop typing to answer.")
+            self._handler.print_notice("Stop typing to answer.")
         elif question.choosing:
             self._choose(question, line.strip())
         else:
@@ -311,7 +311,7 @@ class AttachedConversation:
         if number.isdecimal() and 0 < int(number[:6]) <= len(question.offers):
             self._decide(question, "always", grant=int(number))
         elif number:
-            self._handler.note(f"Enter a number from 1 to {len(question.offers)}.")
+            self._handler.print_notice(f"Enter a number from 1 to {len(question.offers)}.")
 
     def _handle_answer(self, question: _Question, word: str) -> None:
         match word:
@@ -324,14 +324,14 @@ class AttachedConversation:
             case "a" | "always" if question.offers and not question.edited:
                 question.choosing = True
                 for number, offer in enumerate(question.offers, 1):
-                    self._handler.note(f"  {number}  {offer}")
+                    self._handler.print_notice(f"  {number}  {offer}")
             case "e" | "edit":
                 question.code, problem = edit(question.code, f".{question.message.format or 'txt'}")
                 if problem:
-                    self._handler.note(problem)
+                    self._handler.print_notice(problem)
                 self._handler.code(question.message, question.code)
             case _:
-                self._handler.note("Answer y, n or e, and enter.")
+                self._handler.print_notice("Answer y, n or e, and enter.")
 
     def _decide(self, question: _Question, decision: str, **more: str | int) -> None:
         answer = {"do": "answer", "question": question.id, "hash": question.hash, "decision": decision}
@@ -343,7 +343,7 @@ class AttachedConversation:
             return
         self._question = None
         if not question.sent or decision == "withdrawn":
-            self._handler.note(_ELSEWHERE.get(decision, "Answered elsewhere."))
+            self._handler.print_notice(_ELSEWHERE.get(decision, "Answered elsewhere."))
         if self._keyboard.is_terminal:
             # What was begun as an answer must not become a message.
             self._keyboard.set_typed_aside()

@@ -36,7 +36,7 @@ class Images:
         if kind not in _FORMATS:
             return ""
         fetched = message.but(format=_FORMATS[kind], content=base64.b64encode(data).decode())
-        path = images.keep(fetched, paths.data() / "outputs")
+        path = images.save(fetched, paths.data() / "outputs")
         return str(path) if path else ""
 
     def _fetch(self, image: str) -> tuple[str, bytes]:

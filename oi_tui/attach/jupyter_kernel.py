@@ -24,7 +24,7 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake
 from oi_tui.attach.address import AddressError, SessionAddress
 from oi_tui.attach.connection import AttachError, make_client, read_reason
 from oi_tui.engine.credentials.redaction import learn
-from oi_tui.plain.run import FAILED, note
+from oi_tui.plain.run import FAILED, write_error
 from oi_tui.text import one_line
 
 #: Seconds for a request to the server, and for the last messages to be taken.
@@ -53,10 +53,10 @@ def run(address: SessionAddress, connection_file: Path, name: str) -> int:
         with _start_server_kernel(address, name) as kernel:
             is_over = asyncio.run(_serve(address, kernel, places, parent))
     except (AttachError, httpx.HTTPError, InvalidHandshake, zmq.ZMQError) as error:
-        note(f"oi-tui: {one_line(str(error), 300)}\n")
+        write_error(f"oi-tui: {one_line(str(error), 300)}\n")
         return FAILED
     if not is_over:
-        note(f"oi-tui: the connection to {address.shown} was lost\n")
+        write_error(f"oi-tui: the connection to {address.shown} was lost\n")
     return 0 if is_over else FAILED
 
 

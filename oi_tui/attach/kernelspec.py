@@ -9,7 +9,7 @@ from pathlib import Path
 from jupyter_client.kernelspec import KernelSpecManager
 
 from oi_tui.attach.address import AddressError, SessionAddress
-from oi_tui.plain.run import note, say
+from oi_tui.plain.run import say, write_error
 from oi_tui.text import one_line
 
 #: The kernel of the server that is used without a name, which needs no part in the name for Jupyter.
@@ -40,7 +40,7 @@ def install(address: SessionAddress, name: str, prefix: str) -> int:
     say(f"{written}/kernel.json was written. jupyter kernelspec remove {spec_name} removes it.\n")
     say(f"The kernel needs the server at {address.shown}, and its token in INTERPRETER_API_KEY.\n")
     if str(Path(written).parent) not in specs.kernel_dirs:
-        note(f"The Jupyter of {sys.prefix} does not look there; jupyter --paths lists its folders.\n")
+        write_error(f"The Jupyter of {sys.prefix} does not look there; jupyter --paths lists its folders.\n")
     return 0
 
 

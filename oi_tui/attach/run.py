@@ -15,7 +15,7 @@ from oi_tui.attach.conversation import AttachedConversation
 from oi_tui.attach.images import Images
 from oi_tui.engine.credentials.redaction import learn
 from oi_tui.plain.event_handler import PlainEventHandler
-from oi_tui.plain.run import FAILED, note, run_guarded, say
+from oi_tui.plain.run import FAILED, run_guarded, say, write_error
 from oi_tui.plain.stdin_reader import StdinReader
 from oi_tui.plain.wakeup import Wakeup
 from oi_tui.text import one_line
@@ -42,20 +42,20 @@ def run(address: SessionAddress) -> int:
         try:
             session = _choose_session(list_sessions(address), keyboard)
         except AttachError as error:
-            note(f"{error}\n")
+            write_error(f"{error}\n")
             return FAILED if not isinstance(error, TokenRefusedError) else 2
         if session is None:
             return 0
         save = Images(address, session).save
-        handler = PlainEventHandler(say, note, save, echoes=keyboard.is_terminal)
-        handler.note(f"Attached to {address.shown}. ctrl+d leaves; the session continues.")
+        handler = PlainEventHandler(say, write_error, save, echoes=keyboard.is_terminal)
+        handler.print_notice(f"Attached to {address.shown}. ctrl+d leaves; the session continues.")
         link = SessionConnection(address, session, alarm.ring)
         stack.callback(link.close)
         is_terminal = keyboard.is_terminal and sys.stdout.isatty()
         conversation = AttachedConversation(link, handler, keyboard, alarm, may_approve=is_terminal)
         conversation.converse()
         if conversation.ended:
-            handler.note(conversation.ended)
+            handler.print_notice(conversation.ended)
         return FAILED if conversation.ended else 0
 
     return run_guarded(run_session)
@@ -81,10 +81,10 @@ def _choose_session(found: Sequence[Mapping[str, Any]], keyboard: StdinReader) -
     if len(found) < 2 or not keyboard.is_terminal:
         waiting = [item for item in found if item.get("waiting") or item.get("busy")]
         return str((waiting or list(found) or [{"id": _DEFAULT}])[-1]["id"])
-    note("Sessions:\n")
+    write_error("Sessions:\n")
     for number, item in enumerate(found, 1):
         state = " (waits for you)" if item.get("waiting") else " (working)" if item.get("busy") else ""
-        note(f"  {number}  {one_line(str(item.get('title') or item['id']), 70)}{state}\n")
+        write_error(f"  {number}  {one_line(str(item.get('title') or item['id']), 70)}{state}\n")
     while True:
         try:
             typed = keyboard.prompt(f"Join which session? 1-{len(found)}: ")

@@ -53,7 +53,7 @@ def _stop(actions: CommandActions, _: str) -> None:
 
 @command("continue", "Let the model continue")
 def _continue(actions: CommandActions, _: str) -> None:
-    actions.turn.go_on()
+    actions.turn.continue_turn()
 
 
 @command("run", "Run your own code; the model does not see it", usage="LANGUAGE CODE")

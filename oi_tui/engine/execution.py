@@ -379,14 +379,14 @@ class Execution:
             self._running = True
         language = self._computer.resolve(code.format or "") or code.format or ""
         self.earlier.enter(self._computer.place_key, self._computer.place_folder)
-        self.earlier.note(language, cell_target.split(code.content)[1], self._computer.cwd)
+        self.earlier.add(language, cell_target.split(code.content)[1], self._computer.cwd)
         writer = RunBuilder(code, self._outputs)
         try:
             ended = yield from self._output.record(code, reports, writer)
         finally:
             with self._lock:
                 self._running = False
-        yield from self._log.note(writer.finish())
+        yield from self._log.record_events(writer.finish())
         if elsewhere and (change_set := elsewhere.pop_changes()):
             yield self._note_changes(code.id, replace(change_set, id=code.id))
         yield from self._log.record(code.but(state=ended.state, seconds=ended.seconds, reason=ended.reason))
@@ -416,14 +416,14 @@ class Execution:
             language = self._computer.resolve(code.format or "") or code.format or ""
             if language in CALLING_LANGUAGES:
                 self.callable_tools = callable_tools or CallableTools(find_named(body))
-            self.earlier.note(language, body, self._computer.cwd)
+            self.earlier.add(language, body, self._computer.cwd)
             writer = RunBuilder(code, self._outputs)
             try:
                 ended = yield from self._output.record(code, reports, writer)
             except BaseException:
                 # A program's ctrl+c: no further events are taken, and nothing is left running.
                 stopped = code.but(state="interrupted", seconds=0.0)
-                deque(chain(self._log.note(writer.finish()), self._log.record(stopped)), maxlen=0)
+                deque(chain(self._log.record_events(writer.finish()), self._log.record(stopped)), maxlen=0)
                 raise
             finally:
                 with self._lock:
@@ -431,7 +431,7 @@ class Execution:
                     self.callable_tools = NO_TOOLS
                     self.cell_requests = CellRequests()
                 cell_requests.stop()
-            yield from self._log.note(writer.finish())
+            yield from self._log.record_events(writer.finish())
             if watcher and (change_set := watcher.after(code.id)):
                 yield FilesChanged(code.id, change_set)
             if elsewhere and (change_set := elsewhere.pop_changes()):
@@ -442,7 +442,7 @@ class Execution:
         """Record which files of another machine changed; their contents are kept there."""
         if self._watcher and change_set.changes:
             with contextlib.suppress(OSError):
-                self._watcher.snapshots.note(change_set)
+                self._watcher.snapshots.save_change_set(change_set)
         return FilesChanged(id, change_set)
 
     def report_losses(self) -> Iterator[Event]:

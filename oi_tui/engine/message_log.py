@@ -59,7 +59,7 @@ class MessageLog:
             self._trouble = trouble
             yield Noticed(trouble, "warning")
 
-    def note(self, events: Iterable[Event], *, growth: bool = True) -> Steps[Any]:
+    def record_events(self, events: Iterable[Event], *, growth: bool = True) -> Steps[Any]:
         """Save what the events say before it is shown; text in flight only with `growth`.
 
         Returns what the events' own generator returns.
@@ -73,7 +73,7 @@ class MessageLog:
             match event:
                 case MessageRecorded(message):
                     if self._outputs and message.role == "computer" and message.type == "image":
-                        images.keep(message, self._outputs, replace=message.id in self._messages)
+                        images.save(message, self._outputs, replace=message.id in self._messages)
                     yield from self.record(message)
                     continue
                 case MessageStarted(message):

@@ -29,13 +29,13 @@ class OutputRecorder:
             if isinstance(report, RunEnded):
                 ended = report
             elif isinstance(report, Printed | Displayed):
-                yield from self._log.note(builder.feed(report), growth=builder.whole)
+                yield from self._log.record_events(builder.feed(report), growth=builder.whole)
             elif isinstance(report, ValueBegan) and report.is_earlier:
                 builder = self._find(code, report.key) or writer
                 if builder is not writer:
                     updated[builder.code.id] = self._log.number(builder.code.id)
             elif isinstance(report, ValueEnded) and builder is not writer:
-                yield from self._log.note(builder.finish())
+                yield from self._log.record_events(builder.finish())
                 builder = writer
             else:
                 if isinstance(report, ValueBegan) and report.key:
@@ -43,7 +43,9 @@ class OutputRecorder:
                 yield RunReported(code.id, report)
         if updated:
             numbers = ", ".join(str(number) for number in sorted(updated.values()))
-            yield from self._log.note(writer.add_for_model(f"[The output of cell {numbers} was updated.]"))
+            yield from self._log.record_events(
+                writer.add_for_model(f"[The output of cell {numbers} was updated.]")
+            )
         return ended
 
     def _remember(self, code: Message, key: str, run: RunBuilder) -> None:

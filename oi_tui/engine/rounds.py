@@ -109,5 +109,5 @@ class Rounds:
         yield from self._execution.report_losses()
         languages = self._execution.languages(profile)
         request = self._exchange.ask(self._log.messages, profile, languages, self.folder, self._notes())
-        codes: list[Message] = yield from self._log.note(request)
+        codes: list[Message] = yield from self._log.record_events(request)
         return codes

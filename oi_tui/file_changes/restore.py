@@ -82,7 +82,7 @@ def restore(
             problems.append(f"{action.change.path}: {error.strerror or error}.")
     if ready:
         try:
-            snapshots.note(replace(back, changes=tuple(change for _, change in ready)))
+            snapshots.save_change_set(replace(back, changes=tuple(change for _, change in ready)))
         except OSError as error:
             why = f"the current files could not be saved first ({paths.explain_write_error(error)})"
             return back, [*problems, f"No file was changed: {why}."]
@@ -97,7 +97,7 @@ def restore(
     back = replace(back, changes=tuple(done))
     if len(done) < len(ready):
         with contextlib.suppress(OSError):
-            snapshots.note(back)
+            snapshots.save_change_set(back)
     return back, problems
 
 
@@ -129,7 +129,7 @@ def _action(snapshots: Snapshots, root: Path, change: FileChange) -> RestoreActi
     now = None
     if status is not None:
         try:
-            now = snapshots.keep(path)
+            now = snapshots.save_file(path)
         except OSError as error:
             if error.filename in (None, str(path)):
                 return replace(action, obstacle=f"it cannot be read ({error.strerror or error})")
@@ -148,7 +148,7 @@ def _can_be_kept(snapshots: Snapshots, path: Path, status: os.stat_result, chang
     if stat.S_ISREG(status.st_mode):
         return True
     try:
-        return snapshots.keep(path) in {change.before, change.after} - {None}
+        return snapshots.save_file(path) in {change.before, change.after} - {None}
     except OSError:
         return False
 
@@ -160,7 +160,7 @@ def _invert(snapshots: Snapshots, root: Path, action: RestoreAction) -> FileChan
     if path is None:
         raise OSError("a link is in its place")
     try:
-        now = snapshots.keep(path)
+        now = snapshots.save_file(path)
     except FileNotFoundError:
         return FileChange(change.path, "created", None, change.before, change.mode)
     if now is None:

@@ -107,8 +107,8 @@ class Snapshots:
         #: The folder is older than the name of the class.
         self._change_sets = folder / "steps"
 
-    def keep(self, path: Path, listed: os.stat_result | None = None) -> str | None:
-        """Keep what a file holds now, where a link points to, or that a folder is empty; return its name.
+    def save_file(self, path: Path, listed: os.stat_result | None = None) -> str | None:
+        """Save what a file holds now, where a link points to, or that a folder is empty; return its name.
 
         `listed` is what is known of it: a file that took its place since is not read. None when it is nothing
         of the kind, or too large. Raises OSError when it cannot be read or kept.
@@ -116,7 +116,7 @@ class Snapshots:
         status = path.lstat()
         if stat.S_ISLNK(status.st_mode):
             # Path.readlink is newer than the oldest Python to which this is sent.
-            return _LINK + self.put(os.fsencode(os.readlink(path)))  # noqa: PTH115
+            return _LINK + self.save(os.fsencode(os.readlink(path)))  # noqa: PTH115
         if stat.S_ISDIR(status.st_mode):
             return None if any(path.iterdir()) else FOLDER
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -127,10 +127,10 @@ class Snapshots:
             if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST:
                 return None
             content = file.read(LARGEST + 1)
-        return self.put(content) if len(content) <= LARGEST else None
+        return self.save(content) if len(content) <= LARGEST else None
 
-    def put(self, content: bytes) -> str:
-        """Keep contents, and return their name. Raises OSError."""
+    def save(self, content: bytes) -> str:
+        """Save contents, and return their name. Raises OSError."""
         name = hashlib.sha256(content).hexdigest()
         path = self._contents / name
         with contextlib.suppress(FileNotFoundError):
@@ -165,8 +165,8 @@ class Snapshots:
             return None
         return content if hashlib.sha256(content).hexdigest() == name else None
 
-    def note(self, change_set: ChangeSet) -> None:
-        """Remember a change set. Raises OSError."""
+    def save_change_set(self, change_set: ChangeSet) -> None:
+        """Save a change set. Raises OSError."""
         paths.make_private(self._change_sets)
         paths.replace_file(self._find_path(change_set.id), change_set.to_json())
 

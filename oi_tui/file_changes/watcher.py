@@ -175,7 +175,7 @@ class FileWatcher:
             self._reported = self._reported or bool(note)
             if changes:
                 try:
-                    self.snapshots.note(change_set)
+                    self.snapshots.save_change_set(change_set)
                 except OSError as error:
                     why = paths.explain_write_error(error)
                     lost = f"They cannot be restored: their earlier contents could not be saved ({why})."
@@ -207,7 +207,7 @@ class FileWatcher:
                 why = "there was too much to keep"
             else:
                 try:
-                    content = self.snapshots.keep(self.folder / path, status)
+                    content = self.snapshots.save_file(self.folder / path, status)
                     self._kept += status.st_size
                 except OSError as error:
                     why = f"it could not be saved ({paths.explain_write_error(error)})"

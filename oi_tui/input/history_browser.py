@@ -22,7 +22,7 @@ class HistoryBrowser:
         return is_new
 
     def go_back(self, text: str) -> str | None:
-        """The entry before, given what the prompt holds now, or None.
+        """Return the entry before, given what the prompt holds now, or None.
 
         Only entries that begin with what was typed count.
         """
@@ -35,8 +35,8 @@ class HistoryBrowser:
                 return entry
         return None
 
-    def go_on(self, text: str) -> str | None:
-        """The entry after, and what was typed after the last one; None when nobody walks."""
+    def go_forward(self, text: str) -> str | None:
+        """Return the entry after, and what was typed after the last one; None when nobody walks."""
         if not self.is_walking(text):
             return None
         for place in range(self._place + 1, len(self._entries)):

@@ -118,8 +118,8 @@ class Pins:
         found = private_file.read(self._path).get(_describe_server(server))
         return found if isinstance(found, list) else None
 
-    def keep(self, server: McpServer, definitions: Sequence[Definition]) -> None:
-        """Use exactly these from now on. Raises OSError."""
+    def pin(self, server: McpServer, definitions: Sequence[Definition]) -> None:
+        """Pin these definitions: only they are used from now on. Raises OSError."""
         with private_file.changing(self._path) as record:
             record[_describe_server(server)] = [select_pinned(entry) for entry in definitions]
 

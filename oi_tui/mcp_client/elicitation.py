@@ -92,7 +92,7 @@ class Form:
             return ""
         name, field = self._fields[0]
         try:
-            self._keep(name, field, text)
+            self._set_field(name, field, text)
         except ValueError as error:
             return str(error)
         del self._fields[0]
@@ -100,7 +100,7 @@ class Form:
             self._action = "accept"
         return ""
 
-    def _keep(self, name: str, field: Mapping[str, Any], text: str) -> None:
+    def _set_field(self, name: str, field: Mapping[str, Any], text: str) -> None:
         if text:
             self._content[name] = _read(field, text)
         elif "default" in field:

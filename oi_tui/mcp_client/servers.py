@@ -239,7 +239,7 @@ class McpServers:
 
     def accept(self, status: ServerStatus) -> None:
         """Use the tools as the server offers them now. Raises OSError."""
-        self._pins.keep(status.server, status.offered)
+        self._pins.pin(status.server, status.offered)
         self._accept_tools(status, status.offered, quiet=True)
 
     def describe_changes(self, status: ServerStatus) -> list[str]:
@@ -350,7 +350,7 @@ class McpServers:
         pinned = self._pins.of(status.server)
         is_new = pinned is None
         if pinned is None:
-            self._pins.keep(status.server, offered)
+            self._pins.pin(status.server, offered)
             pinned = [definitions.select_pinned(definition) for definition in offered]
         digests = {definitions.compute_digest(definition) for definition in pinned}
         same = [definition for definition in offered if definitions.compute_digest(definition) in digests]
@@ -404,7 +404,7 @@ class McpServers:
         elif "signed_in" in record:
             about.signed_in = record["signed_in"]
             try:
-                self._sign_ins.keep(self._require_allowed(about.server), record["signed_in"])
+                self._sign_ins.save(self._require_allowed(about.server), record["signed_in"])
             except (SecretError, McpServerError) as error:
                 self._say(str(error))
         elif "offered" in record:

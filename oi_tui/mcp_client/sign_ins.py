@@ -30,11 +30,11 @@ class SignIns:
         _hide(kept)
         return kept
 
-    def keep(self, server: McpServer, kept: Mapping[str, Any]) -> None:
-        """Keep a sign-in. Raises SecretError."""
+    def save(self, server: McpServer, kept: Mapping[str, Any]) -> None:
+        """Save a sign-in. Raises SecretError."""
         _hide(kept)
         try:
-            self._secrets.keep(_make_name(server), json.dumps(kept, separators=(",", ":")), _LONGEST)
+            self._secrets.save(_make_name(server), json.dumps(kept, separators=(",", ":")), _LONGEST)
         except SecretError as error:
             raise SecretError(f"The sign-in could not be saved: {error}") from None
 

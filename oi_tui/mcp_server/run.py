@@ -26,7 +26,7 @@ _INSTRUCTIONS = (
 def run(profile: Profile, profile_path: Path | None) -> int:
     """Serve one host. Returns the exit code."""
     log.begin()
-    log.keep_others()
+    log.capture_other_loggers()
     close_to_others()
     workspace = Workspace(profile, profile_path)
     asyncio.run(_serve(workspace, HostedSession("mcp", WorkspaceBackend(workspace), ServerLimits())))

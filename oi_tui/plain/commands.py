@@ -65,7 +65,7 @@ class PlainCommands(ConversationActions):
 
     def show_notice(self, text: str, *, warning: bool = False) -> None:  # noqa: ARG002
         """Show a notice."""
-        self._conversation.handler.note(text)
+        self._conversation.handler.print_notice(text)
 
     def show_session(self) -> None:
         """Tell the conversation that is at work now, from its beginning."""

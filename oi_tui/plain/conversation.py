@@ -90,11 +90,11 @@ class PlainConversation:
                 if time.monotonic() - interrupted < TWICE:
                     return
                 interrupted = time.monotonic()
-                self.handler.note("\nctrl+c again quits.")
+                self.handler.print_notice("\nctrl+c again quits.")
                 continue
             if line is None:
                 if self.keyboard.is_terminal:
-                    self.handler.note("")
+                    self.handler.print_notice("")
                 return
             for event in self._workspace.session.report_losses():
                 self.handler.handle_event(event)
@@ -102,7 +102,7 @@ class PlainConversation:
                 text = self._with_more_lines(line).strip()
             except KeyboardInterrupt:
                 self._alarm.interrupted = False
-                self.handler.note("\nThe message was not sent.")
+                self.handler.print_notice("\nThe message was not sent.")
                 continue
             if text:
                 self.dispatch(text)
@@ -131,7 +131,7 @@ class PlainConversation:
             commands.carry_out(text, self.commands)
         except CommandError as error:
             self.commands.put_back(text)
-            self.handler.note(str(error))
+            self.handler.print_notice(str(error))
 
     def say(self, text: str | None, *, typed: str | None = None) -> None:
         """Let the model work on it; None lets it go on. `typed`: what the person typed of it, if not all."""
@@ -165,7 +165,7 @@ class PlainConversation:
         if ended.outcome != "done" and self._may_approve:
             self.keyboard.keep_as_draft()
         if self._workspace.session.saves_again():
-            self.handler.note("Saving works again.")
+            self.handler.print_notice("Saving works again.")
 
     def ask_number(self, question: str, most: int) -> int | None:
         """Ask for a number from 1 to `most`, and return it counted from 0; None for anything else."""
@@ -188,7 +188,7 @@ class PlainConversation:
                 line = self._read_answer()
                 if line is None or self.keyboard.settled(line):
                     break
-                self.handler.note(_STOP_TYPING)
+                self.handler.print_notice(_STOP_TYPING)
         self.keyboard.keep_as_draft()
         return (line or "").strip().lower() in ("y", "yes")
 
@@ -252,7 +252,7 @@ class PlainConversation:
         self._code = request.message.content if code is None else code
         self.handler.code(request.message, self._code)
         for text in filter(None, (request.note, request.caution)):
-            self.handler.note(text)
+            self.handler.print_notice(text)
         if not self._may_approve:
             self.refused = True
             request.reply(Reject(_NOBODY, stop=True, by_person=False))
@@ -261,7 +261,7 @@ class PlainConversation:
         about = computer.describe(request.message.format or "")
         sandbox = ", in the sandbox" if computer.sandbox else ""
         place = one_line(computer.where) or f"in {one_line(str(computer.cwd))}{sandbox}"
-        self.handler.note(f"It would run in {one_line(about)}, {place}.")
+        self.handler.print_notice(f"It would run in {one_line(about)}, {place}.")
         self._print_findings(request.message.format or "")
         self._question, self._why = request, False
         self._show_question(request)
@@ -272,7 +272,7 @@ class PlainConversation:
         language = computer.resolve(language) or language
         findings = scan_code(language, self._code, computer.cwd, self._workspace.session.earlier)
         lines = [one_line(words, 200) for words in (*findings.sentences, findings.conclusion) if words]
-        self.handler.note(f"What it does: {'; '.join(lines)}.")
+        self.handler.print_notice(f"What it does: {'; '.join(lines)}.")
 
     def _show_question(self, request: ApprovalRequested) -> None:
         """Ask once typing stops; what was typed before is no answer."""
@@ -291,7 +291,7 @@ class PlainConversation:
         elif self._why:
             self._decide(request, Reject(line.strip()))
         elif not self.keyboard.settled(line):
-            self.handler.note(_STOP_TYPING)
+            self.handler.print_notice(_STOP_TYPING)
             self._show_question(request)
         else:
             self._handle_answer(request, line.strip().lower())
@@ -313,10 +313,10 @@ class PlainConversation:
             case "e" | "edit":
                 code, problem = edit(self._code, f".{request.message.format or 'txt'}")
                 if problem:
-                    self.handler.note(problem)
+                    self.handler.print_notice(problem)
                 self._ask(request, code)
             case _:
-                self.handler.note("Answer y, n, e or a, and enter.")
+                self.handler.print_notice("Answer y, n, e or a, and enter.")
                 self._show_question(request)
 
     def _grant(self, request: ApprovalRequested) -> Permission:

@@ -95,13 +95,13 @@ class PlainEventHandler:
             case MessageRecorded(message):
                 self._record(message)
             case RunReported(_, Starting()):
-                self.note(f"Starting {self._language} first.")
+                self.print_notice(f"Starting {self._language} first.")
             case RunReported(_, Stopping() as stopping):
-                self.note(_describe_stopping(self._language, stopping))
+                self.print_notice(_describe_stopping(self._language, stopping))
             case FileCopied(name, done, size):
                 self._print_copy_progress(name, done, size)
             case RetryScheduled(reason, seconds):
-                self.note(f"{one_line(reason)} Retrying in {seconds:.0f} s.")
+                self.print_notice(f"{one_line(reason)} Retrying in {seconds:.0f} s.")
             case FilesChanged(_, change_set):
                 lines = [
                     f"{_MARKS[change.what]} {one_line(change.name, 100)}"
@@ -109,24 +109,24 @@ class PlainEventHandler:
                 ]
                 more = len(change_set.changes) - _NAMED
                 lines += [f"{more:,} more"] if more > 0 else []
-                self.note(
+                self.print_notice(
                     "\n".join(filter(None, (f"Files: {', '.join(lines)}." if lines else "", change_set.note)))
                 )
             case Noticed(text):
-                self.note(text)
+                self.print_notice(text)
             case TurnEnded(outcome, reason):
                 self._end_output()
                 if reason or outcome in ("interrupted", "failed", "paused"):
-                    self.note(one_line(reason or "Stopped.", 1000))
+                    self.print_notice(one_line(reason or "Stopped.", 1000))
 
     def _print_copy_progress(self, name: str, done: int, size: int) -> None:
         """Print how far a copy is, each time that another quarter is done."""
         before, self._quarters = self._quarters, done * 4 // (size or 1)
         if before < self._quarters < 4:
-            self.note(f"{name}: {self._quarters * 25} % of {size:,} bytes.")
+            self.print_notice(f"{name}: {self._quarters * 25} % of {size:,} bytes.")
 
-    def note(self, text: str) -> None:
-        """Print a message of the program on separate lines."""
+    def print_notice(self, text: str) -> None:
+        """Print a notice of the program on lines of its own."""
         self.fresh_line()
         self._note(f"{prose(text)}\n")
 
@@ -136,15 +136,15 @@ class PlainEventHandler:
         text = message.content if code is None else code
         lines = normalise_line_ends(text, message.format).split("\n")
         count = len(lines) - (lines[-1] == "")
-        self.note(f"{one_line(message.format or 'code', 30)}, {count} line{'s' * (count != 1)}:")
+        self.print_notice(f"{one_line(message.format or 'code', 30)}, {count} line{'s' * (count != 1)}:")
         self._say("".join(f"    {visible(line)}\n" for line in lines[: count or 1]))
         if hidden := list_hidden_characters(text):
-            self.note(f"Hidden characters: {one_line(', '.join(hidden), 400)}")
+            self.print_notice(f"Hidden characters: {one_line(', '.join(hidden), 400)}")
 
     def ask_input(self, language: str, request: InputRequested) -> None:
         """The program waits for a line: show what it asks for, on the line where the answer is typed."""
         hidden = " (your input is hidden and not saved)" if request.masked else ""
-        self.note(f"{one_line(language, 20)} is waiting for input{hidden}:")
+        self.print_notice(f"{one_line(language, 20)} is waiting for input{hidden}:")
         if self._echoes:
             self._asked = self._describe_answer()
             self._say(f"{MARK}{self._asked}")
@@ -186,11 +186,11 @@ class PlainEventHandler:
     def _begin(self, message: Message) -> None:
         match message.type:
             case "message":
-                self.note("\nAssistant:")
+                self.print_notice("\nAssistant:")
             case "code":
-                self.note(f"\nWriting {one_line(message.format or 'code', 30)} code.")
+                self.print_notice(f"\nWriting {one_line(message.format or 'code', 30)} code.")
             case "reasoning":
-                self.note("Thinking.")
+                self.print_notice("Thinking.")
 
     def _record(self, message: Message) -> None:
         match message.type:
@@ -219,7 +219,7 @@ class PlainEventHandler:
         self._end_output()
         if state == "running":
             self._language = one_line(message.format or "code", 30)
-            self.note(
+            self.print_notice(
                 f"Running {self._language}{f' {one_line(message.where, 100)}' if message.where else ''}."
             )
             return
@@ -227,10 +227,10 @@ class PlainEventHandler:
         took = f" in {format_duration(message.seconds)}" if message.seconds is not None else ""
         reason = one_line(message.reason or "", 300)
         if state == "interrupted" and reason.startswith(DETACHED):
-            self.note(f"Detached{took}, not stopped: {reason[len(DETACHED) :]}")
+            self.print_notice(f"Detached{took}, not stopped: {reason[len(DETACHED) :]}")
             return
         why = f": {reason}" if reason else "."
-        self.note(f"{_ENDS.get(state, state)}{took}{why}")
+        self.print_notice(f"{_ENDS.get(state, state)}{took}{why}")
 
     # -- what programs print -------------------------------------------------------------------
 

@@ -93,13 +93,13 @@ def answer(profile: Profile, *, profile_path: Path | None, words: str = "", resu
     data = b"" if sys.stdin is None or (sys.stdin.isatty() and words) else sys.stdin.buffer.read(_LONGEST)
     request = "\n\n".join(part for part in (words, data.decode("utf-8", "replace").strip()) if part)
     if not request:
-        note("oi-tui: no request on standard input\n")
+        write_error("oi-tui: no request on standard input\n")
         return 2
 
     def run_session(stack: ExitStack) -> int:
-        workspace, conversation = _begin(profile, profile_path, stack, notes=note, reads=False)
-        if resume and (problem := _go_on_with(workspace, resume)):
-            note(f"oi-tui: {problem}\n")
+        workspace, conversation = _begin(profile, profile_path, stack, notes=write_error, reads=False)
+        if resume and (problem := _resume(workspace, resume)):
+            write_error(f"oi-tui: {problem}\n")
             return FAILED
         # With a request in words, what comes through the pipe is material.
         conversation.say(request, typed=words or None)
@@ -108,16 +108,16 @@ def answer(profile: Profile, *, profile_path: Path | None, words: str = "", resu
     return run_guarded(run_session)
 
 
-def _go_on_with(workspace: Workspace, id: str) -> str:
+def _resume(workspace: Workspace, id: str) -> str:
     """Open a saved conversation without showing it. Returns why that fails, "" if it does not."""
     try:
         workspace.conversation.resume(id)
     except StoreError as error:
         return f"could not open the conversation: {error}"
     for notice in (*workspace.conversation.notices, *workspace.conversation.describe_left()):
-        note(f"{notice}\n")
+        write_error(f"{notice}\n")
     if lost := rerun.describe_lost(workspace.session.messages):
-        note(f"{lost}\n")
+        write_error(f"{lost}\n")
     return ""
 
 
@@ -148,13 +148,13 @@ def _begin(
         indent=INDENT if reads else "",
     )
     for remark in workspace.remarks:
-        handler.note(remark)
+        handler.print_notice(remark)
     if wrong := endpoint.check_provider_address(profile):
-        handler.note(wrong.sentence)
+        handler.print_notice(wrong.sentence)
     if unkept := log.find_problem():
-        handler.note(unkept)
+        handler.print_notice(unkept)
     if unheld := workspace.computer.explain_sandbox_failure():
-        handler.note(unheld)
+        handler.print_notice(unheld)
     is_terminal = sys.stdout.isatty()
     return workspace, PlainConversation(workspace, handler, keyboard, alarm, seen=is_terminal, reads=reads)
 
@@ -178,16 +178,18 @@ def _find_served_model(profile: Profile, notes: Callable[[str], None]) -> Profil
 def _greet(conversation: PlainConversation, workspace: Workspace) -> None:
     model = one_line(workspace.profile.model, 60)
     asks = "runs without asking" if workspace.profile.auto_run else "needs your approval"
-    conversation.handler.note(
+    conversation.handler.print_notice(
         f"oi-tui {__version__}, plain mode. "
         + (f"The model is {model}. Code {asks}." if workspace.model.is_chosen else "")
         + (f" It runs {one_line(workspace.computer.where, 200)}." if workspace.computer.where else "")
         + "\n%help lists the commands; ctrl+d quits."
     )
     if workspace.is_new and setup.detect(workspace.store):
-        conversation.handler.note("Open Interpreter was found on this machine. oi-tui --import imports it.")
+        conversation.handler.print_notice(
+            "Open Interpreter was found on this machine. oi-tui --import imports it."
+        )
     if not workspace.model.is_chosen:
-        conversation.handler.note(
+        conversation.handler.print_notice(
             "No model is set: %model chooses one. ! runs a shell command, %python CODE runs Python."
         )
 
@@ -243,7 +245,7 @@ def say(text: str) -> None:
     sys.stdout.flush()
 
 
-def note(text: str) -> None:
+def write_error(text: str) -> None:
     """Write to standard error."""
     with contextlib.suppress(OSError):
         sys.stderr.write(text)

@@ -20,7 +20,7 @@ class PlainTurns(TurnActions):
         """Do nothing: while commands are typed, nothing is in progress."""
         self._ui.show_notice("Nothing is running. ctrl+c stops what is running.")
 
-    def go_on(self) -> None:
+    def continue_turn(self) -> None:
         """Let the model go on from here."""
         if self._workspace.session.messages:
             self._say(None)

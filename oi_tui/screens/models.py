@@ -248,7 +248,7 @@ class ModelsScreen(Dialog[ModelChoice | None]):
         """Choose the model whose name was typed, or use the key that was typed."""
         typed = event.value.strip()
         if event.input.id == "models-key":
-            self._keep_key(typed)
+            self._save_key(typed)
         elif typed:
             self._choose(ModelChoice(typed))
 
@@ -299,7 +299,7 @@ class ModelsScreen(Dialog[ModelChoice | None]):
         self.query_one("#models", DialogBox).hints = _KEY_KEYS if asks else _LIST_KEYS
         (key if asks else self.query_one(OptionList)).focus()
 
-    def _keep_key(self, typed: str) -> None:
+    def _save_key(self, typed: str) -> None:
         choice, secrets = self._asking, self._secrets
         if choice is None or secrets is None:
             return
@@ -308,16 +308,16 @@ class ModelsScreen(Dialog[ModelChoice | None]):
             self.notify("Type or paste the API key; esc goes back.", timeout=3)
             return
 
-        def keep() -> None:
+        def save_key() -> None:
             problem = ""
             try:
-                secrets.keep(name, typed)
+                secrets.save(name, typed)
             except SecretError as error:
                 problem = str(error)
             used = replace(choice, api_key=typed) if problem else choice
             self.post_message(self.KeySaved(used, problem))
 
-        self.run_worker(keep, thread=True, exit_on_error=False)
+        self.run_worker(save_key, thread=True, exit_on_error=False)
 
     @on(KeySaved)
     def handle_key_saved(self, event: KeySaved) -> None:

@@ -43,9 +43,9 @@ class PermissionsScreen(Dialog[None]):
         """Show what there is, and what becomes of it while it is shown."""
         self._show()
         self.query_one(OptionList).focus()
-        self.set_interval(0.5, self._keep_up)
+        self.set_interval(0.5, self._show_changes)
 
-    def _keep_up(self) -> None:
+    def _show_changes(self) -> None:
         if list(self._session.permissions.in_force) != self._rows:
             self._show()
 

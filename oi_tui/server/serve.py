@@ -235,13 +235,13 @@ class _EndsStalled(_Protocol):
 
     def resume_writing(self) -> None:
         super().resume_writing()
-        self._go_on()
+        self._resume()
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
-        self._go_on()
+        self._resume()
 
-    def _go_on(self) -> None:
+    def _resume(self) -> None:
         if self._stalled:
             self._stalled.cancel()
             self._stalled = None

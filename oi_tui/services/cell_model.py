@@ -110,7 +110,7 @@ class CellModel:
             self._with_address(item, sandboxed) if item.name == "python" else item for item in languages
         )
 
-    def note(self, *, elsewhere: bool) -> str:
+    def describe(self, *, elsewhere: bool) -> str:
         """Return what the model is told of this; "" where it is off."""
         profile = self._session().profile
         return "" if explain_off(profile, elsewhere=elsewhere) else _NOTE.format(f"{profile.cell_requests:,}")

@@ -64,7 +64,7 @@ class CurrentConversation:
     def begin(self, messages: Sequence[Message] = ()) -> Session:
         """End the conversation at work and begin another one; it is saved once there is something in it."""
         self._leave()
-        self._go_on(_make_first_title(messages), messages)
+        self._open(_make_first_title(messages), messages)
         self._forget()
         return self.session
 
@@ -76,13 +76,13 @@ class CurrentConversation:
         title = make_copy_title(self._journal.title)
         self.session.close()
         self._close_journal()
-        return self._go_on(title, messages)
+        return self._open(title, messages)
 
     def replace(self, messages: Sequence[Message]) -> Session:
         """Go on in another conversation, which has these messages; the languages are kept."""
         self.session.close()
         self._close_journal()
-        return self._go_on(_make_first_title(messages), messages)
+        return self._open(_make_first_title(messages), messages)
 
     def resume(self, id: str) -> Session:
         """End the conversation at work and go on with a saved one. Raises StoreError where that fails."""
@@ -134,12 +134,12 @@ class CurrentConversation:
             if left.target != returning_to
         )
 
-    def keep_variables(self) -> None:
-        """Keep the variables with the conversation, if the settings say so, before the languages end."""
+    def save_variables(self) -> None:
+        """Save the variables with the conversation, if the settings say so, before the languages end."""
         ran = any(message.is_cell and message.seconds is not None for message in self.session.messages)
         if self._profile.keep_variables and self.is_saved and ran:
             keeper = VariableKeeper(self.store.variables, self._languages.computer)
-            keeper.keep(self.id, self._profile.keep_variables)
+            keeper.save(self.id, self._profile.keep_variables)
 
     def close(self) -> str:
         """Close the file. Returns what became of unsaved messages, or ""."""
@@ -148,11 +148,11 @@ class CurrentConversation:
 
     def _leave(self) -> None:
         self.session.close()
-        self.keep_variables()
+        self.save_variables()
         self._languages.reset_for_conversation()
         self._close_journal()
 
-    def _go_on(self, title: str, messages: Sequence[Message]) -> Session:
+    def _open(self, title: str, messages: Sequence[Message]) -> Session:
         self.session = self._open_session(messages, self._journal_for(title, messages))
         if messages:
             self._journal.save()

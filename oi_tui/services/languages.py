@@ -296,7 +296,7 @@ class LanguageService:
             return ()
         if "python" not in self._own_computer.languages:
             return ()
-        note = self._cell_model.note(elsewhere=bool(self._own_computer.where))
+        note = self._cell_model.describe(elsewhere=bool(self._own_computer.where))
         return (note,) if note else ()
 
     def stop_computer_api(self) -> None:
@@ -393,7 +393,7 @@ class LanguageService:
     def _note_startup(self) -> None:
         """Have the review know what the profile's own code changes in the languages."""
         for language, code in self._profile.startup:
-            self.earlier.note(self.computer.resolve(language) or language, code, self.computer.cwd)
+            self.earlier.add(self.computer.resolve(language) or language, code, self.computer.cwd)
 
 
 def _open_computer(**options: Any) -> Computer:

@@ -49,20 +49,20 @@ class VariableKeeper:
         self._saved = saved
         self._computer = computer
 
-    def keep(self, id: str, megabytes: float) -> None:
-        """Keep what can be kept with the conversation `id`. Blocks for less than a second; never raises.
+    def save(self, id: str, megabytes: float) -> None:
+        """Save what can be saved with the conversation `id`. Blocks for less than a second; never raises.
 
         In the sandbox nothing is kept, since what is restored runs code; nor on other machines.
         """
         if self._computer.sandbox or self._computer.where:
             return
-        worker = threading.Thread(target=self._keep, args=(id, megabytes), daemon=True)
+        worker = threading.Thread(target=self._save, args=(id, megabytes), daemon=True)
         worker.start()
         worker.join(_PATIENCE)
         if worker.is_alive():
             self._computer.interrupt()
 
-    def _keep(self, id: str, megabytes: float) -> None:
+    def _save(self, id: str, megabytes: float) -> None:
         size, computer = int(megabytes * _MEGABYTE), self._computer
         until = time.monotonic() + _RUN
         while computer.targets.is_running_on(computer.targets.home):

@@ -290,7 +290,7 @@ def test_python_starts_with_the_object_whatever_its_version(
     monkeypatch.setattr(python_computer, "sys", SimpleNamespace(version_info=version, modules=sys.modules))
     monkeypatch.setattr(builtins, "computer", None, raising=False)
     monkeypatch.setattr(cells_module, "_number", lambda: 0)
-    given = python_computer.install(SimpleNamespace(cells=1, shows=SimpleNamespace(note=print)))
+    given = python_computer.install(SimpleNamespace(cells=1, shows=SimpleNamespace(show_text=print)))
     if version < (3, 9):
         with pytest.raises(
             AttributeError, match=r"computer\.mouse needs Python 3\.9 or later; this is Python 3\.8"

@@ -171,7 +171,7 @@ def test_a_first_message_on_the_command_line_is_sent_at_once(start: Start) -> No
 
 
 def test_a_key_that_was_kept_before_is_a_model(start: Start) -> None:
-    Secrets(keyring=lambda: None).keep("OPENAI_API_KEY", "canary-0123456789")
+    Secrets(keyring=lambda: None).save("OPENAI_API_KEY", "canary-0123456789")
     marker = paths.make_private(paths.state()) / "welcomed"
     marker.touch()
     program = start("--no-auto-run", env=nobody(), rows=60)

@@ -123,7 +123,7 @@ def test_an_interrupt_just_as_the_code_of_a_turn_begins_stops_it(
     profile = Profile(model="openai/test", auto_run=True)
     model = Llm([call("import time; time.sleep(600)", "python")], [Text("Stopped.")])
     session = Session(profile, model, make(), Store.create_unsaved(cwd="/", model="test"))
-    monkeypatch.setattr(session.earlier, "note", lambda *_: session.interrupt())
+    monkeypatch.setattr(session.earlier, "add", lambda *_: session.interrupt())
     *_, last = session.turn("go")
     assert last == TurnEnded("interrupted")
     assert [message.state for message in session.messages if message.type == "code"] == ["interrupted"]

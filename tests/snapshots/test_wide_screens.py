@@ -33,7 +33,7 @@ async def worked(pilot: Pilot[None]) -> None:
     await ended(pilot)
     code = next(m for m in workspace.session.messages if m.type == "code")
     changes = (FileChange("plot.png", "created"), FileChange("sales.csv", "changed"))
-    workspace.snapshots.note(ChangeSet(code.id, "/home/ada/sales", changes))
+    workspace.snapshots.save_change_set(ChangeSet(code.id, "/home/ada/sales", changes))
     chat_view(pilot).sidebar.forget()
     if pilot.app.size.width < 140:
         await pilot.press("ctrl+b")

@@ -68,34 +68,34 @@ class ActionLog:
         place = self._desktop.position()
         at = self._name_place(place)
         kind = "" if button == "left" else f"{button} "
-        self._note(f"{kind}{_TIMES.get(clicks, '')}click at {at}", self._under(place))
+        self._add(f"{kind}{_TIMES.get(clicks, '')}click at {at}", self._under(place))
 
     def drag(self, start: tuple[int, int], end: tuple[int, int]) -> None:
         """Note a movement with a button held down."""
-        self._note(f"drag from {start} to {end}", self._under(start))
+        self._add(f"drag from {start} to {end}", self._under(start))
 
     def scroll(self, clicks: int, sideways: bool) -> None:
         """Note turns of the wheel where the pointer is."""
         words = ("left", "right") if sideways else ("up", "down")
         window = self._under(self._desktop.position())
-        self._note(f"scroll {words[clicks < 0]}", window, abs(clicks))
+        self._add(f"scroll {words[clicks < 0]}", window, abs(clicks))
 
     def button(self, button: str, down: bool) -> None:
         """Note that a button is held or released where the pointer is."""
         place = self._desktop.position()
-        self._note(f"{button} button {'down' if down else 'up'} at {place}", self._under(place))
+        self._add(f"{button} button {'down' if down else 'up'} at {place}", self._under(place))
 
     def typed(self) -> None:
         """Note a character, but not which one."""
-        self._note(_CHARACTER, self._active())
+        self._add(_CHARACTER, self._active())
 
     def pressed(self, keys: str) -> None:
         """Note keys by their names."""
-        self._note(f"press {keys}", self._active())
+        self._add(f"press {keys}", self._active())
 
     def activated(self, title: str) -> None:
         """Note that a window was brought to the front."""
-        self._note("to the front", _shorten(title))
+        self._add("to the front", _shorten(title))
 
     def show(self) -> None:
         """Show the actions under the cell, with the window before and after; then forget them."""
@@ -112,7 +112,7 @@ class ActionLog:
         pictures = [picture for picture in ([after] if same else [before, after]) if picture]
         cells.show("\n".join(["Mouse and keyboard:", *lines]), pictures)
 
-    def _note(self, text: str, window: str, count: int = 1) -> None:
+    def _add(self, text: str, window: str, count: int = 1) -> None:
         if not cells.are_counted():
             return
         last = self._actions[-1] if self._actions else None

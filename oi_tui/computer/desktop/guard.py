@@ -73,7 +73,7 @@ class InputGuard:
             raise EOFError
         *lines, self._rest = (self._rest + data).split(b"\n")
         for line in lines:
-            self._note(line.decode())
+            self._handle_line(line.decode())
         return True
 
     def _has_moved(self) -> bool:
@@ -111,7 +111,7 @@ class InputGuard:
         time.sleep(_HUNG_AND_HELD_SECONDS if self._held or unread else _HUNG_SECONDS)
         os._exit(1)
 
-    def _note(self, line: str) -> None:
+    def _handle_line(self, line: str) -> None:
         kind, number, state = line.split()
         if kind in ("pointer", "unwatched"):
             if kind == "pointer" and self._desktop.notices_input:

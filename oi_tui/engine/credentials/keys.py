@@ -141,8 +141,8 @@ class Secrets:
         api_key = self.find(name) if name else None
         return api_key.value if api_key and api_key.origin != "environment" else None
 
-    def keep(self, name: str, value: str, longest: int = _LONGEST) -> Origin:
-        """Store a key permanently. Returns where it is stored. Raises SecretError if that fails."""
+    def save(self, name: str, value: str, longest: int = _LONGEST) -> Origin:
+        """Save a key permanently. Returns where it is stored. Raises SecretError if that fails."""
         value = value.strip()
         if not value or not value.isprintable() or len(value) > longest:
             raise SecretError("An API key is one line of text without control characters.")

@@ -73,8 +73,8 @@ def _find_file(name: str, cwd: Path) -> Path | None:
         return None
 
 
-def keep(message: Message, folder: Path, *, replace: bool = False) -> Path | None:
-    """Keep a program's picture as a file in `folder`, for its owner only; None when it cannot be kept.
+def save(message: Message, folder: Path, *, replace: bool = False) -> Path | None:
+    """Save a program's picture as a file in `folder`, for its owner only; None when it cannot be kept.
 
     With `replace` it takes the place of the file that is there.
     """

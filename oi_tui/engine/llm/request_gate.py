@@ -27,7 +27,7 @@ def send(llm: Llm, request: Request, profile: Profile, account: UsageTracker, fa
     Raises LlmError where the model's server must not be asked, and OverBudget where it would cost too much.
     """
     check(profile)
-    account.keep_to_budget(estimate_tokens(request), profile, facts)
+    account.check_budget(estimate_tokens(request), profile, facts)
     sent = replace(
         request, context_window=facts.choose_window(profile), direct=profile.offline or profile.local
     )

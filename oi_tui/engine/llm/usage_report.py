@@ -54,7 +54,7 @@ class UsageTracker:
             return ()
         return (UsageReported(usage.prompt_tokens, usage.completion_tokens, usage.cost, usage.cached_tokens),)
 
-    def keep_to_budget(self, tokens: int, profile: Profile, facts: ModelInfo) -> None:
+    def check_budget(self, tokens: int, profile: Profile, facts: ModelInfo) -> None:
         """Raise OverBudget if a request of this size would cost more than is left.
 
         Its price is estimated from its size, and from the length of the replies so far. Where the price is

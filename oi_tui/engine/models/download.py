@@ -146,7 +146,7 @@ class _Download:
                 at = 0
             length = answer.headers.get("Content-Length")
             self._total = at + int(length) if length and length.isdecimal() else None
-            self._note(answer.headers)
+            self._save_record(answer.headers)
             self._need_room(at)
             with self._part.open("r+b" if at else "wb") as file:
                 file.seek(at)
@@ -177,7 +177,7 @@ class _Download:
             known = {}
         return known if isinstance(known, dict) and known.get("url") == self._url else {}
 
-    def _note(self, headers: Any) -> None:
+    def _save_record(self, headers: Any) -> None:
         mark = headers.get("ETag") or headers.get("Last-Modified")
         text = (headers.get("X-Linked-ETag") or "").strip('"')
         if self._sha256 is None and _SHA256.fullmatch(text):

@@ -81,7 +81,7 @@ class ScreenText:
     def _run_single(self, control: str) -> None:
         if control == "\n":
             # A terminal's output has a carriage return before each, which what is stored may have lost.
-            self._go(self._row + 1)
+            self._move_to_row(self._row + 1)
             self._column = 0
         elif control == "\r":
             self._column = 0
@@ -90,7 +90,7 @@ class ScreenText:
         elif control == "\t":
             self._column += 8 - self._column % 8
 
-    def _go(self, row: int) -> None:
+    def _move_to_row(self, row: int) -> None:
         self._row = max(self._origin or 0, row)
         self._rows.extend([] for _ in range(self._row - len(self._rows) + 1))
 
@@ -104,16 +104,16 @@ class ScreenText:
                 self._colours = numbers if cleared else f"{self._colours};{numbers}".strip(";")[-200:]
             case "H" | "f":
                 self._place_screen()
-                self._go((self._origin or 0) + min(count, _LINES) - 1)
+                self._move_to_row((self._origin or 0) + min(count, _LINES) - 1)
                 self._column = min(max(parts[1] if len(parts) > 1 else 1, 1), _COLUMNS) - 1
             case "d":
                 self._place_screen()
-                self._go((self._origin or 0) + min(count, _LINES) - 1)
+                self._move_to_row((self._origin or 0) + min(count, _LINES) - 1)
             case "A" | "F":
-                self._go(self._row - count)
+                self._move_to_row(self._row - count)
                 self._column = 0 if final == "F" else self._column
             case "B" | "E":
-                self._go(min(self._row + count, len(self._rows) + _LINES))
+                self._move_to_row(min(self._row + count, len(self._rows) + _LINES))
                 self._column = 0 if final == "E" else self._column
             case "C":
                 self._column = min(self._column + count, _COLUMNS)
@@ -138,7 +138,7 @@ class ScreenText:
         """From the first move to a place on, what was printed before stays above the screen."""
         if self._origin is None:
             self._origin = len(self._rows) - (not self._rows[-1])
-            self._go(self._origin)
+            self._move_to_row(self._origin)
 
     def _erase(self, what: int) -> None:
         if what == 0:
@@ -147,7 +147,7 @@ class ScreenText:
         elif what in (2, 3):
             self._place_screen()
             del self._rows[self._origin :]
-            self._go(self._row)
+            self._move_to_row(self._row)
 
 
 def _draw_line(row: list[_Cell]) -> str:

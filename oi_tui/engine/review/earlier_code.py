@@ -85,7 +85,7 @@ class EarlierCode:
         with self._lock:
             return ("shell" if language in _SHELLS else language) in self._here.unclear
 
-    def note(self, language: str, code: str, cwd: Path) -> None:
+    def add(self, language: str, code: str, cwd: Path) -> None:
         """Remember code that is about to run."""
         if language in _SHELLS:
             if not shell_checker.keeps_meanings(code):

@@ -129,8 +129,8 @@ def _find_added_to_old_system_message(message: str) -> str | None:
     return None
 
 
-def keep(path: Path, text: str) -> Path:
-    """Keep the old text beside the file, under a name that is not taken. Raises OSError."""
+def back_up(path: Path, text: str) -> Path:
+    """Save the old text beside the file, under a name that is not taken. Raises OSError."""
     for number in itertools.count(1):
         copy = path.with_name(f"{path.name}.bak" + ("" if number == 1 else str(number)))
         if not os.path.lexists(copy):

@@ -116,11 +116,11 @@ def _list(
         )
     # What cannot be stored is read again the next time.
     with contextlib.suppress(sqlite3.Error):
-        _keep(base, changed, len(listing))
+        _save(base, changed, len(listing))
     return listing
 
 
-def _keep(base: sqlite3.Connection, changed: Sequence[tuple[object, ...]], count: int) -> None:
+def _save(base: sqlite3.Connection, changed: Sequence[tuple[object, ...]], count: int) -> None:
     base.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?, ?, ?, ?, ?, ?, ?)", changed)
     (held,) = base.execute("SELECT count(*) FROM facts").fetchone()
     if held > count:

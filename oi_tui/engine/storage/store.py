@@ -254,13 +254,13 @@ class Store:
     def rename(self, id: str, title: str) -> None:
         """Give the conversation a title. Raises OSError."""
         self._path(id)
-        self._catalogue.note(id, title=title)
+        self._catalogue.save(id, title=title)
         self.given[id] = self._catalogue.find_title(id) or title
 
     def suggest_title(self, id: str, title: str) -> None:
         """Give the conversation a title that counts until a person gives it one. Raises OSError."""
         self._path(id)
-        self._catalogue.note(id, suggested=title)
+        self._catalogue.save(id, suggested=title)
         self.given[id] = self._catalogue.find_title(id) or title
 
     def is_named(self, id: str) -> bool:
@@ -270,7 +270,7 @@ class Store:
     def pin(self, id: str, pinned: bool) -> None:
         """Keep the conversation at the top of lists, or no longer. Raises OSError."""
         self._path(id)
-        self._catalogue.note(id, pinned=pinned)
+        self._catalogue.save(id, pinned=pinned)
 
     def delete(self, id: str) -> None:
         """Put the conversation aside; it can be restored for 30 days. Raises OSError."""

@@ -19,8 +19,8 @@ class TitleIndex:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def note(self, id: str, **facts: str | bool) -> None:
-        """Write down a `title`, one that was only `suggested`, or whether it is `pinned`.
+    def save(self, id: str, **facts: str | bool) -> None:
+        """Save a `title`, one that was only `suggested`, or whether it is `pinned`.
 
         On disk when it returns. Raises OSError.
         """

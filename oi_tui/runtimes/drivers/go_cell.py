@@ -181,7 +181,7 @@ def _find_missing(plain, code):
     imported = set()
     for begin, end in _pieces(plain):
         if plain[begin:end].lstrip().startswith("import"):
-            found = _IMPORT.findall(_OPAQUE.sub(_keep_texts, code[begin:end]).lstrip()[len("import") :])
+            found = _IMPORT.findall(_OPAQUE.sub(_blank_comment, code[begin:end]).lstrip()[len("import") :])
             imported.update(alias or path.rpartition("/")[2] for alias, path in found)
     used = set(re.findall(r"(?<![\w.)\]])([a-z]\w*)\.[A-Z]", plain))
     defined = set(
@@ -191,5 +191,5 @@ def _find_missing(plain, code):
     return sorted(_PACKAGES[name] for name in names if name in _PACKAGES)
 
 
-def _keep_texts(found):
+def _blank_comment(found):
     return " " if found.group().startswith(("//", "/*")) else found.group()

@@ -111,16 +111,16 @@ class LineReader:
         *ends, rest = piece.split(b"\n")
         for end in ends:
             dropped = self._dropping
-            if self._keep(end):
+            if self._add(end):
                 yield b"".join(self._pieces)
             elif not dropped:
                 yield None
             self._pieces, self._size, self._dropping = [], 0, False
         dropped = self._dropping
-        if not self._keep(rest) and not dropped:
+        if not self._add(rest) and not dropped:
             yield None
 
-    def _keep(self, piece: bytes) -> bool:
+    def _add(self, piece: bytes) -> bool:
         """Add to the line; return False if it is too long, and keep nothing of it."""
         self._size += len(piece)
         if self._size > self._longest:

@@ -262,7 +262,7 @@ class _FarEnd:
         runs, last = self._languages.runs()
         self._stream, self._is_met = stream, False
         stream.put(frame({**self._describe_place(), "runs": runs, "next": last, "from": self._outbox.next}))
-        self._outbox.go_on(stream)
+        self._outbox.resume(stream)
         self._languages.resize(message)
         self._languages.describe()
 

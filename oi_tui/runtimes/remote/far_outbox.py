@@ -188,7 +188,7 @@ class Outbox:
         """The number of the frame of the order that the next application gets first."""
         return self._sent - len(self._untaken)
 
-    def go_on(self, stream: Stream) -> None:
+    def resume(self, stream: Stream) -> None:
         """Send over this stream: the state, what may not have arrived, then what was kept."""
         with self._room:
             self._stream, self._taken = stream, 0

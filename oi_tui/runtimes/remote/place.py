@@ -145,7 +145,7 @@ class RemotePlace:
         self._record = None
         self.left_runs = link.left_runs
         if self._staying.cut and self._started:
-            self._keep_record()
+            self._write_record()
 
     def _make_settings(self) -> dict[str, object]:
         columns, rows = self._size
@@ -193,7 +193,7 @@ class RemotePlace:
             return f"Nothing was started on {self.title}: there is nothing to leave running."
         # First of all: without a record, there is no way back.
         try:
-            record = self._keep_record(strict=True)
+            record = self._write_record(strict=True)
         except OSError as error:
             return f"{self.title} was not detached: the record of it cannot be written ({error.strerror})."
         self._left = f"{self.title} was detached; {left_targets.describe_way_back(self.spelling)}."
@@ -204,7 +204,7 @@ class RemotePlace:
             return f"{self.title} does not answer; it was not detached."
         return ""
 
-    def _keep_record(self, *, strict: bool = False) -> LeftTarget:
+    def _write_record(self, *, strict: bool = False) -> LeftTarget:
         """Write down how to come back. With `strict`, raises OSError."""
         now = time.time()
         record = self._record = LeftTarget(
@@ -233,7 +233,7 @@ class RemotePlace:
         if language not in self._started:
             self._started.add(language)
             if self._staying.cut:
-                self._keep_record()
+                self._write_record()
 
     def _note_changes(self, change_set: ChangeSet) -> None:
         if self.files:
@@ -335,7 +335,7 @@ class RemotePlace:
         """The language, to be run there."""
         runtime = RemoteRuntime(language, self)
         if language.name in self.left_languages:
-            runtime.go_on(self.link)
+            runtime.adopt(self.link)
         return runtime
 
     def resize(self, columns: int, rows: int) -> None:

@@ -86,8 +86,8 @@ class RemoteRuntime:
         self._place.running = _describe(left.language, left.code, left.number)
         yield from self._follow(link, run, began)
 
-    def go_on(self, link: Link | None) -> None:
-        """The language was at work already when this connection was made."""
+    def adopt(self, link: Link | None) -> None:
+        """Use the connection of a language that was at work already when it was made."""
         self._used = link
 
     def _follow(self, link: Link, run: RemoteRun, began: float) -> Generator[Report, None, None]:

@@ -148,7 +148,7 @@ class CellRun:
         now = time.monotonic()
         if not self.ended:
             with self._lock:
-                self._steps.go_on(now)
+                self._steps.advance(now)
             self._see_end(now)
         if not self.ended:
             self._output.flush_if_due(now)

@@ -94,7 +94,7 @@ class StopSteps:
 
     @property
     def due(self) -> float:
-        """When `go_on` has something to do next."""
+        """When `advance` has something to do next."""
         if self._stage is StopStage.RUNNING:
             return float("inf")
         if self._stage is StopStage.INTERRUPTED:
@@ -140,7 +140,7 @@ class StopSteps:
             self._stage = StopStage.TERMINATING
             self.begin_next()
 
-    def go_on(self, now: float) -> None:
+    def advance(self, now: float) -> None:
         """Do what is due: harder steps, and signals for what took the keyboard meanwhile."""
         if self._stage is StopStage.RUNNING:
             return

@@ -140,7 +140,7 @@ class FirstRun:
 
     def _end(self, theme: str | None) -> None:
         if theme is not None:
-            self._ui.display.keep_theme(theme)
+            self._ui.display.save_theme(theme)
         self._conclude()
 
     def _conclude(self) -> None:

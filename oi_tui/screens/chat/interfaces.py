@@ -47,7 +47,7 @@ class PromptScreen(Protocol):
 class ThemeKeeper(Protocol):
     """What the screen looks like."""
 
-    def keep_theme(self, name: str | None) -> None:
+    def save_theme(self, name: str | None) -> None:
         """Use a theme, now and at the next start; None changes nothing."""
 
 

@@ -288,7 +288,7 @@ class ChatScreen(BaseScreen[None]):
         if not self._is_untouched():
             return
         if time.monotonic() - find_last_key(self.app) > _QUIET:
-            self.commands.choosing.ask_for_key(self._is_untouched, self.commands.turn.go_on)
+            self.commands.choosing.ask_for_key(self._is_untouched, self.commands.turn.continue_turn)
         else:
             schedule(self, 0.1, self.ask_for_key)
 

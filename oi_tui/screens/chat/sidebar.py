@@ -69,7 +69,7 @@ class SidebarControl:
     def switch(self, on: bool | None) -> None:
         """Show or hide it: beside the conversation, now and at the next start; else as a drawer."""
         if self._is_wide:
-            self._keep(not self._workspace.profile.sidebar if on is None else on)
+            self._save_shown(not self._workspace.profile.sidebar if on is None else on)
         else:
             self._drawer = not self._drawer if on is None else on
         wanted = self._wanted
@@ -86,9 +86,9 @@ class SidebarControl:
         self.fit()
         return was_open and not self._is_wide
 
-    def _keep(self, on: bool) -> None:
+    def _save_shown(self, on: bool) -> None:
         self._workspace.use(self._workspace.profile.with_changes(sidebar=on))
-        if problem := self._workspace.keep(sidebar=on):
+        if problem := self._workspace.save_settings(sidebar=on):
             self._view.notify(problem, severity="warning", markup=False)
 
     @property

@@ -48,7 +48,7 @@ class ProfileActions:
         entries.append(MenuEntry("reset_all", "Reset to defaults", self._reset_all))
         if place and place.name and own and path is not None:
             label = "Move the API key from the file to private storage"
-            entries.append(MenuEntry("keep_key", label, self._keep_key))
+            entries.append(MenuEntry("keep_key", label, self._save_key))
         if place and place.kept:
             entries.append(MenuEntry("forget_key", "Delete the saved API key", self._forget_key))
         if path is not None:
@@ -82,9 +82,9 @@ class ProfileActions:
             self._editor.leave()
             self._switch_to(name)
 
-    def _keep_key(self) -> None:
+    def _save_key(self) -> None:
         if self._editor.key:
-            self._editor.key.keep(self._editor.current)
+            self._editor.key.save(self._editor.current)
 
     def _forget_key(self) -> None:
         if self._editor.key:

@@ -48,7 +48,7 @@ class ApiKeyPanel:
         forget = " f3 deletes it." if place.kept else ""
         self._editor.explain("api_key", f"{place.words}{forget} {ORDER}")
 
-    def keep(self, profile: Profile) -> None:
+    def save(self, profile: Profile) -> None:
         """Save the profile's key outside of its file.
 
         If its provider is not known, it is used, but not saved.
@@ -63,7 +63,7 @@ class ApiKeyPanel:
 
         def save() -> None:
             try:
-                was_saved = self._secrets.keep(name, key)
+                was_saved = self._secrets.save(name, key)
             except SecretError as error:
                 self._call(self._editor.show_notice, f"Not saved: {error}")
                 return

@@ -282,7 +282,7 @@ class ProfileEditor(Page[Profile | None]):
         if not changes:
             self.leave()
         elif self.key and changes.get("api_key"):
-            self.key.keep(self.current)
+            self.key.save(self.current)
         else:
             self.write(changes, changes)
 

@@ -18,7 +18,7 @@ class KeyPanel(Protocol):
     #: Where the key is, as far as it is known.
     place: KeySource | None
 
-    def keep(self, profile: Profile) -> None:
+    def save(self, profile: Profile) -> None:
         """Save the profile's key outside its file."""
 
     def forget(self) -> None:

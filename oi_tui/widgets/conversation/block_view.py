@@ -270,7 +270,7 @@ class BlockView(ScrollView):
 
     def action_scroll_home(self) -> None:
         """Go to the beginning."""
-        self.go(0)
+        self.show_line(0)
 
     def action_scroll_end(self) -> None:
         """Go to the end and follow it."""
@@ -278,7 +278,7 @@ class BlockView(ScrollView):
         self.scroll_mode.follows_end = True
         self._settle(None)
 
-    def go(self, line: int) -> None:
+    def show_line(self, line: int) -> None:
         """Show a line at the top, as far as there is enough below it."""
         line = max(line, 0)
         if not self.blocks:
@@ -299,9 +299,9 @@ class BlockView(ScrollView):
         bottom = layout.find_top(index) + layout.get_height(index)
         view = round(self.scroll_y)
         if top < view or bottom - top >= self.size.height:
-            self.go(top)
+            self.show_line(top)
         elif bottom > view + self.size.height:
-            self.go(bottom - self.size.height)
+            self.show_line(bottom - self.size.height)
 
     def reveal(self, key: str) -> None:
         """Scroll so that the block `key` can be read, from its beginning where it is higher than the view."""

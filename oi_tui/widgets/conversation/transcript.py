@@ -142,7 +142,7 @@ class Transcript(BlockView, can_focus=True):
         self._sought = sought
         line = self.layout_of_blocks.find_first_row(index) + place
         if not round(self.scroll_y) <= line < round(self.scroll_y) + self.size.height:
-            self.go(line - self.size.height // 3)
+            self.show_line(line - self.size.height // 3)
         self.repaint()
 
     def unmark(self) -> None:

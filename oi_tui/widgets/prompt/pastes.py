@@ -29,7 +29,7 @@ class Pastes:
 
     def fold(self, text: str) -> str:
         """Return the placeholder of a long text; a short text unchanged."""
-        self.note(text)
+        self.add(text)
         lines = text.rstrip("\n").count("\n") + 1
         if lines <= LINES and len(text) <= CHARACTERS:
             return text
@@ -47,7 +47,7 @@ class Pastes:
         """Return the text with every paste in place of its placeholder."""
         return _CHIP.sub(lambda found: self._texts.get(found[0], found[0]), text) if self._texts else text
 
-    def note(self, text: str) -> None:
+    def add(self, text: str) -> None:
         """Remember that this text was pasted."""
         lines = [stripped for line in text.splitlines() if (stripped := line.strip())]
         for known, new, most in (

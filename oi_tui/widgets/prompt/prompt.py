@@ -193,7 +193,7 @@ class Prompt(CompletingTextArea):
                 event.prevent_default()
                 event.stop()
                 self._show_entry(entry)
-            case "down" if self._on_row(-1) and (entry := self._recall.go_on(self.text)) is not None:
+            case "down" if self._on_row(-1) and (entry := self._recall.go_forward(self.text)) is not None:
                 event.prevent_default()
                 event.stop()
                 self._show_entry(entry)
@@ -266,7 +266,7 @@ class Prompt(CompletingTextArea):
             self.replace(self._write_mentions([str(path)]), *self.selection, maintain_selection_offset=False)
 
     def _paste_copied(self) -> None:
-        self.pastes.note(self.app.clipboard)
+        self.pastes.add(self.app.clipboard)
         super().action_paste()
 
     async def action_undo(self) -> None:  # type: ignore[override]

@@ -134,7 +134,7 @@ class Vi:
                     self._finder.search_for(words)
                 self._handle_command_key("n")
             elif line[1:].isdigit():
-                self._go((int(line[1:]) - 1, 0), to_letter=True)
+                self._move_to((int(line[1:]) - 1, 0), to_letter=True)
             elif self._obey:
                 self._obey(line[1:])
         elif event.key == "backspace":
@@ -151,7 +151,7 @@ class Vi:
             return
         self._typed = ""
         if self.mode == "normal":
-            self._go(self._place, keep=True)
+            self._move_to(self._place, keep=True)
         self._do(command)
 
     def _do(self, command: ParsedCommand) -> None:
@@ -162,7 +162,7 @@ class Vi:
                 self._remember(command)
                 self._operate(command.operator, part)
         elif motion := self._find_motion(command):
-            self._go(motion.to, keep=command.rest in "jk")
+            self._move_to(motion.to, keep=command.rest in "jk")
             if command.rest == "$":
                 self._finder.column = END
         else:
@@ -180,16 +180,16 @@ class Vi:
             self._show_selection()
         elif rest in ("p", "P"):
             if self._edits.register[0]:
-                self._go(self._edits.put(self._place, command.times, before=rest == "P"))
+                self._move_to(self._edits.put(self._place, command.times, before=rest == "P"))
         elif rest == "J":
             row = self._place[0]
-            self._go_if(self._edits.join(row, row + max(command.times, 2) - 1))
+            self._move_if(self._edits.join(row, row + max(command.times, 2) - 1))
         elif rest[0] == "r" or rest == "~":
-            self._go_if(self._edits.overwrite(self._place, rest, command.times))
+            self._move_if(self._edits.overwrite(self._place, rest, command.times))
         elif rest == "u":
-            self._go(self._edits.undo(command.times))
+            self._move_to(self._edits.undo(command.times))
         elif rest == "\x12":
-            self._go(self._edits.redo(command.times))
+            self._move_to(self._edits.redo(command.times))
         elif rest == ".":
             self._repeat(command.count)
         elif rest in ("ZZ", "ZQ") and self._obey:
@@ -239,16 +239,16 @@ class Vi:
             self._last = None
             self._operate(operator, part)
         elif rest == "J":
-            self._go_if(edits.join(part.start[0], max(bottom, part.start[0] + 1)))
+            self._move_if(edits.join(part.start[0], max(bottom, part.start[0] + 1)))
         elif rest in ("p", "P"):
             register = edits.register
             self._operate("d", part)
             edits.register, register = register, edits.register
-            self._go(edits.put(self._place, 1, before=True))
+            self._move_to(edits.put(self._place, 1, before=True))
             edits.register = register
         else:
             change = {"~": str.swapcase, "u": str.lower, "U": str.upper}.get(rest)
-            self._go(edits.rewrite(part, change or (lambda text: fill(text, rest[1]))))
+            self._move_to(edits.rewrite(part, change or (lambda text: fill(text, rest[1]))))
 
     def _find_selected(self) -> TextRange:
         (top, first), (bottom, last) = sorted((self._anchor, self._at))
@@ -270,7 +270,7 @@ class Vi:
         row = min(max(place[0], 0), len(lines) - 1)
         return row, min(max(place[1], 0), max(len(lines[row]) - 1, 0))
 
-    def _go(self, place: Position, *, keep: bool = False, to_letter: bool = False) -> None:
+    def _move_to(self, place: Position, *, keep: bool = False, to_letter: bool = False) -> None:
         """Put the caret on a character; `keep` keeps the column that j and k want."""
         row, column = self._clamp(place)
         if to_letter:
@@ -280,9 +280,9 @@ class Vi:
         self._area.move_cursor((row, column))
         self._area.scroll_cursor_visible()
 
-    def _go_if(self, place: Position | None) -> None:
+    def _move_if(self, place: Position | None) -> None:
         if place is not None:
-            self._go(place)
+            self._move_to(place)
 
     def _find_motion(self, command: ParsedCommand) -> Motion | None:
         return self._finder.find(self._edits.lines, self._place, command.rest, command.count)
@@ -292,7 +292,7 @@ class Vi:
     def _operate(self, operator: str, part: TextRange) -> None:
         start, end = part.start, part.end
         if operator in "<>":
-            self._go(self._edits.shift(start[0], end[0], 1 if operator == ">" else -1))
+            self._move_to(self._edits.shift(start[0], end[0], 1 if operator == ">" else -1))
             return
         if part.kind != "lines" and start == end and operator != "c":
             return
@@ -300,18 +300,18 @@ class Vi:
         if operator == "y":
             # Lines that were yanked by their doubled key or downwards leave the caret where it is.
             whole = part.kind == "lines" and start[0] == self._place[0]
-            self._go(self._place if whole else start)
+            self._move_to(self._place if whole else start)
         elif part.kind == "lines":
             if operator == "c":
                 self._start_insert(self._edits.empty_lines(start[0], end[0]), 1)
             else:
-                self._go(self._edits.delete_lines(start[0], end[0]))
+                self._move_to(self._edits.delete_lines(start[0], end[0]))
         else:
             self._edits.replace("", start, end)
             if operator == "c":
                 self._start_insert(start, 1)
             else:
-                self._go(start)
+                self._move_to(start)
 
     def _begin_insert(self, key: str, times: int) -> None:
         row, column = self._place
@@ -339,7 +339,7 @@ class Vi:
         self._inserting = None
         self._area.history.checkpoint()
         self._set_mode("normal")
-        self._go((place[0], place[1] - 1))
+        self._move_to((place[0], place[1] - 1))
 
     def _repeat(self, count: int | None) -> None:
         if self._last is None:
@@ -377,4 +377,4 @@ class Vi:
     def _leave_visual(self) -> None:
         place = self._at
         self._set_mode("normal")
-        self._go(place)
+        self._move_to(place)

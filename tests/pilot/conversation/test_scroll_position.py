@@ -149,16 +149,16 @@ async def test_the_header_of_a_cell_stays_in_sight_while_the_cell_does() -> None
             pilot, MessageRecorded(shown("Words.")), MessageRecorded(cell), MessageRecorded(shown("End."))
         )
         view = app.conversation.transcript
-        view.go(30)
+        view.show_line(30)
         lines = await show(pilot)
         assert "[1] python" in lines[0]
         assert "step(" in lines[1]
-        view.go(0)
+        view.show_line(0)
         lines = await show(pilot)
         assert "Words." in lines[0]
-        view.go(30)
+        view.show_line(30)
         await show(pilot, ApprovalRequested(cell.but(state="queued")))
-        view.go(30)
+        view.show_line(30)
         assert "step(" in (await show(pilot))[0]
 
 

@@ -39,7 +39,7 @@ async def yes(app: Shell, pilot: Pilot[None]) -> None:
 
 async def test_where_the_key_is_and_goes_to_is_reported_and_follows_the_model(path: Path) -> None:
     secrets = Secrets(environment={"MISTRAL_API_KEY": "canary-123"}, keyring=lambda: None)
-    secrets.keep("OPENAI_API_KEY", "canary-456")
+    secrets.save("OPENAI_API_KEY", "canary-456")
     async with opened(path, secrets=secrets) as (app, pilot):
         await until(pilot, lambda: "OPENAI_API_KEY is saved in" in reported(app))
         assert (
@@ -61,7 +61,7 @@ async def test_where_the_key_is_and_goes_to_is_reported_and_follows_the_model(pa
 
 async def test_a_kept_key_is_forgotten_after_a_question(path: Path) -> None:
     secrets = Secrets(keyring=lambda: None)
-    secrets.keep("OPENAI_API_KEY", "canary-456")
+    secrets.save("OPENAI_API_KEY", "canary-456")
     async with opened(path, secrets=secrets) as (app, pilot):
         await until(pilot, lambda: "is saved" in reported(app))
         await chosen(app, pilot, "forget_key")
@@ -81,7 +81,7 @@ async def test_a_kept_key_is_forgotten_after_a_question(path: Path) -> None:
 
 async def test_a_key_that_was_typed_and_then_forgotten_is_used_no_longer(path: Path) -> None:
     secrets = Secrets(keyring=lambda: None)
-    secrets.keep("OPENAI_API_KEY", "canary-456")
+    secrets.save("OPENAI_API_KEY", "canary-456")
     profile = Profile.load(path).with_changes("changed", api_key="canary-456")
     async with opened(path, profile, secrets=secrets) as (app, pilot):
         await until(pilot, lambda: "OPENAI_API_KEY is saved" in reported(app))

@@ -315,7 +315,7 @@ def sent(*reports: Report, most: int) -> list[Report]:
     for report in reports:
         box.send_report(7, report)
     stream = Stream(os.dup(somebody[0]), somebody[1])
-    box.go_on(stream)
+    box.resume(stream)
     frames, found = FrameReader(), list[Report]()
     with os.fdopen(somebody[0], "rb", buffering=0) as source:
         # Frames arrive in any portions, so what is read last may be the end of an earlier run.

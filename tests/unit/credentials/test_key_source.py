@@ -43,7 +43,7 @@ def test_a_kept_key_makes_the_default_model_one_that_can_be_asked() -> None:
     try:
         assert not workspace.model.is_chosen
         assert not workspace.model.find_key()
-        workspace.secrets.keep("OPENAI_API_KEY", "canary-kept")
+        workspace.secrets.save("OPENAI_API_KEY", "canary-kept")
         assert workspace.model.find_key()
         assert workspace.model.is_chosen
     finally:

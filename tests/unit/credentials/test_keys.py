@@ -79,7 +79,7 @@ def test_a_key_is_named_after_its_variable_and_the_server_it_is_for(
 
 
 def test_without_a_keyring_a_key_lies_in_a_file_for_its_owner_only() -> None:
-    assert without_ring().keep("X_API_KEY", " sk-canary-1 \n") == "file"
+    assert without_ring().save("X_API_KEY", " sk-canary-1 \n") == "file"
     path = paths.config() / "keys.json"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
@@ -95,8 +95,8 @@ def test_without_a_keyring_a_key_lies_in_a_file_for_its_owner_only() -> None:
 
 def test_with_a_keyring_a_key_lies_there_and_no_longer_in_the_file() -> None:
     ring = Ring()
-    without_ring().keep("X_API_KEY", "old-canary")
-    assert with_ring(ring).keep("X_API_KEY", "sk-canary-2") == "keyring"
+    without_ring().save("X_API_KEY", "old-canary")
+    assert with_ring(ring).save("X_API_KEY", "sk-canary-2") == "keyring"
     assert ring.kept == {("oi-tui", "X_API_KEY"): "sk-canary-2"}
     assert "canary" not in (paths.config() / "keys.json").read_text()
     found = with_ring(ring).find("X_API_KEY")
@@ -109,7 +109,7 @@ def test_with_a_keyring_a_key_lies_there_and_no_longer_in_the_file() -> None:
 
 def test_the_environment_comes_first_then_the_keyring_then_the_file() -> None:
     ring = Ring()
-    without_ring().keep("X_API_KEY", "from-file")
+    without_ring().save("X_API_KEY", "from-file")
     ring.set_password("oi-tui", "X_API_KEY", "from-ring")
     variables = {"X_API_KEY": "from-environment"}
     reported = []
@@ -127,8 +127,8 @@ def test_other_names_of_a_variable_count_too() -> None:
 
 def test_a_key_for_one_server_is_never_sent_to_another() -> None:
     kept = without_ring()
-    kept.keep("OPENAI_API_KEY", "sk-for-openai")
-    kept.keep("OPENAI_API_KEY@mine:1", "sk-for-mine")
+    kept.save("OPENAI_API_KEY", "sk-for-openai")
+    kept.save("OPENAI_API_KEY@mine:1", "sk-for-mine")
     assert kept.key_for("gpt-4o") == "sk-for-openai"
     assert kept.key_for("x", "http://mine:1/v1") == "sk-for-mine"
     assert kept.key_for("openai/x", "http://elsewhere/v1") is None
@@ -141,7 +141,7 @@ def test_what_the_environment_holds_is_left_to_whoever_reads_it() -> None:
 
 def test_a_keyring_that_fails_costs_the_file_nothing(caplog: pytest.LogCaptureFixture) -> None:
     kept = with_ring(Broken())
-    assert kept.keep("X_API_KEY", "sk-canary-3") == "file"
+    assert kept.save("X_API_KEY", "sk-canary-3") == "file"
     found = kept.find("X_API_KEY")
     assert found is not None
     assert found.origin == "file"
@@ -155,7 +155,7 @@ def test_a_keyring_that_takes_nothing_is_none() -> None:
         def set_password(self, service: str, name: str, value: str) -> None:
             pass
 
-    assert with_ring(Forgetful()).keep("X_API_KEY", "sk-canary-4") == "file"
+    assert with_ring(Forgetful()).save("X_API_KEY", "sk-canary-4") == "file"
 
 
 def test_a_keyring_that_waits_for_ever_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,7 +167,7 @@ def test_a_keyring_that_waits_for_ever_is_left_alone(monkeypatch: pytest.MonkeyP
             return None
 
     monkeypatch.setattr(keys, "PATIENCE", 0.05)
-    without_ring().keep("X_API_KEY", "from-file")
+    without_ring().save("X_API_KEY", "from-file")
     kept = with_ring(Waiting())
     try:
         for _ in range(2):
@@ -181,7 +181,7 @@ def test_a_keyring_that_waits_for_ever_is_left_alone(monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize("bad", ["", "  ", "two\nlines", "esc\x1b[2J", "x" * 10_001])
 def test_what_is_no_key_is_not_kept(bad: str) -> None:
     with pytest.raises(SecretError, match="one line of text"):
-        without_ring().keep("X_API_KEY", bad)
+        without_ring().save("X_API_KEY", bad)
     assert not (paths.config() / "keys.json").exists()
 
 
@@ -189,7 +189,7 @@ def test_a_folder_that_cannot_be_written_is_named() -> None:
     paths.config().parent.mkdir(parents=True)
     paths.config().write_text("in the way")
     with pytest.raises(SecretError, match="The API key could not be saved: "):
-        without_ring().keep("X_API_KEY", "sk-canary-5")
+        without_ring().save("X_API_KEY", "sk-canary-5")
 
 
 @pytest.mark.parametrize("text", ["[]", "{", "\x00", '{"X_API_KEY": 5}', "[" * 50_000])
@@ -201,12 +201,12 @@ def test_a_damaged_file_of_keys_holds_none_and_is_not_written_over(text: str) ->
     if text.startswith('{"'):
         return
     with pytest.raises(SecretError, match="damaged"):
-        without_ring().keep("X_API_KEY", "sk-canary-6")
+        without_ring().save("X_API_KEY", "sk-canary-6")
     assert path.read_text() == text
 
 
 def test_a_file_that_others_could_read_is_closed_and_one_they_could_write_is_refused() -> None:
-    without_ring().keep("X_API_KEY", "sk-canary-7")
+    without_ring().save("X_API_KEY", "sk-canary-7")
     path = paths.config() / "keys.json"
     path.chmod(0o644)
     assert without_ring().find("X_API_KEY") is not None
@@ -228,7 +228,7 @@ def test_pipes_and_links_are_no_files_of_keys(tmp_path: Path) -> None:
 def test_keys_kept_at_the_same_time_are_all_kept() -> None:
     code = (
         "import sys; from oi_tui.engine.credentials.keys import Secrets\n"
-        "for n in range(10): Secrets(keyring=lambda: None).keep(f'K{sys.argv[1]}_{n}', 'value-123')"
+        "for n in range(10): Secrets(keyring=lambda: None).save(f'K{sys.argv[1]}_{n}', 'value-123')"
     )
     running = [subprocess.Popen([sys.executable, "-c", code, str(number)]) for number in range(3)]
     assert [item.wait(60) for item in running] == [0, 0, 0]
@@ -237,7 +237,7 @@ def test_keys_kept_at_the_same_time_are_all_kept() -> None:
 
 
 def test_a_key_that_was_found_is_taken_out_of_errors() -> None:
-    without_ring().keep("X_API_KEY", "canary-kept-in-file")
+    without_ring().save("X_API_KEY", "canary-kept-in-file")
     without_ring().find("X_API_KEY")
     assert "canary-kept" not in redact("the server said canary-kept-in-file")
 

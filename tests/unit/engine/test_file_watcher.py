@@ -227,7 +227,7 @@ def test_a_link_that_takes_the_place_of_a_folder_just_then_shows_nothing(
     for path in (victim / "a", victim / "b"):
         path.write_text("precious")
     (sub / "a").write_text("1")
-    owner, name = (watcher, "_is_ignored") if moment == "before it is listed" else (kept, "keep")
+    owner, name = (watcher, "_is_ignored") if moment == "before it is listed" else (kept, "save_file")
     act = getattr(owner, name)
 
     def swap(*arguments: object) -> object:
@@ -245,7 +245,7 @@ def test_a_link_that_takes_the_place_of_a_folder_just_then_shows_nothing(
 
 @pytest.mark.parametrize("path", ["../x", "/etc/x", "a/../../x", ""])
 def test_no_remembered_name_leads_outside(path: str, kept: Snapshots, place: Path) -> None:
-    name = kept.put(b"evil")
+    name = kept.save(b"evil")
     found = ChangeSet("s", str(place), (FileChange(path, "deleted", name),))
     assert [action.obstacle for action in restore.plan(kept, found)] == ["a link is in its place"]
 
@@ -297,8 +297,8 @@ def test_trouble_with_the_disk_is_reported_and_stops_nothing(
     def full(*_: object) -> str:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Snapshots, "put", full)
-    monkeypatch.setattr(Snapshots, "note", full)
+    monkeypatch.setattr(Snapshots, "save", full)
+    monkeypatch.setattr(Snapshots, "save_change_set", full)
     found = step(watching, lambda: (place / "a").write_text("2"))
     assert found is not None
     assert seen(found) == {"a": "created"}
@@ -329,7 +329,7 @@ def test_a_folder_that_vanishes_is_no_crash(watching: FileWatcher, place: Path) 
 def test_what_is_old_and_what_is_too_much_goes(
     kept: Snapshots, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    names = [kept.put(bytes([number]) * 100) for number in range(5)]
+    names = [kept.save(bytes([number]) * 100) for number in range(5)]
     contents = paths.data() / "snapshots" / "contents"
     for age, name in enumerate(names):
         found = (contents / name).stat()
@@ -342,7 +342,7 @@ def test_what_is_old_and_what_is_too_much_goes(
 
 @pytest.mark.parametrize("text", ["", "[]", '{"changes": 1}', '{"folder": "/", "changes": [{}], "note": ""}'])
 def test_a_damaged_step_is_none(text: str, kept: Snapshots) -> None:
-    kept.note(ChangeSet("code1", "/", ()))
+    kept.save_change_set(ChangeSet("code1", "/", ()))
     (paths.data() / "snapshots" / "steps" / "code1.json").write_text(text)
     assert kept.find_change_set("code1") is None
     assert kept.find_change_set("../../etc/passwd") is None

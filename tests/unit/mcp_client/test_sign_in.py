@@ -121,7 +121,7 @@ def test_a_token_that_is_over_is_renewed_without_anybody(open_workspace: Open, s
     sign_in(workspace)
     workspace.close()
     before = kept(address)
-    SignIns(Secrets()).keep(read(f"t = {address}"), {**before, "expires": 1.0})
+    SignIns(Secrets()).save(read(f"t = {address}"), {**before, "expires": 1.0})
     later = open_workspace(servers=[f"t = {address}"])
     assert counts(later) == "registered=1 signed_in=1 refreshed=1"
     assert kept(address)["tokens"] != before["tokens"]
@@ -168,7 +168,7 @@ def test_a_token_that_is_not_renewed_asks_for_another_sign_in(open_workspace: Op
     tokens = before["tokens"]
     assert isinstance(tokens, dict)
     tokens["access_token"] = tokens["refresh_token"] = "forgotten"
-    SignIns(Secrets()).keep(read(f"t = {address}"), {**before, "expires": 1.0})
+    SignIns(Secrets()).save(read(f"t = {address}"), {**before, "expires": 1.0})
     later = open_workspace(servers=[f"t = {address}"])
     assert later.mcp.tools() == []
     assert later.mcp.servers.status[0].problem == "the sign-in has expired; sign in again"

@@ -15,7 +15,7 @@ FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
 def test_emoji_stay_whole_and_what_hides_something_is_spelled_out(printed: str, shown: str) -> None:
     lines: list[str] = []
     handler = PlainEventHandler(lines.append, lines.append, lambda _: "", echoes=False)
-    handler.note(printed)
+    handler.print_notice(printed)
     output = Message(role="computer", type="console", format="output")
     handler.handle_event(MessageStarted(output))
     handler.handle_event(MessageGrew(output.id, f"{printed}\n"))

@@ -153,7 +153,7 @@ def test_why_a_file_cannot_be_written_names_its_folder(number: int, words: str, 
 def test_a_picture_that_had_no_room_is_kept_once_there_is_some(tmp_path: Path) -> None:
     message = Message(role="computer", type="image", content="aW1hZ2U=", format="base64.png")
     with full_disk(2):
-        assert images.keep(message, tmp_path) is None
-    path = images.keep(message, tmp_path)
+        assert images.save(message, tmp_path) is None
+    path = images.save(message, tmp_path)
     assert path is not None
     assert path.read_bytes() == b"image"

@@ -45,7 +45,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def nothing_listed(language: str, code: str, cwd: Path, *before: str) -> bool:
     earlier = EarlierCode()
     for item in before:
-        earlier.note(language, item, cwd)
+        earlier.add(language, item, cwd)
     covered = Permission("unremarkable", language).covers(language, code, cwd, earlier)
     assert covered == (
         scan_code(language, code, cwd, earlier).nothing_listed and not list_hidden_characters(code)
@@ -1133,7 +1133,7 @@ def test_programs_leave_the_shell_as_it_is(before: str, folder: Path) -> None:
 def test_shell_that_may_have_changed_what_commands_mean_ends_the_cover(before: str, folder: Path) -> None:
     assert not nothing_listed("shell", "ls", folder, before)
     earlier = EarlierCode()
-    earlier.note("bash", before, folder)
+    earlier.add("bash", before, folder)
     assert not Permission("unremarkable", "shell").covers("shell", "ls", folder, earlier)
     assert earlier.is_unclear("sh")
     assert not earlier.is_unclear("python")
@@ -1146,27 +1146,27 @@ def test_shell_that_may_have_changed_what_commands_mean_ends_the_cover(before: s
 def test_what_python_forgot_counts_no_more(folder: Path) -> None:
     earlier = EarlierCode()
     for code in ("h = lambda: m", "import shutil as m", "exec('1')"):
-        earlier.note("python", code, folder)
+        earlier.add("python", code, folder)
     assert earlier.is_unclear("python")
     assert not earlier.is_unclear("shell")
     earlier.forget()
     assert not earlier.names
-    earlier.note("python", "import shutil as m", folder)
+    earlier.add("python", "import shutil as m", folder)
     assert not earlier.is_unclear("python")
 
 
 def test_every_function_is_remembered_with_the_names_it_goes_by(folder: Path) -> None:
     for code in ("f = lambda: 1\nh = lambda: m", "def f():\n    return 1\ndef h():\n    return m"):
         earlier = EarlierCode()
-        earlier.note("python", code, folder)
+        earlier.add("python", code, folder)
         assert not earlier.is_unclear("python")
-        earlier.note("python", "import shutil as m", folder)
+        earlier.add("python", "import shutil as m", folder)
         assert earlier.is_unclear("python")
 
 
 def test_other_languages_leave_no_trace(folder: Path) -> None:
     earlier = EarlierCode()
-    earlier.note("javascript", "print = 1", folder)
+    earlier.add("javascript", "print = 1", folder)
     assert not earlier.names
     assert not earlier.is_unclear("javascript")
 
@@ -1269,7 +1269,7 @@ def test_the_grant_is_offered_only_where_it_covers_the_code_itself(folder: Path)
     assert "unremarkable" in scopes("print(1)")
     assert "unremarkable" not in scopes("open('canary', 'w')")
     earlier = EarlierCode()
-    earlier.note("python", "exec('x')", folder)
+    earlier.add("python", "exec('x')", folder)
     assert "unremarkable" not in scopes("print(1)", earlier)
 
 
@@ -1342,7 +1342,7 @@ def test_the_narrowest_grant_is_used_and_a_count_is_spent_last(folder: Path) -> 
     assert used.scope == "count"
     assert grants.use("python", "eval('1')", folder) is None
     earlier = EarlierCode()
-    earlier.note("python", "eval('1')", folder)
+    earlier.add("python", "eval('1')", folder)
     assert grants.use("python", "print(1)", folder, earlier) is None
 
 
@@ -1496,7 +1496,7 @@ def test_any_cut_of_dangerous_code_is_read_without_fault(folder: Path) -> None:
 def test_long_and_deep_code_is_read_in_bounded_time_without_fault(code: str, folder: Path) -> None:
     began = time.process_time()
     for language in ("python", "shell"):
-        EarlierCode().note(language, code, folder)
+        EarlierCode().add(language, code, folder)
         scan_code(language, code, folder)
     assert time.process_time() - began < 20
     if len(code) > 100_000:

@@ -63,14 +63,14 @@ def test_code_that_may_do_anything_else_is_covered_by_no_window(code: str) -> No
 @pytest.mark.parametrize("before", ["computer = 1", "import computer", "class A: pass", "exec(text)"])
 def test_nothing_is_covered_after_code_that_may_have_changed_what_names_mean(before: str) -> None:
     earlier = EarlierCode()
-    earlier.note("python", before, HERE)
+    earlier.add("python", before, HERE)
     assert list_kinds("python", "computer.mouse.click('Save')", HERE, earlier) == frozenset()
 
 
 def test_code_is_still_covered_after_code_of_the_same_kind() -> None:
     earlier = EarlierCode()
     code = "found = computer.display.elements(role='text')\ncomputer.mouse.click(found[0])\nprint(found)"
-    earlier.note("python", code, HERE)
+    earlier.add("python", code, HERE)
     assert list_kinds("python", code, HERE, earlier) == {"clicks", "reads"}
 
 
@@ -110,6 +110,6 @@ def test_a_grant_for_a_window_covers_its_kinds_only_and_is_revoked_alone() -> No
 @pytest.mark.parametrize("call", ["computer.display.elements()", "computer.mail.get()", "computer.files"])
 def test_a_function_that_uses_the_computer_object_is_not_taken_for_harmless_later(call: str) -> None:
     earlier = EarlierCode()
-    earlier.note("python", f"def find():\n    return {call}", HERE)
+    earlier.add("python", f"def find():\n    return {call}", HERE)
     unremarkable = Permission("unremarkable", "python")
     assert not unremarkable.covers("python", "print(find())", HERE, earlier)

@@ -103,7 +103,7 @@ class RawReply:
         rest: list[str] = []
         first = True
         async for data in given():
-            self._keep(data)
+            self._read_data(data)
             text = decoder.decode(data)
             if first and text:
                 text, first = text.removeprefix("\ufeff"), False
@@ -128,7 +128,7 @@ class RawReply:
             if not isinstance(line, str):
                 yield line
                 continue
-            self._keep(line.encode("utf-8", "replace") + b"\n")
+            self._read_data(line.encode("utf-8", "replace") + b"\n")
             if first:
                 line, first = line.removeprefix("\ufeff"), False
             for item in self._filter.feed(line):
@@ -146,7 +146,7 @@ class RawReply:
             return "missing"
         return _INCOMPLETE.get(self._filter.reason.lower())
 
-    def _keep(self, data: bytes) -> None:
+    def _read_data(self, data: bytes) -> None:
         self._alive()
         if not self._events and len(self._beginning) < _KEPT:
             self._beginning += data

@@ -415,7 +415,7 @@ class Driver:
         earlier = [getattr(builtins, name, "") for name in ("_", "__")]
         self.shows.result(value, "result")
         builtins._, builtins.__, builtins.___ = value, *earlier
-        self.history.keep(self._number, value)
+        self.history.remember(self._number, value)
 
     def _print_error(self, error):
         self.streams.flush()

@@ -30,7 +30,7 @@ class CellHistory:
         builtins._i, builtins._ii, builtins._iii = earlier, builtins._i, builtins._ii
         setattr(builtins, "_i{}".format(number), source)
 
-    def keep(self, number, value):
+    def remember(self, number, value):
         """Remember the value that a cell shows."""
         if value is not self.outputs:
             self.outputs[number] = value

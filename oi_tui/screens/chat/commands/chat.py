@@ -147,7 +147,7 @@ class ChatCommands(ConversationActions):
         else:
             self._chat.notify(text, severity="warning" if warning else "information", markup=False)
             if not warning:
-                self._view.turns.keep(Noticed(text))
+                self._view.turns.queue_notice(Noticed(text))
 
     def leave_printing(self) -> None:
         """End the application; the conversation is printed once the terminal is as it was."""
@@ -164,7 +164,7 @@ class ChatCommands(ConversationActions):
             self.show_notice(NO_MODEL)
         if choice is None or choice == DEMO or is_source(choice.model):
             return
-        if problem := self._workspace.keep(model=choice.model, api_base=choice.api_base):
+        if problem := self._workspace.save_settings(model=choice.model, api_base=choice.api_base):
             self.show_notice(problem, warning=True)
 
     def show_settings(self, profile: Profile) -> None:

@@ -39,11 +39,11 @@ class DisplaySettings:
     def switch_theme(self, name: str) -> None:
         """Use a theme and save it; without a name, let the person choose."""
         if name:
-            self.keep_theme(name)
+            self.save_theme(name)
         else:
-            self._chat.app.push_screen(ThemesScreen(), self.keep_theme)
+            self._chat.app.push_screen(ThemesScreen(), self.save_theme)
 
-    def keep_theme(self, name: str | None) -> None:
+    def save_theme(self, name: str | None) -> None:
         """Use this theme and save it; None changes nothing."""
         if name is None:
             return
@@ -53,7 +53,7 @@ class DisplaySettings:
             self._ui.show_notice(str(error), warning=True)
             return
         self._chat.app.theme = name
-        if problem := self._workspace.keep(theme=name):
+        if problem := self._workspace.save_settings(theme=name):
             self._ui.show_notice(problem, warning=True)
 
     def switch_mouse(self, on: bool | None) -> None:

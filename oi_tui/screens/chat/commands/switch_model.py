@@ -46,14 +46,14 @@ class ModelSwitcher:
             return
         wanted = ModelChoice(profile.model, profile.api_base)
 
-        def go_on(choice: ModelChoice | None) -> None:
+        def use_choice(choice: ModelChoice | None) -> None:
             self.use(choice)
             if choice:
                 then()
 
         def ask(there: bool) -> None:
             if not there and is_wanted():
-                self._ui.show_screen(self._make_screen(wanted=wanted), go_on)
+                self._ui.show_screen(self._make_screen(wanted=wanted), use_choice)
 
         self._ui.run_then(lambda: secrets.find(name) is not None, ask)
 
@@ -69,12 +69,12 @@ class ModelSwitcher:
         named = "model" in profile.origins and profile.model != DEMO.model
         wanted = ModelChoice(profile.model) if named else None
 
-        def go_on(choice: ModelChoice | None) -> None:
+        def use_choice(choice: ModelChoice | None) -> None:
             self.use(choice)
             if choice:
                 then()
 
-        self._ui.show_screen(self._make_screen(local=True, wanted=wanted), go_on)
+        self._ui.show_screen(self._make_screen(local=True, wanted=wanted), use_choice)
         return True
 
     def use(self, choice: ModelChoice | None) -> None:

@@ -30,7 +30,7 @@ class ChatTurns(TurnActions):
         if is_second:
             self._go_back()
 
-    def go_on(self) -> None:
+    def continue_turn(self) -> None:
         """Let the model continue."""
         if self._view.busy:
             self._chat.notify("The model is already working.", timeout=2)

@@ -88,8 +88,8 @@ class TurnControl:
         """Return the events of the turn since the last call; none of a turn that was abandoned."""
         return self._turn.pop_events() if self._turn else []
 
-    def keep(self, notice: Noticed) -> None:
-        """Show a notice, but no earlier than at the end of the turn: it is no line inside a reply."""
+    def queue_notice(self, notice: Noticed) -> None:
+        """Show a notice, at the earliest at the end of the turn, so that it does not interrupt a reply."""
         if not self.busy:
             self.show(notice)
         elif notice not in self._notices:

@@ -58,8 +58,8 @@ class CapturedOutput:
 
 
 @contextlib.contextmanager
-def keep(shows, stdout=True, stderr=True, display=True):
-    """Keep what the block prints and displays, each if wanted, and give what is kept."""
+def capture(shows, stdout=True, stderr=True, display=True):
+    """Capture what the block prints and displays, each if wanted; yield what is captured."""
     streams = {"stdout": io.StringIO(), "stderr": io.StringIO()}
     outputs = []
     with contextlib.ExitStack() as stack:
@@ -76,7 +76,7 @@ def keep(shows, stdout=True, stderr=True, display=True):
 def run(driver, arguments, source):
     """Run the code; what it puts out goes to the variable that is named, or nowhere."""
     wanted = ["--no-" + name not in arguments for name in ("stdout", "stderr", "display")]
-    with keep(driver.shows, *wanted) as kept:
+    with capture(driver.shows, *wanted) as kept:
         try:
             value = driver.run_part(source)
             if value is not None:

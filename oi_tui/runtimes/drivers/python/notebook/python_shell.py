@@ -335,9 +335,9 @@ class InteractiveShell:
         """Return what lays the results of cells out, for `IPython.lib.pretty`."""
         return import_quietly("python_pretty").Printer(self.display_formatter.own_printer())
 
-    def _keep_output(self, stdout=True, stderr=True, display=True):
-        """Keep what a block puts out, for `IPython.utils.capture`."""
-        return import_quietly("python_captured").keep(self._driver.shows, stdout, stderr, display)
+    def _capture_output(self, stdout=True, stderr=True, display=True):
+        """Capture what a block puts out, for `IPython.utils.capture`."""
+        return import_quietly("python_captured").capture(self._driver.shows, stdout, stderr, display)
 
     def before(self, source):
         """Tell the program's functions that a cell begins."""

@@ -264,7 +264,7 @@ class DatabaseConnection:
             if word in names and is_table(names[word]):
                 yield word, names[word]
 
-    def _keep_view(self, statement):
+    def _remember_view(self, statement):
         """Remember what a view that was made is of, since a query that reads it does not name that."""
         made = _VIEW.match(statement)
         if made:
@@ -315,7 +315,7 @@ class _Sqlite(DatabaseConnection):
                 return -1
             cursor = self._connection.execute(statement)
             if cursor.description is None:
-                self._keep_view(statement)
+                self._remember_view(statement)
                 return cursor.rowcount
             return [column[0] for column in cursor.description], fetch_rows(cursor, most)
         except (sqlite3.Error, sqlite3.Warning, OverflowError, ValueError) as error:
@@ -438,7 +438,7 @@ class _DuckDb(DatabaseConnection):
             columns, rows = interruptible(
                 lambda: self._fetch(statement, frames, most), self._connection.interrupt
             )
-            self._keep_view(statement)
+            self._remember_view(statement)
             # What a statement without rows returns, too.
             if not columns or (columns in (["Success"], ["Count"]) and not _READS.match(statement)):
                 changes = statement.lstrip().lower().startswith(_CHANGES) and columns == ["Count"]

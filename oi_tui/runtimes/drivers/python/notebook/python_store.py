@@ -90,7 +90,7 @@ def run(driver, rest, arguments):
         _write(rest, names)
     else:
         for name in arguments:
-            _keep(files, names, name)
+            _store_variable(files, names, name)
 
 
 def _restore(files, names, arguments):
@@ -132,7 +132,7 @@ def _write(rest, names):
         file.write(value if value.endswith("\n") else value + "\n")
 
 
-def _keep(files, names, name):
+def _store_variable(files, names, name):
     if name not in names:
         raise NameError("there is no variable {}".format(name))
     value = names[name]

@@ -39,7 +39,7 @@ def install(driver):
     from oi_tui.computer import cells, computer
 
     cells.count_with(lambda: driver.cells)
-    cells.show_with(driver.shows.note)
+    cells.show_with(driver.shows.show_text)
     builtins.computer = computer
     return computer
 

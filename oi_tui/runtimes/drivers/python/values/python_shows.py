@@ -75,7 +75,7 @@ class ValueDisplay:
         if not self._is_figure(value) and not self._is_plot(value) and self._displays_itself(value):
             return
         if self.kept is not None:
-            self._keep(value)
+            self._capture(value)
             return
         marks = not self._valued and self._channel._owner == os.getpid()
         if not marks or (self._values >= _MOST_VALUES and not self._key):
@@ -92,8 +92,8 @@ class ValueDisplay:
             self._channel.send("value_end", placed=True)
             self._valued = False
 
-    def _keep(self, value):
-        """Keep the forms of a value, in place of showing it."""
+    def _capture(self, value):
+        """Capture the forms of a value, in place of showing it."""
         if self._is_figure(value) or self._is_plot(value):
             # These are kept where they are drawn.
             self._show(value)
@@ -214,7 +214,7 @@ class ValueDisplay:
         """Show the value that takes the place of an earlier one."""
         self.display(value, display_id=display_id, update=True, **options)
 
-    def note(self, text, pictures):
+    def show_text(self, text, pictures):
         """Show a text, and pictures for the person: the model gets the text only."""
         self._flush()
         self._channel.send("view", placed=True, content=text, table=None)

@@ -124,7 +124,7 @@ def _inline(table, value, names):
         rows += table.read(range(table.rows - _TAIL, table.rows), 0, len(columns))
     cells = [_align([row[at] for _, row in rows]) for at in range(len(columns))]
     return {
-        "key": _keep(value, table),
+        "key": _remember(value, table),
         "name": _name_of(value, names),
         "kind": table.kind,
         "index": table.index,
@@ -139,7 +139,7 @@ def _inline(table, value, names):
     }
 
 
-def _keep(value, table):
+def _remember(value, table):
     """Remember a table that is shown, a large one only as long as the program does; return its key."""
     small = table.rows * len(table.columns) <= _KEPT_CELLS
     key = "table:{}:{}".format(_PROCESS, next(_numbers))
