@@ -18,7 +18,7 @@ _WIDE_BYTES, _WIDE_LINES, _SAMPLE_CELLS = 4 * 1024 * 1024, 5, 500_000
 _DELIMITERS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
 #: No text has this character: the file has one column.
 _NONE = "\x1f"
-_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+$")
+_DECIMAL_COMMA = re.compile(r"[+-]?\d[\d \u00a0\u202f]*,\d+$")
 #: After this many lines, an open quotation mark is an error in the file, unless the next mark ends a cell.
 _LONG_CELL = 5000
 #: A longer row, in characters, is an error in any case.

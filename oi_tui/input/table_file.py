@@ -37,9 +37,15 @@ _DATABASES = (".sqlite", ".sqlite3", ".db")
 ENDINGS = (*table_readers.ENDINGS, *_DATABASES)
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$")
 _INTEGER = re.compile(r"[+-]?\d+$")
-#: Numbers with commas between the thousands, or with a decimal comma, which depends on the file.
-_GROUPED = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?$")
-_COMMA = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d+)(,\d+)?$")
+#: What may stand between the thousands beside a comma or a point: spaces, also narrow ones, and apostrophes.
+_GAPS = " \u00a0\u202f'\u2019"
+#: Numbers with something between the thousands, or with a decimal comma, which depends on the file. Without
+#: decimals, three times three digits with spaces are a telephone number.
+_GROUPED = re.compile(
+    rf"[+-]?(?:\d{{1,3}}(,\d{{3}})+(?:\.\d*)?|\d{{1,3}}([{_GAPS}])\d{{3}}(?:\2\d{{3}})*\.\d+"
+    rf"|\d{{1,3}}[{_GAPS}]\d{{3}}|\d{{1,2}}([{_GAPS}])\d{{3}}(?:\3\d{{3}})+)$"
+)
+_COMMA = re.compile(rf"[+-]?(?:\d{{1,3}}([.{_GAPS}])\d{{3}}(?:\1\d{{3}})*|\d+)(?:,\d+)?$")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$")
 _BOOLEANS = frozenset(("true", "false", "True", "False", "TRUE", "FALSE"))
 #: Texts that stand for a missing value, the same as for pandas.
@@ -122,6 +128,8 @@ class TableFile:
         self._shape: tuple[Column, ...] = ()
         #: The columns whose numbers have commas, and how these are written.
         self._written: dict[str, str] = {}
+        #: What else stands between the thousands of them.
+        self._gaps: dict[str, list[str]] = {}
         self._records: TableRecords | None = None
         #: What is still to be read, a batch at a time, and how many rows have been.
         self._rest: Iterator[None] = iter(())
@@ -370,11 +378,23 @@ class TableFile:
     def _build_number(self, name: str) -> str:
         """What reads the number in a column."""
         written = self._written.get(name.strip('"'))
+        if written not in ("grouped", "comma"):
+            return f"CAST({name} AS REAL)"
+        digits = name
+        for gap in self._find_gaps(name):
+            digits = "REPLACE({}, '{}', '')".format(digits, gap.replace("'", "''"))
         if written == "grouped":
-            return f"CAST(REPLACE({name}, ',', '') AS REAL)"
-        if written == "comma":
-            return f"CAST(REPLACE(REPLACE({name}, '.', ''), ',', '.') AS REAL)"
-        return f"CAST({name} AS REAL)"
+            return f"CAST(REPLACE({digits}, ',', '') AS REAL)"
+        return f"CAST(REPLACE(REPLACE({digits}, '.', ''), ',', '.') AS REAL)"
+
+    def _find_gaps(self, name: str) -> Sequence[str]:
+        """What stands between the thousands in a column, apart from commas and points."""
+        if name not in self._gaps or not self._is_whole:
+            table = self._part_of(self._names.index(name[1:-1].replace('""', '"')))
+            wanted = ", ".join(f"max(instr({name}, ?))" for _ in _GAPS)
+            (found,) = self._ask(f"SELECT {wanted} FROM {table}", _GAPS)
+            self._gaps[name] = [gap for gap, at in zip(_GAPS, found, strict=True) if at]
+        return self._gaps[name]
 
     def shape(self, view: TableQuery) -> TableShape:
         """The table as it was when it was opened."""
@@ -497,8 +517,8 @@ def _detect_kind(text: str, *, comma: bool) -> str:
         return "comma" if _COMMA.match(text) else "text"
     if _NUMBER.match(text):
         return "float"
-    if "," in text:
-        return "grouped" if _GROUPED.match(text) else "text"
+    if _GROUPED.match(text):
+        return "grouped"
     if text in _BOOLEANS:
         return "bool"
     return "date" if _DATE.match(text) else "text"

@@ -350,14 +350,31 @@ def test_numbers_with_commas_are_sorted_and_added_as_numbers(
 ) -> None:
     (tmp_path / "a.csv").write_text('n\n"1,234"\n"12,000.5"\n7\n')
     (tmp_path / "b.csv").write_text("n;m\n1.234,5;1\n99,25;2\n7;3\n")
+    (tmp_path / "c.csv").write_text("n;m\n12 345,50;1\n99,25;2\n1\u202f200,0;3\n", encoding="utf-8")
+    (tmp_path / "d.csv").write_text("n;m\n1'234.5;1\n99.25;2\n7;3\n")
     for name, order, highest in (
         ("a.csv", ["7", "1,234", "12,000.5"], "12000.5"),
         ("b.csv", ["7", "99,25", "1.234,5"], "1234.5"),
+        ("c.csv", ["99,25", "1\u202f200,0", "12 345,50"], "12345.5"),
+        ("d.csv", ["7", "99.25", "1'234.5"], "1234.5"),
     ):
         table = opened(tmp_path / name)
         assert [row[0] for row in cells(table, TableQuery(sort=0))] == order
         assert dict(table.statistics(0).facts)["max"] == highest
         assert table.shape(TableQuery()).columns[0].type == "float"
+        assert table.shape(TableQuery(words="n > 100")).rows == sum(
+            row not in ("7", "99,25", "99.25") for row in order
+        )
+
+
+def test_telephone_numbers_with_spaces_are_no_numbers(
+    tmp_path: Path, opened: Callable[..., TableFile]
+) -> None:
+    (tmp_path / "a.csv").write_text("price;phone\n1 234,5;602 123 456\n2,5;777 000 111\n")
+    assert [column.type for column in opened(tmp_path / "a.csv").shape(TableQuery()).columns] == [
+        "float",
+        "text",
+    ]
 
 
 def test_packed_files_are_read(tmp_path: Path, opened: Callable[..., TableFile]) -> None:
