@@ -6,6 +6,7 @@ from textual.widgets import Static
 
 from oi_tui.text import one_line
 from oi_tui.widgets.key_hints import find_key, press
+from oi_tui.widgets.static_text import show_text
 from oi_tui.widgets.truncate import measure_width
 
 #: Keys and what they do, the most important first; the last one is the way back.
@@ -40,7 +41,7 @@ class KeyFooter(Static):
         self.styles.text_wrap = "wrap" if is_long else "nowrap"
         line = Content("   ").join(parts)
         self._line, self._keys = line.plain, () if is_long else keys
-        self.update(line)
+        show_text(self, line)
 
     def on_click(self, event: events.Click) -> None:
         """Press the key that was clicked."""

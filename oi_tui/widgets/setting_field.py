@@ -16,6 +16,7 @@ from oi_tui.engine.settings.setting import ProfileError, Setting, Value
 from oi_tui.text import one_line, visible
 from oi_tui.widgets.editor.text_area import StableTextArea
 from oi_tui.widgets.field import Field
+from oi_tui.widgets.static_text import show_text
 
 
 class SettingChoice(Widget, can_focus=True):
@@ -152,8 +153,8 @@ class SettingField(Vertical):
 
     def _show_help(self) -> None:
         if self._made is not None:
-            self._summary.update(Content(f"{self._note} {self._shorten_help()}".lstrip()))
-            self._explanation.update(Content(f"{self._describe_help()} {self._note}".rstrip()))
+            show_text(self._summary, Content(f"{self._note} {self._shorten_help()}".lstrip()))
+            show_text(self._explanation, Content(f"{self._describe_help()} {self._note}".rstrip()))
 
     def _make_box(self) -> "SettingChoice | TextArea | Input":
         if self._options:
@@ -242,7 +243,7 @@ class SettingField(Vertical):
         """Show whether the value is the default, and what is wrong with it."""
         if self._made is None:
             return
-        self._problem.update(Content(one_line(self.error or "")))
+        show_text(self._problem, Content(one_line(self.error or "")))
         self.set_class(self.error is not None, "-wrong")
         source = {"flag": "set by a flag", "environment": "set by the environment"}.get(self._origin, "")
         default = self._describe_default()
@@ -254,7 +255,7 @@ class SettingField(Vertical):
             words = Content.assemble(words, (f" · {source}", "$text-muted"))
         elif changed and len(default) <= 40:
             words = Content.assemble(words, (f" · default: {default}", "$text-muted"))
-        self._state.update(words)
+        show_text(self._state, words)
         self._state.set_class(words.plain == "default", "-default")
 
     def _describe_value(self, option: Value) -> str:

@@ -135,7 +135,7 @@ class FileClient:
     def interrupting(self) -> bool:
         """Whether an interrupt is still on its way. A kernel answers once it has given itself the signal."""
         with self._control:
-            for message in receive_arrived(partial(self._receive, self._client.get_control_msg), 0):
+            for message in receive_arrived(partial(self._receive, self._client.control_channel), 0):
                 self._interrupts.discard(message.get("parent_header", {}).get("msg_id", ""))
             return bool(self._interrupts)
 
@@ -144,31 +144,33 @@ class FileClient:
 
     def read_output(self, seconds: float) -> Message:
         """Return the next message of output. Raises queue.Empty after `seconds`."""
-        return self._receive(self._client.get_iopub_msg, seconds)
+        return self._receive(self._client.iopub_channel, seconds)
 
     def read_reply(self, seconds: float) -> Message:
         """Return the next reply. Raises queue.Empty after `seconds`."""
-        return self._receive(self._client.get_shell_msg, seconds)
+        return self._receive(self._client.shell_channel, seconds)
 
     def read_question(self, seconds: float) -> Message:
         """Return the next question of a program. Raises queue.Empty after `seconds`."""
-        return self._receive(self._client.get_stdin_msg, seconds)
+        return self._receive(self._client.stdin_channel, seconds)
 
-    def _receive(self, receive: "Callable[..., Message]", seconds: float) -> Message:
+    def _receive(self, channel: Any, seconds: float) -> Message:
         """A message that is whole and signed by the kernel; any other is dropped. Raises queue.Empty.
 
         A kernel that is interrupted while it sends leaves out the end of a message, and the next one
-        follows in its place: both are lost.
+        follows in its place: both are lost. The client's own `get_iopub_msg` and its like leave an event
+        loop open in each thread that calls them, so the channel is asked.
         """
         try:
-            return receive(timeout=seconds)
+            message: Message = channel.get_msg(timeout=seconds)
+            return message
         except (ValueError, TypeError, KeyError, IndexError):
             self._dropped = True
             raise queue.Empty from None
 
     def explain_end(self) -> str | None:
         """Why nothing more will come, in a sentence; None while it may."""
-        if self._client.is_alive():
+        if self._client.hb_channel.is_beating():
             self._silent_since = None
             return None
         now = time.monotonic()

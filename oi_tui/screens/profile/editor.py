@@ -28,6 +28,7 @@ from oi_tui.widgets.field import Field
 from oi_tui.widgets.footer import KeyFooter
 from oi_tui.widgets.lists.choice_list import ChoiceList
 from oi_tui.widgets.setting_field import SettingChoice, SettingField
+from oi_tui.widgets.static_text import show_text
 
 _KEYS = (
     ("type", "search"),
@@ -328,7 +329,10 @@ class ProfileEditor(Page[Profile | None]):
     def _mark_sections(self) -> None:
         rows = self.query_one(OptionList)
         for number, section in enumerate(self._fields.sections):
-            rows.replace_option_prompt_at_index(number, self._fields.label(section))
+            label = self._fields.label(section)
+            # Each replacement draws the whole list anew, and this comes after each key.
+            if label.plain != str(rows.get_option_at_index(number).prompt):
+                rows.replace_option_prompt_at_index(number, label)
 
     def show_notice(self, text: str) -> None:
         """Show a notice in the last line."""
@@ -342,5 +346,5 @@ class ProfileEditor(Page[Profile | None]):
         head = Content.assemble(("Settings", "bold"), "   ", (path, "$text-muted"))
         if number:
             head = Content.assemble(head, "   ", (number, "$text-warning"))
-        self.query_one("#profile-head", Static).update(head)
+        show_text(self.query_one("#profile-head", Static), head)
         self.query_one(KeyFooter).show(_KEYS, self._notice)

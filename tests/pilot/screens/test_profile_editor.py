@@ -442,6 +442,35 @@ async def test_every_wrong_value_is_named_as_it_is_typed(path: Path) -> None:
         assert app.answers == []
 
 
+async def test_a_further_key_in_a_field_lays_out_only_what_changes(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    updated: list[str] = []
+    replaced: list[int] = []
+    update, replace = Static.update, OptionList.replace_option_prompt_at_index
+
+    def note_update(static: Static, *arguments: object, **options: object) -> None:
+        updated.append(str(arguments[0]))
+        update(static, *arguments, **options)  # type: ignore[arg-type]
+
+    def note_replaced(rows: OptionList, index: int, prompt: str) -> OptionList:
+        replaced.append(index)
+        return replace(rows, index, prompt)
+
+    async with opened(path) as (app, pilot):
+        app.field("model").box.focus()
+        await pilot.press("end", "x")
+        await until(pilot, lambda: app.field("model").value == "a/bx")
+        monkeypatch.setattr(Static, "update", note_update)
+        monkeypatch.setattr(OptionList, "replace_option_prompt_at_index", note_replaced)
+        await pilot.press("y")
+        await until(pilot, lambda: app.field("model").value == "a/bxy")
+        assert (updated, replaced) == ([], [])
+        app.field("model").reset()
+        await until(pilot, lambda: "unsaved" in app.words("head") and "default" in updated)
+        assert len(replaced) <= 1
+
+
 async def test_what_is_typed_is_seen_however_the_field_was_reached(path: Path) -> None:
     async with opened(path, size=(80, 16)) as (app, pilot):
         fields = app.editor.query_one("#profile-fields")

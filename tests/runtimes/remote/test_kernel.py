@@ -1,5 +1,6 @@
 """A real Jupyter kernel as the place where code runs."""
 
+import asyncio
 import json
 import os
 import signal
@@ -204,6 +205,26 @@ def test_a_run_that_nobody_follows_is_interrupted(computer: Computer) -> None:
     assert play(computer, "python", "print(1)").text == "1\n"
 
 
+def test_a_thread_that_runs_code_leaves_no_event_loop_open(
+    computer: Computer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[asyncio.AbstractEventLoop] = []
+    make = asyncio.new_event_loop
+
+    def note() -> asyncio.AbstractEventLoop:
+        made.append(make())
+        return made[-1]
+
+    monkeypatch.setattr(asyncio, "new_event_loop", note)
+    played: list[str] = []
+    thread = threading.Thread(target=lambda: played.append(play(computer, "python", "print(1)").text))
+    thread.start()
+    thread.join()
+    for loop in made:
+        loop.close()
+    assert (played, made) == (["1\n"], [])
+
+
 def test_a_kernel_that_is_held_up_has_not_ended(computer: Computer, kernel: tuple[Path, int]) -> None:
     client = computer.targets.place.client._client  # type: ignore[union-attr]
 
@@ -215,7 +236,7 @@ def test_a_kernel_that_is_held_up_has_not_ended(computer: Computer, kernel: tupl
 
     def let_go() -> None:
         # No beat of its heart was heard in time.
-        until(lambda: not client.is_alive())
+        until(lambda: not client.hb_channel.is_beating())
         threading.Timer(0.3, os.kill, (kernel[1], signal.SIGCONT)).start()
 
     held: list[bool] = []

@@ -1,0 +1,11 @@
+"""Shows text in a widget that stands still most of the time."""
+
+from textual.content import Content
+from textual.widgets import Static
+
+
+def show_text(widget: Static, text: Content) -> None:
+    """Show the text, unless it is there already: each update lays out and draws the whole screen anew."""
+    shown = widget.content
+    if not (isinstance(shown, Content) and shown.is_same(text)):
+        widget.update(text)
