@@ -1,8 +1,10 @@
 """What holds for every test: its own home, no keys, no process left behind."""
 
+import contextlib
 import faulthandler
 import functools
 import gc
+import importlib
 import importlib.metadata
 import itertools
 import os
@@ -100,6 +102,29 @@ def pytest_xdist_auto_num_workers() -> int | None:
     if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
         return None
     return 2 + (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Let each worker compile its share of the tests before all of them import all tests.
+
+    They come to each file at the same moment: in a fresh clone, each would compile every one.
+    """
+    worker = getattr(session.config, "workerinput", None)
+    if worker is None or worker["workercount"] == 1:
+        return
+    first = int(worker["workerid"].removeprefix("gw"))
+    for file in find_tests(session.config.args)[first :: worker["workercount"]]:
+        name = ".".join(file.relative_to(ROOT).with_suffix("").parts)
+        # What is wrong with it is said when it is collected.
+        with contextlib.suppress(Exception, pytest.skip.Exception):
+            importlib.import_module(name)
+
+
+def find_tests(arguments: list[str]) -> list[Path]:
+    """The files of tests that were asked for, by files and folders, perhaps with `::` and a test."""
+    named = [Path(argument.partition("::")[0]).absolute() for argument in arguments]
+    files = {file for path in named for file in ([path] if path.is_file() else path.rglob("test_*.py"))}
+    return sorted(file for file in files if file.is_relative_to(ROOT / "tests"))
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:

@@ -65,7 +65,7 @@ SANDBOX = "sandbox"
 OCTAVE_FIGURES = "octave-figures"
 R_DATA_TABLE = "data.table of R"
 #: Programs that are Python packages: they need not be on PATH.
-MODULES = ("mkdocs", "playwright", "ruff")
+MODULES = ("acp", "mcp", "mkdocs", "playwright", "ruff")
 
 
 @functools.cache

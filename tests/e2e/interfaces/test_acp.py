@@ -19,11 +19,10 @@ from oi_tui import profiles
 from oi_tui.engine.credentials.trust import Trust
 from tests.processes import descendants
 from tests.servers.openai_server import Call, ModelServer, Say, spoken
+from tests.when_used import when_used
 
-acp = pytest.importorskip("acp", reason="agent-client-protocol is not installed here")
-from acp import schema  # noqa: E402
-
-pytestmark = pytest.mark.usefixtures("quick_commands")
+acp, schema = when_used("acp"), when_used("acp.schema")
+pytestmark = [pytest.mark.needs("acp"), pytest.mark.usefixtures("quick_commands")]
 
 _BOUND = 60
 SOAK = bool(os.environ.get("OI_TUI_SOAK"))
@@ -45,9 +44,7 @@ class Editor:
         self.updates.append(update)
         self.changed.set()
 
-    async def request_permission(
-        self, session_id: str, tool_call: Any, options: Any, **_: Any
-    ) -> schema.RequestPermissionResponse:
+    async def request_permission(self, session_id: str, tool_call: Any, options: Any, **_: Any) -> Any:
         self.questions.append(tool_call)
         self.changed.set()
         if self.option is None:
@@ -468,7 +465,8 @@ def line(method: str, number: int | None = None, **values: Any) -> bytes:
     return json.dumps(record if number is None else {**record, "id": number}).encode() + b"\n"
 
 
-HELLO = line("initialize", 1, protocolVersion=acp.PROTOCOL_VERSION)
+def hello() -> bytes:
+    return line("initialize", 1, protocolVersion=acp.PROTOCOL_VERSION)
 
 
 COMMAND = ("-P", "-m", "oi_tui", "--acp", "--demo")
@@ -493,7 +491,7 @@ async def test_garbage_and_half_a_line_end_nothing_but_the_connection(workplace:
     process = await started()
     half = b'{"jsonrpc": "2.0", "id": 2, "meth'
     async with asyncio.timeout(_BOUND):
-        out, err = await process.communicate(garbage + wrong + long + HELLO + half)
+        out, err = await process.communicate(garbage + wrong + long + hello() + half)
     answers = [json.loads(splitline) for splitline in out.splitlines()]  # nothing but the protocol
     assert process.returncode == 0
     assert [item["result"]["agentInfo"]["name"] for item in answers if item.get("id") == 1] == ["oi-tui"]
@@ -506,8 +504,8 @@ async def test_garbage_and_half_a_line_end_nothing_but_the_connection(workplace:
 
 async def test_an_editor_may_leave_at_every_step(workplace: Path) -> None:
     new = line("session/new", 2, cwd=str(workplace), mcpServers=[])
-    whole = HELLO + new + line("session/list", 3)
-    ends = (0, len(HELLO) - 1, len(HELLO + new), len(whole))
+    whole = hello() + new + line("session/list", 3)
+    ends = (0, len(hello()) - 1, len(hello() + new), len(whole))
     async with asyncio.timeout(_BOUND):
         processes = [await started() for _ in ends]
         pairs = zip(processes, ends, strict=True)
@@ -582,25 +580,25 @@ def test_an_editor_that_never_reads_can_still_leave(workplace: Path) -> None:
     ) as process:
         assert process.stdin
         # The answers are many times what the pipe takes.
-        process.stdin.write(HELLO + new + b"".join(line("session/new", n) for n in range(3, 3000)))
+        process.stdin.write(hello() + new + b"".join(line("session/new", n) for n in range(3, 3000)))
         process.stdin.close()
         assert process.wait(_BOUND) == 0
 
 
-#: What the answer to each request must be, and what the agent may ask or tell, by the protocol's own models.
+#: The protocol's own models, in `acp.schema`, of each answer and of what the agent may ask or tell.
 RESULTS = {
-    "initialize": schema.InitializeResponse,
-    "session/new": schema.NewSessionResponse,
-    "session/prompt": schema.PromptResponse,
-    "session/list": schema.ListSessionsResponse,
-    "session/fork": schema.ForkSessionResponse,
-    "session/resume": schema.ResumeSessionResponse,
-    "session/load": schema.LoadSessionResponse,
-    "session/close": schema.CloseSessionResponse,
+    "initialize": "InitializeResponse",
+    "session/new": "NewSessionResponse",
+    "session/prompt": "PromptResponse",
+    "session/list": "ListSessionsResponse",
+    "session/fork": "ForkSessionResponse",
+    "session/resume": "ResumeSessionResponse",
+    "session/load": "LoadSessionResponse",
+    "session/close": "CloseSessionResponse",
 }
 PARAMS = {
-    "session/update": schema.SessionNotification,
-    "session/request_permission": schema.RequestPermissionRequest,
+    "session/update": "SessionNotification",
+    "session/request_permission": "RequestPermissionRequest",
 }
 
 
@@ -635,9 +633,9 @@ class Wire:
         return json.loads(await self._process.stdout.readline())
 
 
-def exactly(model: Any, values: Any) -> Any:
+def exactly(model: str, values: Any) -> Any:
     """Read values by a model of the protocol; they must have no field that it does not know."""
-    found = model.model_validate(values)
+    found = getattr(schema, model).model_validate(values)
     assert found.model_dump(mode="json", by_alias=True, exclude_unset=True) == values
     return found
 

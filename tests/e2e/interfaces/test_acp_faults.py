@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
+from tests.e2e.interfaces.test_acp import PARAMS, call, exactly, line
 from tests.servers.openai_server import Answer, Exchange, ModelServer, Say, spoken
+from tests.when_used import when_used
 
-acp = pytest.importorskip("acp", reason="agent-client-protocol is not installed here")
-from tests.e2e.interfaces.test_acp import PARAMS, call, exactly, line  # noqa: E402
-
-pytestmark = pytest.mark.usefixtures("quick_commands")
+acp = when_used("acp")
+pytestmark = [pytest.mark.needs("acp"), pytest.mark.usefixtures("quick_commands")]
 
 _BOUND = 40
 TEXT = [{"type": "text", "text": "go"}]

@@ -10,7 +10,7 @@ import pytest
 from tests.e2e.conftest import Start
 from tests.servers.openai_server import Call, ModelServer, Say, spoken
 
-pytest.importorskip("mcp", reason="mcp is not installed here")
+pytestmark = pytest.mark.needs("mcp")
 SERVER = Path(__file__).parents[2] / "servers" / "mcp_tools.py"
 
 

@@ -15,11 +15,10 @@ from typing import Any
 
 import pytest
 
-mcp = pytest.importorskip("mcp", reason="mcp is not installed here")
-from mcp import types  # noqa: E402
-from mcp.client.stdio import StdioServerParameters  # noqa: E402
+from tests.when_used import when_used
 
-pytestmark = pytest.mark.usefixtures("quick_commands")
+mcp, types, stdio = when_used("mcp"), when_used("mcp.types"), when_used("mcp.client.stdio")
+pytestmark = [pytest.mark.needs("mcp"), pytest.mark.usefixtures("quick_commands")]
 
 _BOUND = 60
 ERAS = ["legacy", "auto"]
@@ -34,7 +33,7 @@ class Person:
         self.asked: list[Any] = []
         self.was_asked = asyncio.Event()
 
-    async def __call__(self, _context: Any, params: Any) -> types.ElicitResult:
+    async def __call__(self, _context: Any, params: Any) -> Any:
         self.asked.append(params)
         self.was_asked.set()
         answer = self.answers.pop(0) if self.answers else None
@@ -54,7 +53,9 @@ NO = {"decision": "Do not run", "reason": "not today"}
 
 @asynccontextmanager
 async def host(person: Person | None, *flags: str, mode: str = "auto") -> AsyncIterator[Any]:
-    server = StdioServerParameters(command=sys.executable, args=[*COMMAND, *flags], env=dict(os.environ))
+    server = stdio.StdioServerParameters(
+        command=sys.executable, args=[*COMMAND, *flags], env=dict(os.environ)
+    )
     async with (
         asyncio.timeout(_BOUND),
         mcp.Client(server, mode=mode, elicitation_callback=person) as client,
@@ -175,7 +176,7 @@ async def test_a_cancelled_call_stops_the_code_and_the_next_one_runs(workplace: 
 async def test_a_host_hears_that_a_call_goes_on_while_it_asks_and_while_code_prints(workplace: Path) -> None:
     asked, heard, approved = False, asyncio.Event(), False
 
-    async def person(_context: Any, _params: Any) -> types.ElicitResult:
+    async def person(_context: Any, _params: Any) -> Any:
         nonlocal asked, approved
         asked = True
         await heard.wait()

@@ -15,17 +15,15 @@ from typing import Any
 
 import pytest
 
-mcp = pytest.importorskip("mcp", reason="mcp is not installed here")
-from mcp import types  # noqa: E402
-from mcp.client.stdio import StdioServerParameters  # noqa: E402
+from oi_tui import paths
+from oi_tui.window import address
+from tests.e2e.conftest import Start
+from tests.e2e.interfaces.test_mcp_server import COMMAND, ERAS, Person, run, text, until
+from tests.e2e.program import Program
+from tests.when_used import when_used
 
-from oi_tui import paths  # noqa: E402
-from oi_tui.window import address  # noqa: E402
-from tests.e2e.conftest import Start  # noqa: E402
-from tests.e2e.interfaces.test_mcp_server import COMMAND, ERAS, Person, run, text, until  # noqa: E402
-from tests.e2e.program import Program  # noqa: E402
-
-pytestmark = pytest.mark.usefixtures("quick_commands")
+mcp, types, stdio = when_used("mcp"), when_used("mcp.types"), when_used("mcp.client.stdio")
+pytestmark = [pytest.mark.needs("mcp"), pytest.mark.usefixtures("quick_commands")]
 
 _BOUND = 90
 QUESTION = "Run this python code for Fancy Agent?"
@@ -33,7 +31,9 @@ QUESTION = "Run this python code for Fancy Agent?"
 
 @asynccontextmanager
 async def host(person: Person | None = None, *flags: str, mode: str = "auto") -> AsyncIterator[Any]:
-    server = StdioServerParameters(command=sys.executable, args=[*COMMAND, *flags], env=dict(os.environ))
+    server = stdio.StdioServerParameters(
+        command=sys.executable, args=[*COMMAND, *flags], env=dict(os.environ)
+    )
     who = types.Implementation(name="fancy", title="Fancy Agent", version="1")
     async with (
         asyncio.timeout(_BOUND),

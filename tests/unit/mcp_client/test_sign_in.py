@@ -14,7 +14,6 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 
-pytest.importorskip("mcp", reason="mcp is not installed here")
 pytest.importorskip("uvicorn", reason="uvicorn is not installed here")
 
 from oi_tui.actions import manage_servers
@@ -30,6 +29,7 @@ from tests.processes import wait_until
 from tests.unit.mcp_client.conftest import Open, command
 from tests.unit.mcp_client.test_command import Place
 
+pytestmark = pytest.mark.needs("mcp")
 SERVER = Path(__file__).parents[2] / "servers" / "mcp_oauth.py"
 Start = Callable[..., str]
 _BOUND = 60

@@ -7,9 +7,9 @@ import warnings
 
 import pytest
 
-pytest.importorskip("acp", reason="agent-client-protocol (extra acp) is not installed here")
-
 from oi_tui.acp.transport import LineTransport
+
+pytestmark = pytest.mark.needs("acp")
 
 
 @pytest.mark.parametrize("line", [b'{"jsonrpc":"2.0","id":1,"method":"x"}\n', b"no JSON\n", b""])

@@ -73,3 +73,17 @@ def test_there_are_two_workers_more_than_processors_unless_somebody_says_how_man
 def test_the_files_of_tests_that_take_long_exist() -> None:
     folder = Path(conftest.__file__).parent
     assert [name for name in conftest.LONG if not (folder / name).is_file()] == []
+
+
+def test_workers_share_the_files_that_were_asked_for_and_no_other() -> None:
+    folder = Path(conftest.__file__).parent
+    every = conftest.find_tests([str(folder)])
+    assert Path(__file__) in every
+    assert folder / "snapshots" / "test_states.py" in every
+    assert folder / "conftest.py" not in every
+    named = [f"{__file__}::test_x", str(folder / "unit" / "widgets" / "test_vi.py")]
+    assert conftest.find_tests(named) == [Path(__file__), folder / "unit" / "widgets" / "test_vi.py"]
+    assert conftest.find_tests(["/nowhere", "tests/nowhere"]) == []
+    for file in every:
+        # Else the name that it is imported by would be another one.
+        assert (file.parent / "__init__.py").is_file(), file
