@@ -60,10 +60,13 @@ def until(find: Callable[[], T], what: str) -> T:
     return found
 
 
-def start_screen(display: str = "") -> "tuple[subprocess.Popen[bytes], str]":
-    """Start a virtual screen, with this name or a free one; return its process and its name."""
+def start_screen(display: str = "", depth: int = 24) -> "tuple[subprocess.Popen[bytes], str]":
+    """Start a virtual screen, with this name or a free one; return its process and its name.
+
+    `depth` is the number of bits for the colour of a pixel.
+    """
     read, write = os.pipe()
-    options = ["-displayfd", str(write), "-screen", "0", "1280x800x24", "-nolisten", "tcp"]
+    options = ["-displayfd", str(write), "-screen", "0", f"1280x800x{depth}", "-nolisten", "tcp"]
     words = ["Xvfb", *([display] if display else []), *options]
     server = subprocess.Popen(words, pass_fds=[write], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     os.close(write)

@@ -15,10 +15,12 @@ import pytest
 
 from oi_tui.computer import bridge
 from oi_tui.computer.desktop import guard
+from oi_tui.computer.desktop.base import Region
 from oi_tui.computer.desktop.guard import InputGuard
 from oi_tui.computer.desktop.session import DesktopSession
 from oi_tui.computer.desktop.x11 import X11
 from oi_tui.computer.desktop.x11_connection import load_library
+from oi_tui.computer.errors import ComputerError
 from oi_tui.computer_api import ComputerApi
 from oi_tui.engine.events import TurnEnded
 from oi_tui.engine.llm.base import Text
@@ -871,3 +873,55 @@ def test_a_movement_by_hand_ends_the_turn_of_the_conversation(
     assert "You control the user's computer" in llm.requests[0].messages[0]["content"]
     outputs = "".join(message.content for message in workspace.session.messages if message.type == "console")
     assert "The user moved the mouse" in outputs
+
+
+#: A window without a frame, with three colours beside each other.
+_STRIPES = """
+import tkinter
+root = tkinter.Tk()
+root.overrideredirect(True)
+root.geometry("300x100+0+0")
+for colour in ("#ff8000", "#00ff40", "#4000ff"):
+    tkinter.Frame(root, bg=colour, width=100, height=100).pack(side="left")
+root.mainloop()
+"""
+
+
+@pytest.mark.parametrize("depth", [15, 16, 24, 30])
+def test_a_picture_has_the_colours_of_the_screen_whatever_its_depth(
+    depth: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, display = start_screen(depth=depth)
+    monkeypatch.setenv("DISPLAY", display)
+    window = subprocess.Popen([sys.executable, "-c", _STRIPES])
+    try:
+        eyes = X11(display)
+
+        def read_colours() -> list[tuple[int, ...]]:
+            # An odd width: its rows end with bytes that are no pixels.
+            pixels = eyes.capture(Region(0, 10, 299, 5)).pixels
+            return [tuple(pixels[(299 + x) * 3 : (299 + x) * 3 + 3]) for x in (50, 150, 250)]
+
+        wanted = [(255, 128, 0), (0, 255, 64), (64, 0, 255)]
+        until(
+            lambda: all(
+                abs(one - other) <= 8
+                for pixel, colour in zip(read_colours(), wanted, strict=True)
+                for one, other in zip(pixel, colour, strict=True)
+            ),
+            "the colours",
+        )
+    finally:
+        for process in (window, server):
+            process.terminate()
+            process.wait()
+
+
+def test_a_screen_with_a_table_of_colours_is_refused_with_what_to_do() -> None:
+    server, display = start_screen(depth=8)
+    try:
+        with pytest.raises(ComputerError, match="Start the X server with a depth of 24, such as: Xvfb"):
+            X11(display).capture(Region(0, 0, 10, 10))
+    finally:
+        server.terminate()
+        server.wait()

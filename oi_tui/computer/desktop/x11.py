@@ -5,9 +5,11 @@ X11 systems have these C libraries, so nothing is to be installed, in whichever 
 
 from __future__ import annotations
 
+import array
 import ctypes
 import ctypes.util
 import secrets
+import sys
 import threading
 import time
 from ctypes import POINTER, byref, c_int, c_long, c_ubyte, c_uint, c_ulong, c_void_p
@@ -43,6 +45,13 @@ _KEY, _BUTTON = 0, 1
 #: The modifier of caps lock, and the keyboard that stands for all of them.
 _LOCK, _CORE_KEYBOARD = 2, 0x100
 _CARDINAL, _REPLACE = 6, 0
+#: Where red, green and blue are in a pixel of most screens, and how pixels of other sizes are read.
+_USUAL_MASKS = (0xFF0000, 0xFF00, 0xFF)
+_TYPES = {8: "B", 16: "H", 32: "I"}
+_NO_COLOURS = (
+    "No picture can be taken of a screen with {0} bits per pixel and a table of colours. Start the X server "
+    "with a depth of 24, such as: Xvfb :9 -screen 0 1280x800x24."
+)
 
 
 class X11:
@@ -393,10 +402,24 @@ class X11:
 
 
 def _read_picture(image: Image) -> Picture:
-    if image.bits_per_pixel != 32 or image.byte_order != 0:
-        raise ComputerError(f"Screens with {image.bits_per_pixel} bits per pixel are not supported.")
+    masks = image.red_mask, image.green_mask, image.blue_mask
     data = ctypes.string_at(image.data, image.bytes_per_line * image.height)
     pixels = bytearray(image.width * image.height * 3)
-    for channel in range(3):
-        pixels[channel::3] = data[2 - channel :: 4]
+    if image.bits_per_pixel == 32 and image.byte_order == 0 and masks in (_USUAL_MASKS, (0, 0, 0)):
+        for channel in range(3):
+            pixels[channel::3] = data[2 - channel :: 4]
+        return Picture(image.width, image.height, bytes(pixels))
+    if image.bits_per_pixel not in _TYPES or not all(masks):
+        raise ComputerError(_NO_COLOURS.format(image.bits_per_pixel))
+    values = array.array(_TYPES[image.bits_per_pixel])
+    step, width = image.bytes_per_line, image.width * image.bits_per_pixel // 8
+    for row in range(image.height):
+        values.frombytes(data[row * step : row * step + width])
+    if image.byte_order != (sys.byteorder == "big"):
+        values.byteswap()
+    for channel, mask in enumerate(masks):
+        shift = (mask & -mask).bit_length() - 1
+        most = mask >> shift
+        levels = [level * 255 // most for level in range(most + 1)]
+        pixels[channel::3] = bytes([levels[value >> shift & most] for value in values])
     return Picture(image.width, image.height, bytes(pixels))

@@ -42,6 +42,7 @@ class Image(ctypes.Structure):
         ("data", c_void_p),
         *((name, c_int) for name in ("byte_order", "bitmap_unit", "bitmap_bit_order", "bitmap_pad", "depth")),
         *((name, c_int) for name in ("bytes_per_line", "bits_per_pixel")),
+        *((name, c_ulong) for name in ("red_mask", "green_mask", "blue_mask")),
     ]
 
 
