@@ -1,8 +1,9 @@
 """A turn is a list of events: what the session does with replies, answers, runs and faults."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -590,8 +591,38 @@ def test_an_answer_is_for_the_place_that_the_question_named() -> None:
     assert code.reason == "Nothing ran: the question was asked for this machine."
 
 
+def test_an_answer_for_another_place_is_the_answer_of_a_person() -> None:
+    session = make()
+    code = Message(role="assistant", type="code", content="a", format="python")
+    ended: list[object] = []
+
+    def cell() -> Iterator[Event]:
+        ended.append((yield from session.execution.cell(code, session.profile)))
+
+    for event in cell():
+        if isinstance(event, ApprovalRequested):
+            session.computer.targets.use("ssh:gpu1")
+            event.reply(Run("a"))
+    assert ended == [("failed", True)]
+
+
+def test_files_of_another_machine_are_watched_only_where_files_are_watched() -> None:
+    session = make([call("a")], [Text("ok")])
+    session.computer.targets.use("ssh:gpu1")
+    elsewhere = session.computer.files_elsewhere = Mock()
+    work(session)
+    assert session.computer.ran == [("python", "a")]
+    elsewhere.watch.assert_not_called()
+
+
+def test_no_window_is_granted_to_what_follows_the_code_that_a_window_was_granted_to() -> None:
+    session = make([call("a")], [Text("ok")])
+    work(session)
+    assert session.execution.granted_windows is None
+
+
 def test_a_question_about_sql_names_the_database_and_what_was_granted_holds_for_that_one() -> None:
-    session = make([call("a")], [Text("ok")], [call("b")], [Text("ok")], [call("c")], [Text("ok")])
+    session = make(*[[call("a")], [Text("ok")]] * 5)
     session.computer.databases["python"] = "SQLite, old.db"
     (question,) = asked(work(session))
     assert question.note == "It runs in SQLite, old.db."
@@ -601,6 +632,10 @@ def test_a_question_about_sql_names_the_database_and_what_was_granted_holds_for_
     (question,) = asked(work(session))
     assert question.note == "It runs in SQLite, new.db."
     assert session.permissions.in_force == ()
+    # What is granted for the new one holds there.
+    session.permissions.give(Permission("language", "python"))
+    assert asked(work(session)) == []
+    assert asked(work(session)) == []
 
 
 def test_an_answer_is_for_the_database_that_the_question_named() -> None:

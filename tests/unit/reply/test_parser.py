@@ -524,3 +524,11 @@ def test_the_input_of_an_action_is_code_with_and_without_a_fence(action: str, gi
 def test_a_call_in_the_syntax_of_python_needs_language_and_code(arguments: str, code: str) -> None:
     call = ToolCallPiece(0, "a", "execute", arguments)
     assert as_lists(read([call, Finish("stop")], fences=False)) == [["code", "python", "a", code, True]]
+
+
+@pytest.mark.parametrize("size", [1, 7, 10_000])
+@pytest.mark.parametrize("info", ["text", ""])
+def test_a_block_that_shows_both_tags_of_a_thought_is_none(info: str, size: int) -> None:
+    text = f"So:\n```{info}\nIt begins with <think>\nplan\n</think>\n```\nDone.\n"
+    pieces = [Text(text[at : at + size]) for at in range(0, len(text), size)]
+    assert as_lists(read(pieces, fences=True)) == [["said", text]]

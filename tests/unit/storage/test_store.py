@@ -150,6 +150,28 @@ def test_a_conversation_is_known_while_it_is_here_or_can_be_restored(store: Stor
     assert not store.knows("0123456789abcdef")
 
 
+def test_a_restoring_that_was_cut_short_is_finished_by_the_next(store: Store) -> None:
+    id_ = add(store, "a")
+    store.delete(id_)
+    os.link(store.folder / "deleted" / f"{id_}.jsonl", store.folder / f"{id_}.jsonl")
+    store.restore(id_)
+    assert store.list_deleted() == []
+    assert [message.content for message in store.read(id_)] == ["a"]
+
+
+def test_a_conversation_that_cannot_be_opened_has_no_messages_in_the_list(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add(store, "a")
+
+    def refuse(*_: object) -> None:
+        raise StoreError("not now")
+
+    monkeypatch.setattr(store, "_open", refuse)
+    (found,) = store.summaries()
+    assert (found.problem, found.messages) == ("not now", 0)
+
+
 def test_a_conversation_whose_restoring_was_cut_short_can_be_deleted(store: Store) -> None:
     id_ = add(store, "a")
     store.delete(id_)
