@@ -115,6 +115,7 @@ TOOL_CALL_PARSER = "oi_tui/engine/reply/tool_call_parser.py"
 TOOL_CALL_RECOVERY = "oi_tui/engine/reply/tool_call_recovery.py"
 MARKERS = "oi_tui/engine/reply/markers.py"
 PARTS = "oi_tui/engine/reply/parts.py"
+INTERRUPT = "oi_tui/runtimes/runs/interrupt.py"
 RUN_OUTPUT = "oi_tui/runtimes/runs/output.py"
 CALL_TEXT = "oi_tui/engine/reply/tool_call_text.py"
 PROSE_LINE = "oi_tui/engine/reply/prose_line.py"
@@ -222,6 +223,10 @@ EQUIVALENT: Mapping[tuple[str, str, str], str] = {
         'flat = " ".join("".join(c if c.isprintable() else " " for c in word[:400]).split()).lower()',
         "400 => 401",
     ): "a bound on the time; of a name only the first letters are shown",
+    (INTERRUPT, "self._asked_at = 0.0", "0.0 => 1.0"): "it is set anew before it is read",
+    (INTERRUPT, "self._asked_at = 0.0", "0.0 => -1.0"): "it is set anew before it is read",
+    (INTERRUPT, "self.due = 0.0", "0.0 => 1.0"): "it is set anew before it is read",
+    (INTERRUPT, "self.due = 0.0", "0.0 => -1.0"): "it is set anew before it is read",
     (PARSER, "break", "break => continue"): "nothing waits any more, which ends the loop as well",
     (TEXT_PARSER, "self._trusting = False", "removed: self._trusting = False"): (
         "a later block whose string never ends is then read again for itself, with the same result"

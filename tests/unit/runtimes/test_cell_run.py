@@ -105,8 +105,11 @@ class Player:
         self.clock: Any = SimpleNamespace(now=BEGAN, monotonic=lambda: self.clock.now)
         for module in (run, output, input_watch, stopping, interrupt):
             monkeypatch.setattr(module, "time", self.clock)
-        for name, answer in (("list_foreground", []), ("list_readers", frozenset()), ("list_stopped", [])):
-            monkeypatch.setattr(process_table, name, lambda *_, answer=answer: answer)
+        #: Who reads the terminal.
+        self.readers: frozenset[tuple[str, bytes]] = frozenset()
+        monkeypatch.setattr(process_table, "list_foreground", lambda *_: [])
+        monkeypatch.setattr(process_table, "list_stopped", lambda *_: [])
+        monkeypatch.setattr(process_table, "list_readers", lambda *_: self.readers)
         monkeypatch.setattr(process_table, "find_output", lambda pid, seconds: "out.txt")
         self.process = Process(self.clock)
         self.runtime: Any = SimpleNamespace(
@@ -404,3 +407,16 @@ def test_a_cell_of_a_guest_language_is_sent_as_that_language(player: Player) -> 
     player.run = player.make(Cell("code", 4, guest))
     player.start()
     assert player.process.requests[-1] == "guest /shm/ab/cell-4"
+
+
+@pytest.mark.parametrize("is_over", [False, True])
+def test_a_program_that_reads_the_terminal_waits_for_input_unless_its_run_is_over(
+    is_over: bool, player: Player
+) -> None:
+    player.start()
+    player.step(b"name? ")
+    player.readers = frozenset({("100", b"read")})
+    if is_over:
+        player.process.unplaced = player.finished()
+    reports = [report for _ in range(5) for report in player.step()]
+    assert (InputRequested("name? ", False) in reports) is not is_over
