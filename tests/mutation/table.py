@@ -115,6 +115,7 @@ TOOL_CALL_PARSER = "oi_tui/engine/reply/tool_call_parser.py"
 TOOL_CALL_RECOVERY = "oi_tui/engine/reply/tool_call_recovery.py"
 MARKERS = "oi_tui/engine/reply/markers.py"
 PARTS = "oi_tui/engine/reply/parts.py"
+INPUT_WATCH = "oi_tui/runtimes/runs/input_watch.py"
 INTERRUPT = "oi_tui/runtimes/runs/interrupt.py"
 RUN_OUTPUT = "oi_tui/runtimes/runs/output.py"
 CALL_TEXT = "oi_tui/engine/reply/tool_call_text.py"
@@ -227,6 +228,16 @@ EQUIVALENT: Mapping[tuple[str, str, str], str] = {
     (INTERRUPT, "self._asked_at = 0.0", "0.0 => -1.0"): "it is set anew before it is read",
     (INTERRUPT, "self.due = 0.0", "0.0 => 1.0"): "it is set anew before it is read",
     (INTERRUPT, "self.due = 0.0", "0.0 => -1.0"): "it is set anew before it is read",
+    (RUN_OUTPUT, "sizes = range(min(len(path) - 1, len(text)), 0, -1)", "1 => 0"): (
+        "a whole path was replaced before"
+    ),
+    (INPUT_WATCH, "self._check_at = 0.0", "0.0 => 1.0"): "any time that is long ago",
+    (INPUT_WATCH, "self._check_at = 0.0", "0.0 => -1.0"): "any time that is long ago",
+    (
+        INPUT_WATCH,
+        "if now < self._check_at or now - self._output.last_at < _QUIET:",
+        "now - self._output.last_at < _QUIET => now - self._output.last_at <= _QUIET",
+    ): "a clock reading is never exactly this",
     (PARSER, "break", "break => continue"): "nothing waits any more, which ends the loop as well",
     (TEXT_PARSER, "self._trusting = False", "removed: self._trusting = False"): (
         "a later block whose string never ends is then read again for itself, with the same result"

@@ -197,6 +197,18 @@ def test_while_the_rest_of_a_long_line_is_typed_nothing_is_reported(watch: Watch
     assert watch.pass_time(0.3) == [InputRequested("a? ", False)]
 
 
+def test_a_reader_has_its_time_to_wake_from_the_end_of_a_long_line_on(watch: Watch) -> None:
+    watch.print("a? ")
+    watch.read()
+    watch.pass_time(0.2)
+    watch.watch.typed("yes\n")
+    watch.process.is_typing = True
+    assert watch.pass_time(3.0) == []
+    watch.process.is_typing = False
+    assert watch.pass_time(1.5) == []
+    assert watch.pass_time(1.0) == [InputRequested("a? ", False)]
+
+
 def test_a_program_that_hides_what_is_typed_is_reported_as_such(watch: Watch) -> None:
     watch.print("Password: ")
     watch.read()
@@ -310,6 +322,8 @@ def test_a_program_that_is_stopped_is_reported_after_three_looks_and_once(watch:
     watch.output.feed(b"before")
     watch.pass_time(0.2)
     assert told not in watch.reports
+    watch.pass_time(0.13)
+    assert watch.reports == [Printed("before"), told]
     watch.pass_time(1.0)
     assert watch.reports == [Printed("before"), told]
     watch.stopped = []
