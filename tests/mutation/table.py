@@ -116,6 +116,7 @@ TOOL_CALL_RECOVERY = "oi_tui/engine/reply/tool_call_recovery.py"
 MARKERS = "oi_tui/engine/reply/markers.py"
 PARTS = "oi_tui/engine/reply/parts.py"
 INPUT_WATCH = "oi_tui/runtimes/runs/input_watch.py"
+RUN = "oi_tui/runtimes/runs/run.py"
 INTERRUPT = "oi_tui/runtimes/runs/interrupt.py"
 RUN_OUTPUT = "oi_tui/runtimes/runs/output.py"
 CALL_TEXT = "oi_tui/engine/reply/tool_call_text.py"
@@ -238,6 +239,17 @@ EQUIVALENT: Mapping[tuple[str, str, str], str] = {
         "if now < self._check_at or now - self._output.last_at < _QUIET:",
         "now - self._output.last_at < _QUIET => now - self._output.last_at <= _QUIET",
     ): "a clock reading is never exactly this",
+    (INTERRUPT, "self._sent_at = 0.0", "0.0 => 1.0"): "it is set anew before it is read",
+    (INTERRUPT, "self._sent_at = 0.0", "0.0 => -1.0"): "it is set anew before it is read",
+    (INTERRUPT, "self._sent_at = 0.0", "removed: self._sent_at = 0.0"): "it is set anew before it is read",
+    (INTERRUPT, "self._asked_at = 0.0", "removed: self._asked_at = 0.0"): "it is set anew before it is read",
+    (INTERRUPT, "self.due = 0.0", "removed: self.due = 0.0"): "it is set anew before it is read",
+    (RUN, "self._finished_at = 0.0", "0.0 => 1.0"): "it is set anew before it is read",
+    (RUN, "self._finished_at = 0.0", "0.0 => -1.0"): "it is set anew before it is read",
+    (RUN, "self._finished_at = 0.0", "removed: self._finished_at = 0.0"): "it is set anew before it is read",
+    (INTERRUPT, "self._too_young = waited < _YOUNG", "waited < _YOUNG => waited <= _YOUNG"): (
+        "a clock reading is never exactly this"
+    ),
     (PARSER, "break", "break => continue"): "nothing waits any more, which ends the loop as well",
     (TEXT_PARSER, "self._trusting = False", "removed: self._trusting = False"): (
         "a later block whose string never ends is then read again for itself, with the same result"
