@@ -250,6 +250,17 @@ EQUIVALENT: Mapping[tuple[str, str, str], str] = {
     (INTERRUPT, "self._too_young = waited < _YOUNG", "waited < _YOUNG => waited <= _YOUNG"): (
         "a clock reading is never exactly this"
     ),
+    (RUN_OUTPUT, "if keys and not self._shown:", "keys and (not self._shown) => keys or not self._shown"): (
+        "what it sets then is set anew below"
+    ),
+    (
+        RUN,
+        "elif now - max(self._finished_at, self._output.last_at) > _MARK_PATIENCE:",
+        (
+            "now - max(self._finished_at, self._output.last_at) > _M ... "
+            "f._finished_at, self._output.last_at) >= _MARK_PATIENCE"
+        ),
+    ): "a clock reading is never exactly this",
     (PARSER, "break", "break => continue"): "nothing waits any more, which ends the loop as well",
     (TEXT_PARSER, "self._trusting = False", "removed: self._trusting = False"): (
         "a later block whose string never ends is then read again for itself, with the same result"

@@ -59,6 +59,7 @@ class Process:
             line=None, folder=Path("/shm/ab/channel"), write_cell=self._write_cell, request=self._request
         )
         self.wakes = 0
+        self.woken = threading.Event()
 
     def _write_cell(self, code: str, number: int | None) -> Path:
         if self.error:
@@ -79,6 +80,7 @@ class Process:
 
     def wake(self) -> None:
         self.wakes += 1
+        self.woken.set()
 
     def forget_typed(self) -> None:
         self.requests.append("forget")
@@ -420,3 +422,13 @@ def test_a_program_that_reads_the_terminal_waits_for_input_unless_its_run_is_ove
         player.process.unplaced = player.finished()
     reports = [report for _ in range(5) for report in player.step()]
     assert (InputRequested("name? ", False) in reports) is not is_over
+
+
+def test_what_others_tell_the_person_stands_below_what_was_printed_before_it(player: Player) -> None:
+    player.start()
+    told = threading.Thread(target=player.run.questions.ask, args=("note\n", "", threading.Event()))
+    told.start()
+    assert player.process.woken.wait(10)
+    assert player.step(b"out\n") == [Printed("out\n"), Printed("note\r\n")]
+    told.join(10)
+    assert not told.is_alive()
