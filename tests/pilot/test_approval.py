@@ -98,7 +98,7 @@ async def test_a_letter_answers_once_the_keyboard_was_quiet() -> None:
         await pilot.press("y")
         await until(pilot, lambda: app.answers)
         assert app.answers == [Run(CODE)]
-        assert not panel.display
+        assert (panel.display, panel.armed) == (False, False)
 
 
 async def always(pilot: Pilot[None], panel: ApprovalPanel) -> None:
