@@ -96,3 +96,17 @@ async def test_a_hint_presses_the_key_that_it_names(hint: str, key: str, charact
 )
 def test_words_that_name_no_single_key_press_none(hint: str) -> None:
     assert find_key(hint, 0, [hint]) == ""
+
+
+async def test_the_hints_follow_what_is_typed() -> None:
+    async with open_chat() as ui:
+
+        def hints() -> str:
+            return status(ui).render().plain
+
+        assert "ctrl+r conversations" in hints()
+        await ui.type("x", "y")
+        await ui.until(lambda: "ctrl+r history" in hints())
+        assert "conversations" not in hints()
+        await ui.pilot.press("backspace", "backspace")
+        await ui.until(lambda: "ctrl+r conversations" in hints())

@@ -123,6 +123,7 @@ class ChatScreen(BaseScreen[None]):
         #: What was sent before the screen was ready.
         self._early: list[str] | None = []
         self._hint = self._title = ""
+        self._is_typing = False
         self._interrupted_at = 0.0
         self._headline = StatusBar(id="headline", keeps_right=True)
         history = PromptHistory()
@@ -269,7 +270,12 @@ class ChatScreen(BaseScreen[None]):
 
         Where the question has the keyboard already, the event is late: a key that is settling counts.
         """
-        if event.text_area is not self.prompt or self.prompt.text or not self._chat_view:
+        if event.text_area is not self.prompt:
+            return
+        if self._is_typing != bool(self.prompt.text):
+            self._is_typing = not self._is_typing
+            self.refresh_status()
+        if self.prompt.text or not self._chat_view:
             return
         approval = self._chat_view.approval
         if not approval.has_focus_within:
@@ -417,13 +423,13 @@ class ChatScreen(BaseScreen[None]):
 
     @property
     def _place(self) -> str:
-        """Return the part that has the focus and its own keys; "" for the prompt."""
+        """Return the part that has the focus and its own keys; "" for the empty prompt."""
         view = self.chat_view
         if view.conversation.cell_editor.is_open:
             return "editing in vi" if view.conversation.cell_editor.code_editor.vi else "editing"
         if self._home and self._home.has_focus_within:
             return "home"
-        return view.focused_part
+        return view.focused_part or ("typing" if self._is_typing else "")
 
     def refresh_status(self) -> None:
         """Update the two status lines."""

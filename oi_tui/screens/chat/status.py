@@ -72,6 +72,8 @@ _HINTS = {
 }
 #: Names of commands as a newcomer looks for them.
 _NAMES = {"profile": "settings"}
+#: What keys of commands do instead while something is typed at the prompt.
+_NAMES_WHILE_TYPING = {**_NAMES, "conversations": "history"}
 #: Where escape does something else than to stop.
 _OWN_ESCAPE = ("editing", "editing in vi", "reason", "granting", "finding", "sidebar")
 
@@ -90,11 +92,12 @@ def write_status(
     """Return the current activity, its time or the seconds `left`, and the keys that matter now.
 
     `choice` says what escape does now, where it does something else than to stop. `place` is what has the
-    keyboard, as in `_HINTS`; "" is the prompt. `pointer` says that running code uses mouse and keyboard,
-    `stop` which keys stop what is in progress, and `line` where running code is.
+    keyboard, as in `_HINTS`; "" is the empty prompt, "typing" one with text. `pointer` says that running code
+    uses mouse and keyboard, `stop` which keys stop what is in progress, and `line` where running code is.
     """
+    names = _NAMES_WHILE_TYPING if place == "typing" else _NAMES
     shown = [
-        f"{command.keys} {_NAMES.get(command.name, command.name)}"
+        f"{command.keys} {names.get(command.name, command.name)}"
         for command in COMMANDS.values()
         if command.shown
     ]
