@@ -556,7 +556,7 @@ def test_what_was_granted_here_is_not_granted_elsewhere() -> None:
 
 def test_what_was_granted_before_a_move_is_not_granted_to_a_cell_that_names_the_former_place() -> None:
     session = make([call("a")], [Text("ok")], [call("%%on local\nb")], [Text("ok")])
-    session.permissions.give(Permission("language", "python"))
+    session.permissions.add(Permission("language", "python"))
     assert asked(work(session)) == []
     session.computer.targets.use("ssh:gpu1")
     session.computer.targets.connected.append("local")

@@ -140,7 +140,7 @@ def test_a_token_that_the_server_refuses_early_is_renewed_without_anybody(
     tokens = before["tokens"]
     assert isinstance(tokens, dict)
     tokens["access_token"] = "forgotten"
-    SignIns(Secrets()).keep(read(f"t = {address}"), {**before, "expires": expires})
+    SignIns(Secrets()).save(read(f"t = {address}"), {**before, "expires": expires})
     later = open_workspace(servers=[f"t = {address}"])
     assert counts(later) == "registered=1 signed_in=1 refreshed=1"
     assert counts(later) == "registered=1 signed_in=1 refreshed=1"

@@ -108,7 +108,7 @@ class Stop:
     def at(self, seconds: float) -> list[Any]:
         """Let so many seconds pass, and return what was done then."""
         self.clock.now += seconds
-        self.steps.go_on(self.clock.now)
+        self.steps.advance(self.clock.now)
         return self.process.take()
 
 
