@@ -211,3 +211,28 @@ def test_print_of_a_polars_table_leaves_no_column_out(python: Computer, tmp_path
     assert play(python, "python", f"{own}{again}import polars; print(polars.Config.chosen)").text == "{}\n"
     undo = "del os.environ['POLARS_FMT_MAX_COLS'], sys.modules['polars']; sys.path.remove"
     assert play(python, "python", f"{undo}({str(tmp_path)!r})").state == "finished"
+
+
+@pytest.mark.parametrize(
+    ("page", "view"),
+    [
+        # Without the empty cell of its corner, the names would stand above other columns.
+        (
+            "<tr><th>&nbsp;</th><th>a</th><th>b</th></tr><tr><th>0</th><td></td><td>5</td></tr>",
+            "| a | b\n0 | | 5",
+        ),
+        ("<tr><td>1</td><td></td></tr>", "1 |"),
+        (
+            "<tr><th></th><th colspan=2>top</th><th>low</th></tr><tr><th>0</th><td>1</td><td>2</td><td>3</td></tr>",
+            "| top | | low\n0 | 1 | 2 | 3",
+        ),
+        (
+            "<tr><th rowspan='2'>p</th><th>1</th><td>x</td></tr><tr><th>2</th><td>y</td></tr><tr><td>q</td><td>3</td></tr>",
+            "p | 1 | x\n| 2 | y\nq | 3",
+        ),
+        ("<tr><td colspan='many'>1</td><td rowspan=''>2</td></tr>", "1 | 2"),
+    ],
+)
+def test_cells_of_a_page_stay_in_their_columns(python: Computer, page: str, view: str) -> None:
+    code = f"class Page:\n def _repr_html_(self): return {f'<table>{page}</table>'!r}\nPage()"
+    assert views(python, code) == [view]

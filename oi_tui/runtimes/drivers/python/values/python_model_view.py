@@ -72,19 +72,36 @@ def without_colours(text):
 
 
 def text_of_html(html):
-    """The words of a page, without its tags; cells of a table are parted by bars."""
+    """The words of a page, without its tags; cells of a table are parted by bars, also empty ones."""
     from html.parser import HTMLParser
 
     words, hidden = [], []
 
     class Parser(HTMLParser):
+        #: The column of the cell, how many it takes, and in how many more rows cells above take columns.
+        column, width, covered = 0, 1, {}
+
+        def begin_cell(self, attributes):
+            while self.covered.get(self.column, 0) > 0:
+                self.covered[self.column] -= 1
+                self.column += 1
+                words.append(" | ")
+            words.append(" | ")
+            self.width, rows = (_span(attributes, name) for name in ("colspan", "rowspan"))
+            self.covered.update(dict.fromkeys(range(self.column, self.column + self.width), rows - 1))
+            self.column += self.width
+
         def handle_starttag(self, tag, attributes):
+            if tag == "tr":
+                self.column = 0
+            elif tag == "table":
+                self.covered = {}
             if tag in ("script", "style"):
                 hidden.append(tag)
             elif tag in ("tr", "p", "br", "div", "li", "h1", "h2", "h3", "table", "pre"):
                 words.append("\n")
             elif tag in ("td", "th"):
-                words.append(" | ")
+                self.begin_cell(dict(attributes))
             elif tag in _MEDIA:
                 values = dict(attributes)
                 source = values.get("src") or ""
@@ -96,6 +113,9 @@ def text_of_html(html):
         def handle_endtag(self, tag):
             if hidden and tag == hidden[-1]:
                 hidden.pop()
+            elif tag in ("td", "th"):
+                words.append(" | " * (self.width - 1))
+                self.width = 1
 
         def handle_data(self, data):
             if not hidden:
@@ -103,8 +123,16 @@ def text_of_html(html):
 
     parser = Parser()
     parser.feed(html)
-    lines = (re.sub(r" +", " ", line).strip(" |") for line in "".join(words).split("\n"))
-    return "\n".join(line for line in lines if line)
+    lines = (re.sub(r" +", " ", line).strip() for line in "".join(words).split("\n"))
+    # The bar before the first cell parts nothing.
+    lines = (line[1:].lstrip() if line[:1] == "|" else line for line in lines)
+    return "\n".join(line for line in lines if line.strip(" |"))
+
+
+def _span(attributes, name):
+    """How many columns or rows a cell takes."""
+    text = attributes.get(name) or "1"
+    return min(max(int(text), 1), 1000) if text.isascii() and text.isdigit() else 1
 
 
 # -- tables
