@@ -35,9 +35,11 @@ class BaseFigure:
     "plotly/io/_renderers.py": """
 class Renderers(dict):
     default = "browser"
-renderers = Renderers()
-def show(figure):
-    renderers[renderers.default].render({"data": figure.data})
+renderers = Renderers(notebook=None, plotly_mimetype=None)
+def show(figure, renderer=""):
+    shown = {"data": figure.data}
+    for name in (renderer or renderers.default).split("+"):
+        renderers[name].render(shown)
 """,
 }
 FIGURE = "import plotly\nfigure = plotly.graph_objects.Figure({'data': [{'type': 'bar'}, {'type': 'bar'}]})\n"
@@ -63,7 +65,7 @@ def page_of(played: Played) -> str:
 
 
 @pytest.mark.parametrize(
-    "show", ["figure", "plotly.io.show(figure)", "display({'application/vnd.plotly.v1+json': {'data': [dict(trace) for trace in figure.data]}}, raw=True)"]
+    "show", ["figure", "plotly.io.show(figure)", "plotly.io.show(figure, 'plotly_mimetype+notebook')", "display({'application/vnd.plotly.v1+json': {'data': [dict(trace) for trace in figure.data]}}, raw=True)"]
 )  # fmt: skip
 def test_a_figure_that_is_a_page_is_shown_as_a_picture(
     tmp_path: Path, make: Callable[..., Computer], show: str

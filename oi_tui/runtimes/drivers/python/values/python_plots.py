@@ -29,6 +29,11 @@ _BROWSERS = (
     "chrome",
     "brave-browser",
 )
+#: Renderers of plotly for the page of a notebook.
+_OF_NOTEBOOKS = (
+    *("notebook", "notebook_connected", "plotly_mimetype", "jupyterlab", "nteract", "vscode"),
+    *("kaggle", "azure", "colab", "cocalc", "databricks"),
+)
 #: Nothing is loaded from the network for a picture.
 _OPTIONS = (
     *("--headless", "--disable-gpu", "--hide-scrollbars", "--no-first-run", "--disable-extensions"),
@@ -224,18 +229,29 @@ def _photograph(browser, page, size):
 
 
 def prepare_plotly(renderers, shows):
-    """Have `fig.show()` show figures here, unless the environment names another renderer."""
+    """Have `fig.show()` show figures here, unless the environment names another renderer.
+
+    So do those for the page of a notebook, which code for notebooks chooses, also by `init_notebook_mode()`.
+    """
     if "PLOTLY_RENDERER" in os.environ:
         return
     base = __import__("plotly.io._base_renderers", fromlist=["ExternalRenderer"])
+    #: The figure that was shown last: one call can name two of the renderers.
+    last = []
 
     class Renderer(base.ExternalRenderer):
         def render(self, fig_dict):
+            if last and last[0] is fig_dict:
+                return
+            last[:] = [fig_dict]
             figure = sys.modules["plotly"].graph_objects.Figure(fig_dict, skip_invalid=True)
             shows.result(figure)
 
-    renderers.renderers["oi_tui"] = Renderer()
+    renderer = renderers.renderers["oi_tui"] = Renderer()
     renderers.renderers.default = "oi_tui"
+    for name in _OF_NOTEBOOKS:
+        if name in renderers.renderers:
+            renderers.renderers[name] = renderer
 
 
 def prepare_bokeh(showing, shows):
