@@ -43,7 +43,7 @@ async function paused(frames) {
   const mine = run && inCells.find(({ scriptId }) => scripts.get(scriptId) === run.url);
   if (mine && mine.lineNumber + 1 !== run.line) send({ event: 'line', line: (run.line = mine.lineNumber + 1) });
   // Elsewhere, a termination would end the driver, and the process with it.
-  if (run && run.interrupted && inCells.length) {
+  if ((isClearing || (run && run.interrupted)) && inCells.length) {
     // Timers that come again and again would leave no time to hear that the run is over.
     await post('Debugger.evaluateOnCallFrame', { callFrameId: frames[0].callFrameId, expression: '__oi.endTimers(); __oi.endTicks()' });
     // What ends in a callback of `process.nextTick` ends Deno with it.
@@ -130,9 +130,24 @@ const isIdle = () => {
   return Promise.race([answered, pause(100).then(() => false)]);
 };
 
+// A run that was interrupted before it began. Code of an earlier one, such as what a server calls, may keep the main thread.
+let early = '';
+let isClearing = false;
+async function interruptEarly(nonce) {
+  early = nonce;
+  isClearing = true;
+  do {
+    const terminated = new Promise((resolve) => (onTerminated = resolve));
+    pauseProgram();
+    await Promise.race([terminated, pause(50)]);
+  } while (!run && !(await isIdle()));
+  isClearing = false;
+}
+
 async function interrupt(nonce) {
   const mine = run;
-  if (!mine || mine.nonce !== nonce || mine.interrupted) return;
+  if (!mine) return interruptEarly(nonce);
+  if (mine.nonce !== nonce || mine.interrupted) return;
   mine.interrupted = true;
   clearInterval(mine.sampler);
   // What waited may begin to compute meanwhile.
@@ -154,6 +169,7 @@ parentPort.on('message', (message) => {
     run = { nonce, url, line: 0 };
     const first = source.split('\n').findIndex((line) => line.trim() && !/^\s*\/\//.test(line));
     if (first >= 0) send({ event: 'line', line: (run.line = first + 1) });
+    if (nonce === early) interrupt(nonce);
   } else if (message.turned) {
     if (run && !run.interrupted) run.sampler = setInterval(pauseProgram, 33);
   } else if (message.ended) {

@@ -1,12 +1,14 @@
 """What Deno and Bun have of their own; all else they promise with the other languages."""
 
+import socket
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from oi_tui.runtimes import Computer
-from tests.runtimes.playing import check_cells, play
+from tests.ports import choose_port
+from tests.runtimes.playing import check_cells, play, until
 from tests.runtimes.stand_ins import stand_in
 
 Make = Callable[..., Computer]
@@ -111,6 +113,24 @@ def test_a_timer_that_is_due_as_the_interrupt_comes_does_not_outlive_its_run(
         code = "setTimeout(() => { while (true); }, 1); console.log('go')"
         assert play(shared, language, code, stop_at="go\r\n").state == "interrupted"
     assert play(shared, language, "String(kept)").text == '"41"\n'
+
+
+@pytest.mark.needs("deno")
+def test_what_a_server_calls_between_runs_is_stopped_by_the_next_interrupt(make: Make) -> None:
+    computer, port = make(), choose_port()
+    options = f"{{ port: {port}, hostname: '127.0.0.1', onListen() {{}} }}"
+    code = f"var kept = 41, asked = 0\nDeno.serve({options}, () => {{\n"
+    code += "  if (!asked++) { console.log('serving'); Deno.mkdirSync('serving'); for (;;); }\n"
+    code += "  return new Response('served') })\n1"
+    assert play(computer, "deno", code).state == "finished"
+    with socket.create_connection(("127.0.0.1", port), 20) as client:
+        client.sendall(b"GET / HTTP/1.0\r\n\r\n")
+        until((computer.cwd / "serving").exists)
+        played = play(computer, "deno", "kept = 0", stop_at="serving\r\n")
+        assert (played.state, played.steps) == ("interrupted", ["interrupt"])
+    assert play(computer, "deno", "kept").text == "41\n"
+    code = f"await (await fetch('http://127.0.0.1:{port}/')).text()"
+    assert play(computer, "deno", code).text == '"served"\n'
 
 
 @BOTH
