@@ -102,6 +102,15 @@ def counts() -> str:
     return " ".join(f"{name}={number}" for name, number in provider.counts.items())
 
 
+if os.environ.get("FORGETS"):
+
+    @server.tool(description="Forgets everybody who has signed in.", structured_output=False)
+    def forget() -> str:
+        provider.access.clear()
+        provider.refresh.clear()
+        return "done"
+
+
 application = server.streamable_http_app()
 if os.environ.get("GARBLE"):
     application.router.routes.insert(0, Route("/token", lambda _: JSONResponse({}), methods=["POST"]))

@@ -25,6 +25,7 @@ _PATH = "/callback"
 #: The longest request line of a browser that comes back, in bytes, and the seconds that it may take.
 _LONGEST = 16_000
 _PATIENCE = 10.0
+_EXPIRED = "the sign-in has expired; sign in again"
 Report = Callable[[dict[str, Any]], None]
 
 
@@ -66,6 +67,8 @@ def _make_provider(url: str, storage: "_Storage", browser: "_Browser | None") ->
         browser.come_back if browser else _refuse_to_wait,
     )
     storage.context = provider.context
+    if browser:
+        provider.on_success = browser.accept
     return provider
 
 
@@ -74,6 +77,9 @@ class _RenewingProvider(OAuthClientProvider):
 
     The library renews a token only when it knows its time to be over; else it begins a new sign-in.
     """
+
+    #: Called when the server has taken the token.
+    on_success: Callable[[], None] = staticmethod(lambda: None)
 
     async def async_auth_flow(
         self, request: httpx2.Request
@@ -86,9 +92,13 @@ class _RenewingProvider(OAuthClientProvider):
             if sent is request and self._can_renew(request, response):
                 await flow.aclose()
                 flow = super().async_auth_flow(request)
-                response = yield await anext(flow)
+                sent = await anext(flow)
+                response = yield sent
             while True:
-                response = yield await flow.asend(response)
+                if sent is request and response.is_success:
+                    self.on_success()
+                sent = await flow.asend(response)
+                response = yield sent
         except StopAsyncIteration:
             return
         finally:
@@ -107,12 +117,12 @@ class _RenewingProvider(OAuthClientProvider):
 
 
 async def _refuse(_: str) -> None:
-    raise ServerError("the sign-in has expired; sign in again")
+    raise ServerError(_EXPIRED)
 
 
 async def _refuse_to_wait() -> AuthorizationCodeResult:
     # Without a function for this, the library complains of that before it calls the one above.
-    raise ServerError("the sign-in has expired; sign in again")
+    raise ServerError(_EXPIRED)
 
 
 def _find_port(kept: Mapping[str, Any] | None) -> int:
@@ -185,6 +195,7 @@ class _Browser:
         self._server: asyncio.Server | None = None
         self._state = ""
         self._closed = False
+        self._accepted = False
         #: For the newest address; a server may ask again, for more rights.
         self._answer: asyncio.Future[AuthorizationCodeResult] = asyncio.get_running_loop().create_future()
 
@@ -207,7 +218,8 @@ class _Browser:
     async def open(self, address: str) -> None:
         """Have the person open the address. Raises ServerError if a sign-in was completed before."""
         if self._closed:
-            raise ServerError("you signed in, but the server refuses the token that it gave you")
+            refused = "you signed in, but the server refuses the token that it gave you"
+            raise ServerError(_EXPIRED if self._accepted else refused)
         parts = urlsplit(address)
         if parts.scheme not in ("http", "https"):
             raise ServerError("its address for signing in is not one of the web")
@@ -218,6 +230,10 @@ class _Browser:
     async def come_back(self) -> AuthorizationCodeResult:
         """Wait for the browser."""
         return await self._answer
+
+    def accept(self) -> None:
+        """Note that the server has taken the token, so that a later refusal is its end."""
+        self._accepted = True
 
     def close(self) -> None:
         """Listen no longer."""

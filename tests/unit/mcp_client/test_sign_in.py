@@ -176,6 +176,17 @@ def test_a_token_that_is_not_renewed_asks_for_another_sign_in(open_workspace: Op
     assert counts(later) == "registered=1 signed_in=2 refreshed=0"
 
 
+def test_a_sign_in_that_the_server_forgets_later_has_expired(open_workspace: Open, start: Start) -> None:
+    workspace = open_workspace(servers=[f"t = {start(FORGETS='1')}"])
+    sign_in(workspace)
+    tools = {tool.name: tool for tool in workspace.mcp.tools()}
+    workspace.mcp.servers.call(tools["forget"], {})
+    with pytest.raises(McpCallError, match="the sign-in has expired; sign in again"):
+        workspace.mcp.servers.call(tools["counts"], {})
+    sign_in(workspace)
+    assert "signed_in=2" in str(workspace.mcp.servers.call(tools["counts"], {}))
+
+
 def test_a_refused_sign_in_is_reported_and_nothing_is_kept(open_workspace: Open, start: Start) -> None:
     address = start(REFUSE="1")
     workspace = open_workspace(servers=[f"t = {address}"])
