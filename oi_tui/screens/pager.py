@@ -83,7 +83,9 @@ class PagerScreen(Page[None]):
         while len(" · ".join(parts)) > self.size.width - 2 and len(parts) > 2:
             del parts[-2]
         self._line = " · ".join(parts)
-        self.query_one("#reader-status", Static).update(Content(self._line))
+        # There is none any more where a search or a scroll ends as the screen closes.
+        for status in self.query("#reader-status").results(Static):
+            status.update(Content(self._line))
 
     @on(events.Click, "#reader-status")
     def handle_hint(self, event: events.Click) -> None:

@@ -9,6 +9,7 @@ from textual import events
 from textual.app import App
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.screen import Screen
+from textual.widgets import Static
 
 from oi_tui.screens.confirm import ConfirmDialog
 from oi_tui.screens.dialog import Palette
@@ -90,4 +91,18 @@ async def test_a_search_that_ends_after_the_palette_was_closed_ends_nothing_else
         await until(pilot, lambda: all(worker.is_finished for worker in searches))
         palette.dismiss()
         await until(pilot, lambda: len(pilot.app.screen_stack) == 1)
+        assert pilot.app.is_running
+
+
+async def test_a_search_that_ends_after_a_text_was_closed_ends_nothing_else() -> None:
+    async with App[None]().run_test(size=(80, 24)) as pilot:
+        page = reader()
+        await pilot.app.push_screen(page)
+        await pilot.press("/", *"line", "enter")
+        await until(pilot, lambda: "in line 1" in str(page.query_one("#reader-status", Static).render()))
+        page.action_again(False)
+        searches = [worker for worker in pilot.app.workers if worker.node is page]
+        await page.remove_children()
+        assert searches
+        await until(pilot, lambda: all(worker.is_finished for worker in searches))
         assert pilot.app.is_running

@@ -169,7 +169,8 @@ class FindReplaceBar(Widget):
             self._timer.cancel()
             self._timer = None
 
-    @work(exclusive=True, group="replace")
+    # It may still be going on as the screen closes, and then finds no widgets.
+    @work(exclusive=True, group="replace", exit_on_error=False)
     async def _search(self, start: int | None = None) -> None:
         """Find all places, and show the first one from character `start`, or from the caret, on."""
         self._stop_timer()

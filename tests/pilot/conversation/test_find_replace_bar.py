@@ -115,3 +115,15 @@ async def test_the_line_fits_every_width() -> None:
             await pilot.pause()
             if width >= 60:
                 assert all(field.size.width >= 8 for field in app.line.query(Input)), width
+
+
+async def test_a_search_that_ends_after_the_screen_was_closed_ends_nothing_else() -> None:
+    async with finding("pri.e") as (app, pilot):
+        await until(pilot, lambda: "not found" in state(app))
+        app.line.action_pattern()
+        searches = [worker for worker in app.workers if worker.group == "replace"]
+        # Closing takes away the fields first, and the bar with its search after them.
+        await app.line.remove_children()
+        assert searches
+        await until(pilot, lambda: all(worker.is_finished for worker in searches))
+        assert app.is_running
