@@ -27,6 +27,7 @@ from textual.drivers.linux_driver import LinuxDriver
 from textual.filter import LineFilter
 from textual.geometry import Size
 from textual.notifications import Notify, SeverityLevel
+from textual.worker import WorkerFailed, active_worker
 
 from oi_tui import commands, log, paths
 from oi_tui.engine.credentials.redaction import redact
@@ -351,9 +352,15 @@ class OiTui(ImageSupportMixin, IdleClock):
     def _handle_exception(self, error: Exception) -> None:
         """Leave with a sentence; Textual's own page would show the values of variables, keys among them.
 
-        A screen that is closed while it opens misses some of its widgets; what looks for them ends nothing.
+        A screen that is closed misses some of its widgets; what looks for them then ends nothing, such as a
+        search that still goes on.
         """
-        if isinstance(error, NoMatches) and is_closed(active_message_pump.get(None)):
+        cause: BaseException = error
+        node = active_message_pump.get(None)
+        if isinstance(error, WorkerFailed):
+            # What runs in a worker acts in the name of the application.
+            cause, node = error.error, active_worker.get().node
+        if isinstance(cause, NoMatches) and is_closed(node):
             _log.debug("A closed screen missed a widget: %s", error)
             return
         _log.critical("The application failed", exc_info=error)

@@ -2,8 +2,10 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 
 import pytest
+from textual import work
 from textual.app import App, ComposeResult
 from textual.events import Key, MouseDown, MouseMove, MouseUp, Resize
 from textual.geometry import Size
@@ -70,6 +72,30 @@ async def test_a_screen_that_is_closed_while_it_opens_fails_nowhere(name: str) -
             await pilot.pause()
             # A busy machine takes longer than a pause: only the topmost screen can be closed.
             await ui.until(lambda: len(app.screen_stack) == before)
+
+
+class Searching(Words):
+    """A screen whose search goes on for a moment after it was cancelled, as that of Textual's palette."""
+
+    @work
+    async def search(self) -> None:
+        with suppress(asyncio.CancelledError):
+            await asyncio.Event().wait()
+        self.query_one(Static)
+
+
+async def test_a_search_that_goes_on_after_its_screen_was_closed_fails_nowhere() -> None:
+    async with open_chat() as ui:
+        screen = Searching()
+        await ui.app.push_screen(screen)
+        screen.call_later(screen.search)
+        await ui.until(lambda: any(worker.node is screen for worker in ui.app.workers))
+        search = next(worker for worker in ui.app.workers if worker.node is screen)
+        screen.dismiss(None)
+        await ui.until(lambda: search.is_finished)
+        assert search.error is not None
+        await ui.pilot.pause()
+        assert ui.app.return_code is None
 
 
 @pytest.mark.parametrize(("name", "action"), [("pager", "leave"), ("pager", "search"), ("profile", "search")])
