@@ -7,20 +7,15 @@ below away as well, and the conversation with it.
 
 import math
 import re
-from collections.abc import Awaitable, Callable
-from functools import partial
-from typing import Any
 
 from textual import events
 from textual.app import ComposeResult
 from textual.await_complete import AwaitComplete
 from textual.command import CommandList, CommandPalette
 from textual.containers import Vertical
-from textual.css.query import NoMatches
 from textual.reactive import reactive
 from textual.screen import ModalScreen, ScreenResultType
 from textual.widgets import Input
-from textual.worker import Worker
 
 from oi_tui.screens.base import BaseScreen
 from oi_tui.widgets.key_hints import press
@@ -90,24 +85,6 @@ class Palette(CommandPalette, Page[None]):
 
     #: The columns of the screen for which the commands were listed.
     _width = 0
-
-    def run_worker(self, work: Any, *args: Any, **options: Any) -> Worker[Any]:
-        """Search for commands as long as there is a list to show them in."""
-        return super().run_worker(partial(self._search_while_shown, work), *args, **options)
-
-    async def _search_while_shown(self, work: Callable[[], Awaitable[object]]) -> None:
-        # Textual's search goes on for a moment after the palette was closed, and then looks for its widgets.
-        try:
-            await work()
-        except NoMatches:
-            if self.query(CommandList):
-                raise
-
-    def dismiss(self, result: None = None) -> AwaitComplete:
-        """Close it, with the timers of its search."""
-        self._stop_busy_countdown()
-        self._stop_no_matches_countdown()
-        return super().dismiss(result)
 
     def compose(self) -> ComposeResult:
         """Mount what Textual's palette has, with a list of our own."""

@@ -1,13 +1,11 @@
 """Screens are left once, however many keys came together."""
 
-import asyncio
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from textual import events
 from textual.app import App
-from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.screen import Screen
 from textual.widgets import Static
 
@@ -60,38 +58,6 @@ async def test_what_was_opened_from_a_screen_goes_with_it() -> None:
         page.dismiss()
         await pilot.pause()
         assert len(app.screen_stack) == 1
-
-
-class SlowCommands(Provider):
-    """Commands that are found only when the test says so."""
-
-    found: asyncio.Event
-
-    async def discover(self) -> Hits:
-        await self.found.wait()
-        yield DiscoveryHit("later", lambda: None)
-
-    async def search(self, query: str) -> Hits:
-        await self.found.wait()
-        yield Hit(1, "later", lambda: None)
-
-
-@pytest.mark.parametrize("typed", ["", "l"])
-async def test_a_search_that_ends_after_the_palette_was_closed_ends_nothing_else(typed: str) -> None:
-    SlowCommands.found = asyncio.Event()
-    async with App[None]().run_test(size=(80, 24)) as pilot:
-        palette = Palette([SlowCommands], id="--command-palette")
-        await pilot.app.push_screen(palette)
-        await pilot.press(*typed)
-        await until(pilot, lambda: any(worker.is_running for worker in pilot.app.workers))
-        searches = [worker for worker in pilot.app.workers if worker.node is palette]
-        # Closing takes away the widgets first, and the screen with its search after them.
-        await palette.remove_children()
-        SlowCommands.found.set()
-        await until(pilot, lambda: all(worker.is_finished for worker in searches))
-        palette.dismiss()
-        await until(pilot, lambda: len(pilot.app.screen_stack) == 1)
-        assert pilot.app.is_running
 
 
 async def test_a_search_that_ends_after_a_text_was_closed_ends_nothing_else() -> None:
