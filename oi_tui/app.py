@@ -359,7 +359,8 @@ class OiTui(ImageSupportMixin, IdleClock):
         node = active_message_pump.get(None)
         if isinstance(error, WorkerFailed):
             # What runs in a worker acts in the name of the application.
-            cause, node = error.error, active_worker.get().node
+            cause = error.error
+            node = getattr(active_worker.get(None), "node", node)
         if isinstance(cause, NoMatches) and is_closed(node):
             _log.debug("A closed screen missed a widget: %s", error)
             return
