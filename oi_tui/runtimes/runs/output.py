@@ -22,6 +22,8 @@ _MOST_PLACES = 200
 #: What moves the cursor within what was printed: the number of lines says nothing then.
 _MOVES = re.compile(r"\x1b\[[0-9;]*[A-HJKSTdfsu`]|\x1b[78M]|[\b\x0b\x0c]|\r(?!\r*\n)")
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])")
+#: What puts the cursor elsewhere on the screen: what was printed before is not on its line.
+_JUMPS = re.compile(r"\x1b\[(?:[0-9;]*[Hfd]|\?1049[hl])")
 
 
 class RunOutput:
@@ -77,7 +79,7 @@ class RunOutput:
     @property
     def prompt(self) -> str:
         """The text on the line of the cursor, as far as it was reported, without escape sequences."""
-        return _ESCAPES.sub("", self._last_line)
+        return _ESCAPES.sub("", _JUMPS.split(self._last_line)[-1])
 
     def show_as_cell(self, path: Path) -> None:
         """Show the path of the cell's file as `cell 3`, and those of earlier cells: they are ours alone."""

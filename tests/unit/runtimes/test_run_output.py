@@ -127,6 +127,23 @@ def test_the_prompt_is_the_line_of_the_cursor_without_escape_sequences(run: Run)
     assert not run.output.is_on_a_line
 
 
+@pytest.mark.parametrize(
+    ("printed", "prompt"),
+    [
+        # As vi draws its screen, and puts the cursor back; and a program that asks on a cleared screen.
+        ("\x1b[?1049h\x1b[1;1Hname,price\x1b[24;1Hprices.csv\x1b[24;63H1,1\x1b[11CTop\x1b[1;1H", ""),
+        ("Loading.\x1b[2J\x1b[HPassword: ", "Password: "),
+        ("\x1b[?1049h\x1b[2Jmenu\x1b[?1049lAgain? ", "Again? "),
+    ],
+)
+def test_the_prompt_has_nothing_that_stands_elsewhere_on_the_screen(
+    run: Run, printed: str, prompt: str
+) -> None:
+    run.print(printed)
+    run.output.flush()
+    assert run.output.prompt == prompt
+
+
 @pytest.mark.parametrize("parts", [["a" * 600, "b" * 999], ["a" * 1000 + "b" * 999], ["a", "b" * 1000]])
 def test_of_a_long_line_the_last_thousand_characters_are_remembered(run: Run, parts: list[str]) -> None:
     for part in parts:
