@@ -633,7 +633,7 @@ def test_a_question_about_sql_names_the_database_and_what_was_granted_holds_for_
     assert question.note == "It runs in SQLite, new.db."
     assert session.permissions.in_force == ()
     # What is granted for the new one holds there.
-    session.permissions.give(Permission("language", "python"))
+    session.permissions.add(Permission("language", "python"))
     assert asked(work(session)) == []
     assert asked(work(session)) == []
 
