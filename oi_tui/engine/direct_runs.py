@@ -45,7 +45,7 @@ class DirectRuns:
         """Ask for code that another program wrote, and run it; with `asker`, permissions do not count."""
         message = _propose(language, code)
         yield from self._log.record(message)
-        state, _ = yield from self._execution.cell(message, profile, asker=asker)
+        state, _ = yield from self._execution.run_cell(message, profile, asker=asker)
         yield TurnEnded("rejected" if state == "rejected" else "done")
 
     def run_unrecorded(self, profile: Profile, language: str, code: str) -> Iterator[Event]:
@@ -53,7 +53,7 @@ class DirectRuns:
         message = _propose(language, code).but(recipient=None)
         with self._log.pause_recording():
             yield from self._log.record(message)
-            yield from self._execution.cell(message, profile)
+            yield from self._execution.run_cell(message, profile)
         yield TurnEnded("done")
 
     def follow(self, runs: Sequence[LeftCode]) -> Iterator[Event]:
@@ -76,7 +76,7 @@ class DirectRuns:
                 f", took {format_duration(earlier.seconds)} before" if earlier.seconds is not None else ""
             )
             title = f"{place} of {len(codes)}{before}"
-            state, _ = yield from self._execution.cell(code, profile(), title)
+            state, _ = yield from self._execution.run_cell(code, profile(), title)
             if self._stopped.is_set():
                 yield TurnEnded("rejected" if state == "rejected" else "interrupted")
                 return

@@ -129,7 +129,7 @@ class Execution:
         if running:
             self._computer.interrupt()
 
-    def cell(
+    def run_cell(
         self, code: Message, profile: Profile, note: str = "", asker: str = ""
     ) -> Steps[tuple[str | None, bool]]:
         """Ask for one piece of code and run it. Returns its final state, and whether the person was asked.
@@ -141,10 +141,10 @@ class Execution:
             yield from self._log.record(code.but(state="failed", reason=refusal))
             return "failed", False
         with self._visit(target):
-            done = yield from self._cell(code, profile, note, asker)
+            done = yield from self._run_cell(code, profile, note, asker)
         if isinstance(done, Message):
             # The person had it run in another place, which the question did not name.
-            done = yield from self.cell(done, profile, note, asker)
+            done = yield from self.run_cell(done, profile, note, asker)
         return done
 
     @contextlib.contextmanager
@@ -162,7 +162,7 @@ class Execution:
             finally:
                 self.earlier.enter(home, folder)
 
-    def _cell(
+    def _run_cell(
         self, code: Message, profile: Profile, note: str, asker: str
     ) -> Steps[tuple[str | None, bool] | Message]:
         """Like `cell`, where the cell runs. Returns the code where its place was changed by the person."""
@@ -172,11 +172,11 @@ class Execution:
             note = " ".join(filter(None, (note, f"It runs in {place.database}.")))
         code, caution = _prepare_question(code, asker)
         self.earlier.servers = find_servers(profile.mcp_servers)
-        if refusal := self._refusal(code, language, profile):
+        if refusal := self._find_refusal(code, language, profile):
             state = "unfinished" if code.state == "unfinished" else "failed"
             yield from self._log.record(code.but(state=state, reason=refusal))
             return state, False
-        unasked, grant, caution = self._permission(code.content, language, profile, caution)
+        unasked, grant, caution = self._find_permission(code.content, language, profile, caution)
         granted = None
         if unasked:
             code = code.but(decision="auto", grant=grant.words if grant else None)
@@ -188,7 +188,7 @@ class Execution:
                 if answer.stop:
                     self._stopped.set()
                 return "rejected", True
-            if void := self._why_void(place):
+            if void := self._explain_void(place):
                 yield from self._log.record(code.but(state="failed", reason=void))
                 return "failed", True
             if cell_target.split(answer.code)[0] != place.target:
@@ -221,7 +221,7 @@ class Execution:
         listing = files.list_folder(language or "") if files else ""
         return read_listing(listing, self._computer.place_folder) if listing else None
 
-    def _why_void(self, place: _RunLocation) -> str:
+    def _explain_void(self, place: _RunLocation) -> str:
         """Return why an answer no longer counts, "" if it does: the code would run in another place now."""
         if self._computer.place_key != place.key:
             return f"Nothing ran: the question was asked {place.where or 'for this machine'}."
@@ -229,7 +229,7 @@ class Execution:
             return f"Nothing ran: the question was about {place.database}."
         return ""
 
-    def _permission(
+    def _find_permission(
         self, code: str, language: str | None, profile: Profile, caution: str
     ) -> tuple[bool, Permission | None, str]:
         """Return whether code runs without a question, by which grant, and what a question would warn of."""
@@ -239,7 +239,7 @@ class Execution:
         if not (needs_question or grants.all_granted or language is None):
             grant = grants.use(language, code, self._computer.cwd, self.earlier)
         unasked = bool(grants.all_granted or grant) and not caution
-        if unasked and (risks := self._risks(language or "", code, profile)):
+        if unasked and (risks := self._describe_risks(language or "", code, profile)):
             return False, None, risks
         return unasked, grant, caution
 
@@ -263,7 +263,7 @@ class Execution:
             notes = [note, f"This code may call tools of MCP servers: {', '.join(named)}." if named else ""]
             notes.append(self._describe_calls(calls, profile) if self._describe_calls and calls else "")
             question = ApprovalRequested(code, caution, " ".join(filter(None, notes)), asker)
-            answer = yield from self._approval(question)
+            answer = yield from self._wait_for_approval(question)
             if isinstance(answer, Reject) or _is_moved(code.content, answer.code):
                 return answer
             calls_now = self.rights.model_calls(answer.code, language, profile)
@@ -272,7 +272,7 @@ class Execution:
                 return answer
             code = code.but(content=answer.code)
 
-    def _refusal(self, code: Message, language: str | None, profile: Profile) -> str | None:
+    def _find_refusal(self, code: Message, language: str | None, profile: Profile) -> str | None:
         """Return why the code cannot be run at all; None when it can."""
         if code.state == "unfinished":
             return "The reply was cut off in the middle of this code."
@@ -304,7 +304,7 @@ class Execution:
             return "The arguments of the call are not a JSON object."
         return self._computer.explain_missing(language)
 
-    def _risks(self, language: str, code: str, profile: Profile) -> str:
+    def _describe_risks(self, language: str, code: str, profile: Profile) -> str:
         """Return why `safe_mode` asks although nothing else would: a sentence, or ""."""
         if profile.safe_mode == "off":
             return ""
@@ -329,7 +329,7 @@ class Execution:
             "warning",
         )
 
-    def _approval(self, question: ApprovalRequested) -> Steps[Run | Reject]:
+    def _wait_for_approval(self, question: ApprovalRequested) -> Steps[Run | Reject]:
         with self._lock:
             if self._stopped.is_set():
                 return Reject(stop=True)
@@ -448,12 +448,12 @@ class Execution:
     def report_losses(self) -> Iterator[Event]:
         """Report languages that ended between runs: to the person now, to the model with its next request."""
         for loss in self._computer.pop_losses():
-            for code in self._last_runs(loss.language):
+            for code in self._find_last_runs(loss.language):
                 reason = f"{code.reason}; {loss.reason}" if code.reason else loss.reason
                 yield from self._log.record(code.but(reason=reason))
             yield Noticed(f"{loss.reason}.", "error")
 
-    def _last_runs(self, language: str) -> Iterator[Message]:
+    def _find_last_runs(self, language: str) -> Iterator[Message]:
         """The last code that ran in a language, and if the model does not see that, the last that it sees."""
         for code in reversed(self._log.messages):
             ran = code.type == "code" and code.state in ("finished", "failed", "interrupted")

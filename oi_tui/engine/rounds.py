@@ -65,7 +65,7 @@ class Rounds:
                 return TurnEnded("done")
             asked = False
             for position, code in enumerate(codes):
-                outcome, was_asked = yield from self._execution.cell(code, profile())
+                outcome, was_asked = yield from self._execution.run_cell(code, profile())
                 asked = asked or was_asked
                 if outcome == "rejected" or self._stopped.is_set():
                     yield from self._execution.skip(codes[position + 1 :])

@@ -141,7 +141,7 @@ class CodeBlock:
             return cursor.final
         line = cursor.line()
         if line is None:
-            self._part_of_line(cursor, parts)
+            self._read_partial_line(cursor, parts)
             return False
         cursor.at += len(line)
         bare = line.rstrip("\r\n") if line.endswith("\n") else line
@@ -159,7 +159,7 @@ class CodeBlock:
             self._line = ""
             self._grow(line, begins, parts)
         else:
-            self._last_line(line, begins, cursor, parts)
+            self._read_last_line(line, begins, cursor, parts)
         return True
 
     def _end_with_thought(self, line: str, cursor: Cursor, parts: list[Part]) -> None:
@@ -181,7 +181,7 @@ class CodeBlock:
             parts.append(TextPart("\n"))
         cursor.restart(rest + cursor.rest)
 
-    def _part_of_line(self, cursor: Cursor, parts: list[Part]) -> None:
+    def _read_partial_line(self, cursor: Cursor, parts: list[Part]) -> None:
         """Take the part of an unfinished line that cannot be a fence or a template token."""
         rest = cursor.rest
         if self._line_begins and (
@@ -200,7 +200,7 @@ class CodeBlock:
             self._line_begins = False
             cursor.at += len(give)
 
-    def _last_line(self, line: str, begins: bool, cursor: Cursor, parts: list[Part]) -> None:
+    def _read_last_line(self, line: str, begins: bool, cursor: Cursor, parts: list[Part]) -> None:
         """The last line of a reply that never closed its fence, or closed it on this line."""
         stripped = TRAILING.sub("", line)
         bare = stripped.rstrip(" \t\r")

@@ -50,7 +50,7 @@ class ConsoleSession:
         if session is None:
             return ""
         if session:
-            return self._lines()
+            return self._read_lines()
         text, self._held = self._held, ""
         return text
 
@@ -58,7 +58,7 @@ class ConsoleSession:
         """The rest of the code."""
         out = self._out(self._session if self._session is not None else self._decide(last=True))
         text, self._held = self._held, ""
-        return out + (self._line(text) if text else "")
+        return out + (self._read_line(text) if text else "")
 
     def _decide(self, *, last: bool) -> bool | None:
         """Whether the first line that says something begins with a prompt; None while that is not known."""
@@ -71,11 +71,11 @@ class ConsoleSession:
                 return (_PYTHON if self._python else _SHELL).match(line.rstrip("\n")) is not None
         return False if last or len(self._held) > _LONGEST_HEAD else None
 
-    def _lines(self) -> str:
+    def _read_lines(self) -> str:
         *whole, self._held = self._held.split("\n")
-        return "".join(self._line(line) for line in whole)
+        return "".join(self._read_line(line) for line in whole)
 
-    def _line(self, line: str) -> str:
+    def _read_line(self, line: str) -> str:
         """Return the code of a line, on a new line after the first; "" for what was printed."""
         code = self._read_python(line) if self._python else self._read_shell(line)
         if code is None:

@@ -70,7 +70,7 @@ class PartialJsonParser:
         self._final = False
         self._path: Path = ()
         self._stack: list[str] = []
-        self._state = self._value
+        self._state = self._read_value
         self._quote = ""
         self._broken = False
 
@@ -97,8 +97,8 @@ class PartialJsonParser:
 
     # -- one step each; False means that more text is needed -----------------------------------
 
-    def _value(self) -> bool:
-        character = self._next()
+    def _read_value(self) -> bool:
+        character = self._skip_space()
         if not character:
             return False
         if character in "{[":
@@ -106,17 +106,17 @@ class PartialJsonParser:
                 return self._fail()
             self._at += 1
             self._stack.append(character)
-            self._say("object" if character == "{" else "array")
+            self._emit("object" if character == "{" else "array")
             if character == "[":
                 self._path += ("[]",)
-            self._state = self._key if character == "{" else self._value
+            self._state = self._read_key if character == "{" else self._read_value
             return True
         if character in "\"'" or (character == "`" and self._stack):
-            return self._open(character)
+            return self._begin_string(character)
         if character in "]}" and self._stack:
             if self._stack[-1] == "{":
                 self._path = self._path[:-1]
-            return self._pop()
+            return self._close_bracket()
         match = _LITERAL.match(self._buffer, self._at)
         if match is None:
             return self._fail()
@@ -125,15 +125,15 @@ class PartialJsonParser:
         if not _LITERALS.fullmatch(match[0]):
             return self._fail()
         self._at = match.end()
-        self._say("literal", match[0])
+        self._emit("literal", match[0])
         return self._end_value()
 
-    def _key(self) -> bool:
-        character = self._next()
+    def _read_key(self) -> bool:
+        character = self._skip_space()
         if not character:
             return False
         if character == "}":
-            return self._pop()
+            return self._close_bracket()
         if character == ",":
             self._at += 1
             return True
@@ -151,54 +151,54 @@ class PartialJsonParser:
                 return False
             self._path += (match[0].lower(),)
             self._at = match.end()
-        self._state = self._colon
+        self._state = self._read_colon
         return True
 
-    def _colon(self) -> bool:
-        character = self._next()
+    def _read_colon(self) -> bool:
+        character = self._skip_space()
         if not character:
             return False
         if character != ":":
             return self._fail()
         self._at += 1
-        self._state = self._value
+        self._state = self._read_value
         return True
 
-    def _after(self) -> bool:
-        character = self._next()
+    def _read_separator(self) -> bool:
+        character = self._skip_space()
         if not character:
             return False
         if character in "}]":
-            return self._pop()
+            return self._close_bracket()
         if character == ",":
             self._at += 1
         elif character not in "\"'" or self._stack[-1] != "{":
             return self._fail()
         if self._stack[-1] == "{":
-            self._state = self._key
+            self._state = self._read_key
         else:
-            self._state = self._value
+            self._state = self._read_value
         return True
 
-    def _open(self, quote: str) -> bool:
+    def _begin_string(self, quote: str) -> bool:
         ahead = self._buffer[self._at : self._at + 3]
         if ahead == quote * len(ahead) and len(ahead) < 3 and not self._final:
             return False
         self._quote = quote * 3 if ahead == quote * 3 and quote != "`" else quote
         self._at += len(self._quote)
         self._broken = self.closed = False
-        self._state = self._string
+        self._state = self._read_string
         return True
 
-    def _string(self) -> bool:
+    def _read_string(self) -> bool:
         match = _RUNS[self._quote[0]].match(self._buffer, self._at)
         if match:
-            self._say("text", match[0])
+            self._emit("text", match[0])
             self._at = match.end()
         if self._at >= len(self._buffer):
             return False
         if self._buffer[self._at] == "\\":
-            return self._escape()
+            return self._read_escape()
         ends = self._ends()
         if ends is None:
             return False
@@ -206,29 +206,29 @@ class PartialJsonParser:
             if not self.patient:
                 return self._fail()
             self._broken = True
-            self._say("text", self._buffer[self._at])
+            self._emit("text", self._buffer[self._at])
             self._at += 1
             return True
         self._at += len(self._quote)
         self.closed = True
-        self._say("string")
+        self._emit("string")
         return self._end_value()
 
-    def _escape(self) -> bool:
+    def _read_escape(self) -> bool:
         after = self._buffer[self._at + 1 : self._at + 2]
         if not after:
             if self._final:
-                self._say("text", "\\")
+                self._emit("text", "\\")
                 self._at += 1
             return False
         if after != "u":
-            self._say("text", _ESCAPES.get(after, "\\" + after))
+            self._emit("text", _ESCAPES.get(after, "\\" + after))
             self._at += 2
             return True
         if len(self._buffer) < self._at + 6 and not self._final:
             return False
         if not _HEX.fullmatch(self._buffer, self._at + 2, self._at + 6):
-            self._say("text", "\\u")
+            self._emit("text", "\\u")
             self._at += 2
             return True
         code = int(self._buffer[self._at + 2 : self._at + 6], 16)
@@ -240,7 +240,7 @@ class PartialJsonParser:
             if 0xDC00 <= low < 0xE000:
                 code = 0x10000 + ((code - 0xD800) << 10) + low - 0xDC00
                 self._at += 6
-        self._say("text", "\ufffd" if 0xD800 <= code < 0xE000 else chr(code))
+        self._emit("text", "\ufffd" if 0xD800 <= code < 0xE000 else chr(code))
         self._at += 6
         return True
 
@@ -299,7 +299,7 @@ class PartialJsonParser:
 
     # -- common ---------------------------------------------------------------------------------
 
-    def _next(self) -> str:
+    def _skip_space(self) -> str:
         match = _SPACE.match(self._buffer, self._at)
         assert match
         self._at = match.end()
@@ -312,19 +312,19 @@ class PartialJsonParser:
             return False
         if self._stack[-1] == "{":
             self._path = self._path[:-1]
-        self._state = self._after
+        self._state = self._read_separator
         return True
 
-    def _pop(self) -> bool:
+    def _close_bracket(self) -> bool:
         self._at += 1
         if self._stack.pop() == "[":
             self._path = self._path[:-1]
-        self._say("close")
+        self._emit("close")
         return self._end_value()
 
     def _fail(self) -> bool:
         self.failed = True
         return False
 
-    def _say(self, kind: Kind, text: str = "") -> None:
+    def _emit(self, kind: Kind, text: str = "") -> None:
         self._on_event(JsonEvent(kind, self._path, text))

@@ -101,11 +101,11 @@ class TextParser:
         self._thoughts: list[Part] = []
         self._whole = False
         self._steps: dict[State, Callable[[], bool]] = {
-            State.PROSE: self._prose,
-            State.THOUGHT: self._thought,
-            State.BLOCK: self._in_block,
-            State.CALL: self._in_call,
-            State.FORM: self._in_form,
+            State.PROSE: self._read_prose,
+            State.THOUGHT: self._read_thought,
+            State.BLOCK: self._read_block,
+            State.CALL: self._read_call,
+            State.FORM: self._read_form,
         }
         self._reset()
 
@@ -155,42 +155,42 @@ class TextParser:
 
     # -- prose ------------------------------------------------------------------------------------
 
-    def _say(self, text: str) -> None:
+    def _add_text(self, text: str) -> None:
         if not text:
             return
         self._parts.append(TextPart(text))
         self._line.feed(text)
 
-    def _back_to_prose(self) -> None:
+    def _return_to_prose(self) -> None:
         self._state = State.PROSE
         self._line.restart()
         self._parts += self._thoughts
         self._thoughts.clear()
 
-    def _prose(self) -> bool:
-        if self._closing is not None and not self._swallow(*self._closing):
+    def _read_prose(self) -> bool:
+        if self._closing is not None and not self._drop_closing(*self._closing):
             return False
         cursor = self._cursor
         if cursor.exhausted:
             return False
         match = MARK.search(cursor.text, cursor.at)
         if match is None:
-            return self._plain()
-        self._say(cursor.text[cursor.at : match.start()])
+            return self._read_plain()
+        self._add_text(cursor.text[cursor.at : match.start()])
         cursor.at = match.start()
         kind = match.lastgroup or ""
         if kind in ("ticks", "tildes"):
-            return self._run(match[0])
-        if kind == "token" and not cursor.final and self._unsure(match):
+            return self._read_run(match[0])
+        if kind == "token" and not cursor.final and self._is_undecided(match):
             return False
         quoted = self._line.ticks or (cursor.at and cursor.text[cursor.at - 1] in "`\"'")
         if kind in ("brace", "bracket", "call"):
-            self._perhaps_call(match, kind)
+            self._try_call(match, kind)
         elif quoted or (kind in FORMS and FORMS[kind].line and not self._line.is_blank):
-            self._say(match[0])
+            self._add_text(match[0])
             cursor.at = match.end()
         elif kind in FORMS:
-            self._enter(kind, match)
+            self._begin_form(kind, match)
         else:
             cursor.at = match.end()
             if kind == "token":
@@ -201,7 +201,7 @@ class TextParser:
                 self._parts.append(ReasoningEnded())
         return True
 
-    def _unsure(self, match: re.Match[str]) -> bool:
+    def _is_undecided(self, match: re.Match[str]) -> bool:
         """Whether what follows may yet make something else of a token."""
         text, start = self._cursor.text, match.start()
         if match[0].startswith(HEADERS) and len(text) - start < LONGEST_HEADER:
@@ -210,7 +210,7 @@ class TextParser:
             return CALLS_PERHAPS.match(text, start) is not None
         return ROLE_PERHAPS.match(text, match.end()) is not None
 
-    def _enter(self, kind: str, match: re.Match[str]) -> None:
+    def _begin_form(self, kind: str, match: re.Match[str]) -> None:
         """Begin what a form holds."""
         cursor = self._cursor
         if kind == "channel" and not (match["to"] or match["recipient"]):
@@ -222,18 +222,18 @@ class TextParser:
         cursor.at = match.start() if kind == "written" else match.end()
         self._state = State.FORM
 
-    def _plain(self) -> bool:
+    def _read_plain(self) -> bool:
         """Take text without a mark, except for what may be the beginning of one."""
         cursor = self._cursor
         end = len(cursor.text)
         if not cursor.final:
             match = PERHAPS.search(cursor.text, max(cursor.at, end - LONGEST))
             end = match.start() if match else end
-        self._say(cursor.text[cursor.at : end])
+        self._add_text(cursor.text[cursor.at : end])
         cursor.at = end
         return False
 
-    def _swallow(self, pattern: re.Pattern[str], characters: str) -> bool:
+    def _drop_closing(self, pattern: re.Pattern[str], characters: str) -> bool:
         """Drop what only closes a call. False while more is needed to know."""
         cursor = self._cursor
         if not cursor.final and len(cursor.rest) < 250 and not cursor.rest.strip(characters):
@@ -243,13 +243,13 @@ class TextParser:
         self._closing = None
         return True
 
-    def _thought(self) -> bool:
+    def _read_thought(self) -> bool:
         cursor = self._cursor
         match = self._thought_end.search(cursor.text, cursor.at)
         if match:
             self._parts.append(ReasoningPart(cursor.text[cursor.at : match.start()]))
             cursor.at = match.end()
-            self._back_to_prose()
+            self._return_to_prose()
             return True
         end = len(cursor.text)
         if not cursor.final:
@@ -262,7 +262,7 @@ class TextParser:
 
     # -- fences ---------------------------------------------------------------------------------------
 
-    def _run(self, run: str) -> bool:
+    def _read_run(self, run: str) -> bool:
         """Read a run of backticks or tildes: a fence, or inline code."""
         cursor = self._cursor
         text, end = cursor.text, cursor.at + len(run)
@@ -275,10 +275,10 @@ class TextParser:
                 if newline < 0 and not cursor.final:
                     return False
                 if newline >= 0 and (self._line.may_open_fence or self._begins_late(info)):
-                    return self._open(run, info.strip(), newline + 1)
+                    return self._open_fence(run, info.strip(), newline + 1)
         if run[0] == "`":
             self._line.toggle(len(run))
-        self._say(run)
+        self._add_text(run)
         cursor.at = end
         return True
 
@@ -287,12 +287,12 @@ class TextParser:
         before = self._cursor.text[self._cursor.at - 1 : self._cursor.at]
         if not self._fences or before not in (" ", ":", "\t") or self._line.is_quote or self._line.is_blank:
             return False
-        return len(info.split()) == 1 and self._language(info) is not None
+        return len(info.split()) == 1 and self._find_language(info) is not None
 
-    def _language(self, info: str) -> str | None:
+    def _find_language(self, info: str) -> str | None:
         return next((word for word in split_info_string(info) if self._resolve(word) is not None), None)
 
-    def _open(self, run: str, info: str, content: int) -> bool:
+    def _open_fence(self, run: str, info: str, content: int) -> bool:
         """Enter a fenced block, after a look at how its content begins."""
         cursor = self._cursor
         ahead = _AHEAD.match(cursor.text, content)
@@ -323,13 +323,13 @@ class TextParser:
         self._no_call_at = -1
         opening = cursor.text[cursor.at : content]
         cursor.at = content
-        self._block = self._block_of(info, fence, opening, prompt=_PROMPT.match(first) is not None)
+        self._block = self._make_block(info, fence, opening, prompt=_PROMPT.match(first) is not None)
         self._state = State.BLOCK
         return True
 
-    def _block_of(self, info: str, fence: Fence, opening: str, *, prompt: bool) -> FencedBlock:
+    def _make_block(self, info: str, fence: Fence, opening: str, *, prompt: bool) -> FencedBlock:
         """Classify a block; `prompt`: it begins like a console session."""
-        word = self._language(info) if self._fences else None
+        word = self._find_language(info) if self._fences else None
         kind = (split_info_string(info) or [""])[-1]
         if not self._fences or is_only_shown(info) or not (word or kind in _UNTAGGED or kind in _SESSIONS):
             self._parts.append(TextPart(opening))
@@ -341,7 +341,7 @@ class TextParser:
         strings = Strings(self._resolve(word) if self._trusting else None)
         return CodeBlock(word, fence, strings, self._parts, self._resolve)
 
-    def _in_block(self) -> bool:
+    def _read_block(self) -> bool:
         block = self._block
         assert block
         more = block.step(self._cursor, self._parts)
@@ -351,15 +351,15 @@ class TextParser:
             self._trusting = False
             self._no_call_at = -1
         self._block = None
-        self._back_to_prose()
+        self._return_to_prose()
         return True
 
     # -- calls printed as text -------------------------------------------------------------------------
 
-    def _perhaps_call(self, match: re.Match[str], kind: str) -> None:
+    def _try_call(self, match: re.Match[str], kind: str) -> None:
         cursor = self._cursor
         if self._line.ticks or cursor.at == self._no_call_at:
-            self._say(cursor.text[cursor.at])
+            self._add_text(cursor.text[cursor.at])
             cursor.at += 1
         elif kind == "call":
             name = match[0].removeprefix("[TOOL_CALLS]").strip()
@@ -373,7 +373,7 @@ class TextParser:
         self._call = _PossibleCall(parser, start - self._cursor.at, fenced, prefixed=bool(name))
         self._state = State.CALL
 
-    def _in_call(self) -> bool:
+    def _read_call(self) -> bool:
         possible, cursor = self._call, self._cursor
         assert possible
         call = possible.parser
@@ -399,7 +399,7 @@ class TextParser:
         if not call.done:
             cursor.at = len(cursor.text)
         self._call = None
-        self._back_to_prose()
+        self._return_to_prose()
         if possible.fence:
             run = f"{possible.fence.character}{{{possible.fence.length},{_LONGEST_RUN}}}"
             pattern = re.compile(rf"\s{{0,100}}{run}[ \t]*(?=\n|\Z)")
@@ -408,11 +408,11 @@ class TextParser:
             self._closing = _PARENTHESIS, " \t\n);"
         return True
 
-    def _in_form(self) -> bool:
+    def _read_form(self) -> bool:
         form = self._form
         assert form
         if not form.step(self._cursor, self._parts, whole=self._whole):
             return False
         self._form = None
-        self._back_to_prose()
+        self._return_to_prose()
         return True

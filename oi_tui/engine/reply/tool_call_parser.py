@@ -149,7 +149,7 @@ class ToolCallParser:
         self._over = False
         self._verdict = Verdict.CALL if native else Verdict.OPEN
         # Only what is known to be a call is read with patience: prose holds many braces and quotes.
-        self._json = PartialJsonParser(_FOLLOWING, self._event, alone=native, patient=native)
+        self._json = PartialJsonParser(_FOLLOWING, self._handle_event, alone=native, patient=native)
         self._call = _CurrentCall()
         self._argument = _StringArgument()
         self._parts: list[Part] = []
@@ -230,9 +230,9 @@ class ToolCallParser:
             self._close_call(True)
             self._over = True
         elif self._json.failed:
-            self._gave_up()
+            self._handle_failure()
 
-    def _event(self, event: JsonEvent) -> None:
+    def _handle_event(self, event: JsonEvent) -> None:
         if self.refused or self._over:
             return
         path = event.path
@@ -240,7 +240,7 @@ class ToolCallParser:
         if key == "[]" and len(path) > 1 and path[-2] in _CODE:
             path, key = path[:-1], path[-2]
             if key in _COMMAND:
-                self._command_word(event)
+                self._add_command_word(event)
                 return
             if event.kind == "string":
                 self._call.line_breaks += 1
@@ -250,7 +250,7 @@ class ToolCallParser:
                 self._call.line_breaks = 0
         if event.kind == "close":
             if self._call.words and key in _COMMAND:
-                self._command_ended(path)
+                self._end_command(path)
             self._close()
             return
         if not self.decided and event.kind in ("text", "literal") and key not in _CODE:
@@ -270,9 +270,9 @@ class ToolCallParser:
             return
         if event.kind == "literal":
             return
-        self._scalar(event, path, key)
+        self._handle_scalar(event, path, key)
 
-    def _scalar(self, event: JsonEvent, path: Path, key: str) -> None:
+    def _handle_scalar(self, event: JsonEvent, path: Path, key: str) -> None:
         if key in _CODE:
             if self._call.path is None:
                 self._call.path = path
@@ -281,14 +281,14 @@ class ToolCallParser:
                 if event.kind == "text":
                     self._add_code(event.text)
                 elif event.path == path:
-                    self._code_string_ended()
+                    self._end_code_string()
         elif event.kind == "text":
             if key in _ARGUMENTS or not path:
-                self._argument_text(event.text, path)
+                self._add_argument_text(event.text, path)
             elif len(self._string) < 1000:
                 self._string += event.text
         elif key in _ARGUMENTS or not path:
-            self._argument_ended()
+            self._end_argument()
         else:
             value, self._string = self._string, ""
             self._read_name(key, value, path)
@@ -319,7 +319,7 @@ class ToolCallParser:
 
     # -- arguments that are a string, and code that is a call -----------------------------------
 
-    def _argument_text(self, text: str, path: Path) -> None:
+    def _add_argument_text(self, text: str, path: Path) -> None:
         argument = self._argument
         if argument.kind is None:
             text, argument.blanks = argument.blanks + text, ""
@@ -335,23 +335,23 @@ class ToolCallParser:
             within = path or ("arguments",)
 
             def report(event: JsonEvent) -> None:
-                self._event(event._replace(path=within + event.path))
+                self._handle_event(event._replace(path=within + event.path))
 
             argument.inner = PartialJsonParser(_CODE | _LANGUAGE, report, patient=self.decided)
         argument.inner.feed(text)
 
-    def _argument_ended(self) -> None:
+    def _end_argument(self) -> None:
         argument = self._argument
         if argument.inner is not None:
             inner, argument.inner = argument.inner, None
             inner.finish()
         elif argument.kind == "code":
-            self._code_string_ended()
+            self._end_code_string()
         self._argument = _StringArgument()
 
     # -- the code ---------------------------------------------------------------------------------
 
-    def _command_word(self, event: JsonEvent) -> None:
+    def _add_command_word(self, event: JsonEvent) -> None:
         """Take a piece of a word of a command that is given as a list."""
         if event.kind == "text":
             self._string += event.text
@@ -359,18 +359,18 @@ class ToolCallParser:
             self._call.words.append(self._string)
             self._string = ""
 
-    def _command_ended(self, path: Path) -> None:
+    def _end_command(self, path: Path) -> None:
         call = self._call
         words, call.words = call.words, []
         if call.path is None:
             call.path = path
             self._settle(path)
             if call.language is None:
-                call.language = self._language_so_far() or "shell"
+                call.language = self._find_language() or "shell"
             self._add_code(command_line(words) if call.language != "python" else "\n".join(words))
-            self._code_string_ended()
+            self._end_code_string()
 
-    def _language_so_far(self) -> str | None:
+    def _find_language(self) -> str | None:
         """The language so far: from its own key, or from the function's name."""
         if self._call.language is not None:
             return self._call.language
@@ -422,7 +422,7 @@ class ToolCallParser:
         if text:
             self._parts.append(CodeGrew(text))
 
-    def _code_string_ended(self) -> None:
+    def _end_code_string(self) -> None:
         call = self._call
         named = "".join(call.held).strip().lower()
         if call.path and call.path[-1] in _COMMAND and named in ("execute", "execute_code"):
@@ -464,7 +464,7 @@ class ToolCallParser:
         raw = raw[: len(raw) - len(self.rest)] if self._json.done else raw
         return f"{self._name}({raw})" if self._native and self._name else raw
 
-    def _gave_up(self) -> None:
+    def _handle_failure(self) -> None:
         """Handle arguments that are not JSON: for a function that is a language, they are the code."""
         word = clean_tool_name(self._name)
         nothing_found = not self._call.started and not self.found

@@ -597,7 +597,7 @@ def test_an_answer_for_another_place_is_the_answer_of_a_person() -> None:
     ended: list[object] = []
 
     def cell() -> Iterator[Event]:
-        ended.append((yield from session.execution.cell(code, session.profile)))
+        ended.append((yield from session.execution.run_cell(code, session.profile)))
 
     for event in cell():
         if isinstance(event, ApprovalRequested):

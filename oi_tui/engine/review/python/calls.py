@@ -35,64 +35,64 @@ _LIST_OF_ELEMENTS = "computer.display.elements"
 class CallChecker(NameChecker):
     """Reads calls, of functions that compute, of readers of files, and of what is not known."""
 
-    def _call(self, call: ast.Call) -> str:
+    def _evaluate_call(self, call: ast.Call) -> str:
         function = call.func
         match function:
             case ast.Name(name):
-                return self._call_name(call, name)
+                return self._evaluate_name_call(call, name)
             case ast.Attribute():
-                return self._call_attribute(call, function)
+                return self._evaluate_attribute_call(call, function)
             case ast.Lambda():
-                self._expression(function)
-                self._arguments(call)
+                self._evaluate(function)
+                self._check_arguments(call)
                 return PLAIN
             case _:
-                self._expression(function)
-                self._noted_arguments(call)
+                self._evaluate(function)
+                self._check_noted_arguments(call)
                 return self._note("a call of a computed function")
 
-    def _call_name(self, call: ast.Call, name: str) -> str:
-        kind = self._meaning(name)
+    def _evaluate_name_call(self, call: ast.Call, name: str) -> str:
+        kind = self._find_meaning(name)
         if kind == FUNCTION:
-            self._arguments(call, any_name=True)
+            self._check_arguments(call, any_name=True)
             return PLAIN
         if kind is not None and kind.startswith((MEMBER, OTHER)):
-            return self._call_member(call, kind, name)
+            return self._evaluate_member_call(call, kind, name)
         if kind is not None:
-            self._noted_arguments(call)
+            self._check_noted_arguments(call)
             return self._note(f"{name}(…), which is a variable")
         if name == "open":
             return self._open(call)
         if name == "type" and len(call.args) == 1 and not call.keywords:
-            self._expression(call.args[0])
+            self._evaluate(call.args[0])
             return UNKNOWN
         if name not in known.BUILTINS:
-            self._noted_arguments(call)
+            self._check_noted_arguments(call)
             return self._note(f"{name}(…)", steady=name in known.STEADY_BUILTINS)
-        self._arguments(call, any_value=name in known.SINKS, any_name=name == "dict")
+        self._check_arguments(call, any_value=name in known.SINKS, any_name=name == "dict")
         return PLAIN
 
-    def _call_attribute(self, call: ast.Call, function: ast.Attribute) -> str:
-        kind = self._attribute(function)
+    def _evaluate_attribute_call(self, call: ast.Call, function: ast.Attribute) -> str:
+        kind = self._evaluate_attribute(function)
         shown = write_dotted(function) or f".{function.attr}"
-        if shown == _LIST_OF_ELEMENTS and self._meaning(COMPUTER) is None:
-            self._note(f"{shown}(…)", steady=self._noted_arguments(call))
+        if shown == _LIST_OF_ELEMENTS and self._find_meaning(COMPUTER) is None:
+            self._note(f"{shown}(…)", steady=self._check_noted_arguments(call))
             # Words and places of what is on the screen.
             return PLAIN
         if kind.startswith((MEMBER, OTHER)):
-            return self._call_member(call, kind, shown)
+            return self._evaluate_member_call(call, kind, shown)
         if kind == PLAIN:
-            self._arguments(call, any_name=function.attr == "assign")
+            self._check_arguments(call, any_name=function.attr == "assign")
             return PLAIN
         if kind == LOOSE and function.attr in known.RESTRICTED:
             return self._restrict(call, function, shown)
-        plain = self._noted_arguments(call) or (kind == UNKNOWN and function.attr in known.WRITERS)
+        plain = self._check_noted_arguments(call) or (kind == UNKNOWN and function.attr in known.WRITERS)
         return self._note(f"{shown}(…)", steady=plain and not is_odd(function.attr))
 
-    def _call_member(self, call: ast.Call, kind: str, shown: str) -> str:
+    def _evaluate_member_call(self, call: ast.Call, kind: str, shown: str) -> str:
         full = kind.removeprefix(MEMBER).removeprefix(OTHER)
         if (looks := library_settings.sets_looks(full, call)) is not None:
-            plain = self._noted_arguments(call)
+            plain = self._check_noted_arguments(call)
             return PLAIN if looks and plain else self._note(f"{shown}(…)")
         if kind.startswith(MEMBER):
             if full in known.READERS:
@@ -105,30 +105,30 @@ class CallChecker(NameChecker):
                 few = known.FEW_POSITIONS.get(full, known.FEW_POSITIONS.get(full.partition(".")[0]))
                 if few is not None and len(call.args) > few:
                     self._note(f"{shown}(…), with {few + 1} arguments without names")
-                self._arguments(call, any_value=full in known.SINKS)
+                self._check_arguments(call, any_value=full in known.SINKS)
                 return PLAIN
         if full in known.MAKERS:
-            self._arguments(call)
+            self._check_arguments(call)
             return UNKNOWN
         keeps = full.partition(".")[0] in known.KEEPERS and not full.startswith("pandas.read_")
-        plain = self._noted_arguments(call) or not keeps
+        plain = self._check_noted_arguments(call) or not keeps
         return self._note(f"{shown}(…)", steady=plain and is_steady(full))
 
-    def _noted_arguments(self, call: ast.Call) -> bool:
+    def _check_noted_arguments(self, call: ast.Call) -> bool:
         """Read what is given to a call that is noted itself. Returns whether it is made of known parts.
 
         Other things might be kept in a collection, and come out of it again as if they were known.
         """
-        given = [self._expression(arg) for arg in (*call.args, *(keyword.value for keyword in call.keywords))]
+        given = [self._evaluate(arg) for arg in (*call.args, *(keyword.value for keyword in call.keywords))]
         return all(kind == PLAIN for kind in given)
 
-    def _arguments(self, call: ast.Call, *, any_value: bool = False, any_name: bool = False) -> None:
+    def _check_arguments(self, call: ast.Call, *, any_value: bool = False, any_name: bool = False) -> None:
         """Read what is given to a call, and note what the call is not known to be harmless with."""
         for arg in (*call.args, *(keyword.value for keyword in call.keywords)):
             if any_value:
-                self._expression(arg)
+                self._evaluate(arg)
             else:
-                self._plain(arg)
+                self._require_plain(arg)
         for keyword in call.keywords:
             if keyword.arg is None:
                 self._note("**…")
@@ -148,21 +148,21 @@ class CallChecker(NameChecker):
         match function.attr:
             case "format":
                 fine = is_simple_format(function.value)
-                self._arguments(call, any_name=fine)
+                self._check_arguments(call, any_name=fine)
             case "filter":
                 fine = not call.args or (len(call.args) == 1 and self._is_filter(call.args[0]))
-                self._arguments(call)
+                self._check_arguments(call)
             case "query" | "eval":
                 fine = len(call.args) == 1 and is_comparison(call.args[0])
-                self._arguments(call)
+                self._check_arguments(call)
             case "to_string" | "info":
                 fine = not call.args
-                self._arguments(call)
+                self._check_arguments(call)
             case "pivot_table":
                 fine = not call.args and all(
                     is_reduction(keyword.value) for keyword in call.keywords if keyword.arg == "aggfunc"
                 )
-                self._expressions_of(call, but="aggfunc")
+                self._check_expressions(call, but="aggfunc")
             case _:
                 fine = self._is_aggregation(call)
         return PLAIN if fine else self._note(f"{shown}(…)")
@@ -173,16 +173,16 @@ class CallChecker(NameChecker):
             isinstance(node, ast.Name) and self._computes(node)
         )
 
-    def _expressions_of(self, call: ast.Call, but: str) -> None:
+    def _check_expressions(self, call: ast.Call, but: str) -> None:
         for keyword in call.keywords:
             if keyword.arg not in known.KEYWORDS and keyword.arg != but:
                 self._note(f"{keyword.arg}=…")
-            self._plain(keyword.value)
+            self._require_plain(keyword.value)
 
     def _is_aggregation(self, call: ast.Call) -> bool:
         """Whether a method is given what to compute as known names or functions, and nothing for these."""
         for arg in (*call.args, *(keyword.value for keyword in call.keywords)):
-            self._plain(arg)
+            self._require_plain(arg)
         named = {keyword.arg or "**": keyword.value for keyword in call.keywords}
         axis = named.pop("axis", None)
         named.pop("raw", None)
@@ -207,10 +207,10 @@ class CallChecker(NameChecker):
             case ast.Lambda():
                 return True
             case ast.Name(name):
-                kind = self._meaning(name)
+                kind = self._find_meaning(name)
                 return kind == FUNCTION or (kind is None and name in known.BUILTINS)
             case ast.Attribute():
-                kind = self._attribute(node)
+                kind = self._evaluate_attribute(node)
                 return kind.startswith(MEMBER) and kind.removeprefix(MEMBER) in known.MEMBERS
             case ast.List(parts) | ast.Tuple(parts):
                 return all(map(self._computes, parts))
@@ -229,12 +229,12 @@ class CallChecker(NameChecker):
         )
         odd = set(named) - {"file", "mode", "encoding", "errors", "newline"} or len(call.args) > 2
         for arg in (*call.args[1:], *named.values()):
-            self._plain(arg)
+            self._require_plain(arg)
         if not reads or odd:
             for arg in call.args[:1]:
-                self._expression(arg)
+                self._evaluate(arg)
             return self._note("open(…)", steady=True)
-        self._path(call.args[0] if call.args else named.get("file"))
+        self._check_path(call.args[0] if call.args else named.get("file"))
         return PLAIN
 
     def _read_file(self, call: ast.Call) -> str:
@@ -242,46 +242,49 @@ class CallChecker(NameChecker):
         rest = ast.Call(call.func, call.args[1:], call.keywords)
         if len(call.args) > 1:
             self._note("a second argument without a name")
-        self._arguments(ast.copy_location(rest, call))
+        self._check_arguments(ast.copy_location(rest, call))
         if isinstance(first, ast.Call) and self._is_text_file(first):
-            self._expression(first)
+            self._evaluate(first)
         else:
-            self._path(first, remote=True)
+            self._check_path(first, remote=True)
         return PLAIN
 
     def _draw_text(self, call: ast.Call, shown: str) -> str:
         """Read a text that is drawn, or the name of a file or an address that has it."""
         text = call.args[0] if call.args else next((item.value for item in call.keywords), None)
-        self._arguments(call)
+        self._check_arguments(call)
         beginning = find_beginning(text) if text is not None and len(call.args) <= 1 else ""
         if beginning and not may_be_read(beginning, self._folder):
             return PLAIN
         if beginning and isinstance(text, ast.Constant):
-            self._path(text, remote=True)
+            self._check_path(text, remote=True)
             return PLAIN
         return self._note(f"{shown}(…), which may read a file or an address")
 
     def _is_text_file(self, call: ast.Call) -> bool:
         if isinstance(call.func, ast.Name):
-            return self._meaning(call.func.id) == MEMBER + "io.StringIO"
-        return isinstance(call.func, ast.Attribute) and self._attribute(call.func) == MEMBER + "io.StringIO"
+            return self._find_meaning(call.func.id) == MEMBER + "io.StringIO"
+        return (
+            isinstance(call.func, ast.Attribute)
+            and self._evaluate_attribute(call.func) == MEMBER + "io.StringIO"
+        )
 
-    def _path(self, node: ast.expr | None, *, remote: bool = False) -> None:
+    def _check_path(self, node: ast.expr | None, *, remote: bool = False) -> None:
         """Note the file that is read unless it is a plain one of the working directory."""
         name = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
         if node is not None:
-            self._expression(node)
+            self._evaluate(node)
         if explain_unreadable(name, self._folder) or (remote and "::" in name):
             self.findings.append(Finding("reads", name, self._line))
 
     def _list_names(self, call: ast.Call) -> str:
         first = call.args[0] if len(call.args) == 1 else None
         if call.keywords or len(call.args) > 1:
-            self._arguments(call)
+            self._check_arguments(call)
             return self._note("a list of files", steady=True)
         name = first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else ""
         if first is not None:
-            self._expression(first)
+            self._evaluate(first)
             pattern = re.sub(r"[*?]", "x", name)
             if explain_unreadable(pattern, self._folder, listing=True):
                 self.findings.append(Finding("reads", name, self._line))

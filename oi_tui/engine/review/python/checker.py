@@ -90,7 +90,7 @@ def read(code: str, folder: Folder, earlier: EarlierNames | None = None) -> Pyth
         names = {node.name: FUNCTION for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
         for _ in range(_MOST_ROUNDS):
             reader = _Checker(folder, before, names)
-            reader.statements(tree.body)
+            reader.check_statements(tree.body)
             if reader.bound == names:
                 return PythonReview(reader.findings, reader.bound, reader.keeps_meanings, reader.relied_on)
             names = reader.bound
@@ -119,75 +119,75 @@ _IMPORTED = (known.MEMBERS, known.READERS, known.LISTERS, known.DRAWN_TEXTS)
 class _Checker(ExpressionChecker):
     """Goes through the statements of a tree once."""
 
-    def statements(self, nodes: Iterable[ast.stmt]) -> None:
+    def check_statements(self, nodes: Iterable[ast.stmt]) -> None:
         """Read statements one after the other."""
         for node in nodes:
-            self._statement(node)
+            self._check_statement(node)
 
-    def _statement(self, node: ast.stmt) -> None:
+    def _check_statement(self, node: ast.stmt) -> None:
         self._line = node.lineno
         match node:
             case ast.Expr(value):
-                self._expression(value)
+                self._evaluate(value)
             case ast.Assign([ast.Name(name)], ast.Lambda() as value):
                 before = self._notes
-                self._expression(value)
+                self._evaluate(value)
                 self._bind(name, FUNCTION if self._notes == before else UNKNOWN)
             case ast.Assign(targets, value):
-                kind = self._expression(value)
+                kind = self._evaluate(value)
                 for target in targets:
                     self._assign(target, kind)
             case ast.AugAssign(target, _, value):
-                both = find_least_known((self._expression(value), self._target(target)))
+                both = find_least_known((self._evaluate(value), self._evaluate_target(target)))
                 self._assign(target, UNKNOWN if both == UNKNOWN else PLAIN)
             case ast.AnnAssign(target, annotation, value):
-                self._expression(annotation)
+                self._evaluate(annotation)
                 if value is not None:
-                    self._assign(target, self._expression(value))
+                    self._assign(target, self._evaluate(value))
             case ast.For(target, iterable, body, orelse):
-                self._assign(target, self._item_of(iterable))
-                self.statements([*body, *orelse])
+                self._assign(target, self._evaluate_item(iterable))
+                self.check_statements([*body, *orelse])
             case ast.While(test, body, orelse) | ast.If(test, body, orelse):
-                self._expression(test)
-                self.statements([*body, *orelse])
+                self._evaluate(test)
+                self.check_statements([*body, *orelse])
             case ast.With(items, body):
                 for item in items:
-                    kind = self._expression(item.context_expr)
+                    kind = self._evaluate(item.context_expr)
                     if item.optional_vars is not None:
                         self._assign(item.optional_vars, kind)
-                self.statements(body)
+                self.check_statements(body)
             case ast.Try(body, handlers, orelse, final):
-                self.statements(body)
+                self.check_statements(body)
                 for handler in handlers:
-                    self._handler(handler)
-                self.statements([*orelse, *final])
+                    self._check_handler(handler)
+                self.check_statements([*orelse, *final])
             case ast.Import(names):
                 for alias in names:
-                    self._import(alias)
+                    self._check_import(alias)
             case ast.ImportFrom(module, names, level):
                 for alias in names:
-                    self._import_from(module or "", alias, level)
+                    self._check_import_from(module or "", alias, level)
             case ast.FunctionDef():
-                self._function(node)
+                self._check_function(node)
             case ast.Return(value):
-                self._give_back(value)
+                self._check_returned(value)
             case ast.Raise(error, cause):
                 for entry in filter(None, (error, cause)):
-                    self._expression(entry)
+                    self._evaluate(entry)
             case ast.Assert(test, message):
                 for entry in filter(None, (test, message)):
-                    self._expression(entry)
+                    self._evaluate(entry)
             case ast.Delete(targets):
                 for target in targets:
                     self._delete(target)
             case ast.Match(subject, cases):
-                self._match(self._expression(subject), cases)
+                self._check_match(self._evaluate(subject), cases)
             case ast.Pass() | ast.Break() | ast.Continue() | ast.Global() | ast.Nonlocal():
                 pass
             case _:
-                self._odd_statement(node)
+                self._check_odd_statement(node)
 
-    def _odd_statement(self, node: ast.stmt) -> None:
+    def _check_odd_statement(self, node: ast.stmt) -> None:
         """Note a statement that is not known, and read what is in it for the names."""
         name = getattr(node, "name", "")
         self._note({"ClassDef": f"class {name}"}.get(type(node).__name__, type(node).__name__.lower()))
@@ -197,28 +197,28 @@ class _Checker(ExpressionChecker):
             elif isinstance(item, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
                 self.bound[item.name] = UNKNOWN
 
-    def _handler(self, handler: ast.ExceptHandler) -> None:
+    def _check_handler(self, handler: ast.ExceptHandler) -> None:
         if handler.type is not None:
-            self._expression(handler.type)
+            self._evaluate(handler.type)
         if handler.name:
             self._bind(handler.name, PLAIN)
-        self.statements(handler.body)
+        self.check_statements(handler.body)
 
-    def _function(self, node: ast.FunctionDef) -> None:
+    def _check_function(self, node: ast.FunctionDef) -> None:
         before = self._notes
         outermost = self._enter(node, list_locals(node))
         for decorator in node.decorator_list:
             self._note("@" + (write_dotted(decorator) or "…"))
         if getattr(node, "type_params", []):
             self._note(f"def {node.name}[…]")
-        self._parameters(node.args)
+        self._check_parameters(node.args)
         if node.returns is not None:
-            self._expression(node.returns)
-        self.statements(node.body)
+            self._evaluate(node.returns)
+        self.check_statements(node.body)
         self._bind(node.name, FUNCTION if self._notes == before else UNKNOWN)
         self._in_function = not outermost
 
-    def _import(self, alias: ast.alias) -> None:
+    def _check_import(self, alias: ast.alias) -> None:
         root = alias.name.partition(".")[0]
         bound = alias.asname or root
         if alias.name in known.MODULES:
@@ -228,7 +228,7 @@ class _Checker(ExpressionChecker):
                 self._note(f"import {alias.name}")
             self._bind(bound, OTHER + (alias.name if alias.asname else root))
 
-    def _import_from(self, module: str, alias: ast.alias, level: int) -> None:
+    def _check_import_from(self, module: str, alias: ast.alias, level: int) -> None:
         full = f"{module}.{alias.name}"
         if level or alias.name == "*":
             self._note(f"from {'.' * level}{module} import {alias.name}")
@@ -242,16 +242,16 @@ class _Checker(ExpressionChecker):
                 self._note(f"from {module} import {alias.name}")
             self._bind(alias.asname or alias.name, OTHER + full)
 
-    def _match(self, kind: str, cases: list[ast.match_case]) -> None:
+    def _check_match(self, kind: str, cases: list[ast.match_case]) -> None:
         for case in cases:
             for node in ast.walk(case.pattern):
                 if isinstance(node, ast.MatchClass):
                     self._note("a class pattern")
                 elif isinstance(node, ast.MatchValue):
-                    self._expression(node.value)
+                    self._evaluate(node.value)
                 name = getattr(node, "name", None) or getattr(node, "rest", None)
                 if isinstance(node, ast.MatchAs | ast.MatchStar | ast.MatchMapping) and name:
                     self._bind(name, kind)
             if case.guard is not None:
-                self._expression(case.guard)
-            self.statements(case.body)
+                self._evaluate(case.guard)
+            self.check_statements(case.body)

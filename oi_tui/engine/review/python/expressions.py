@@ -22,10 +22,10 @@ from oi_tui.engine.review.python.syntax import list_names, list_parameters, writ
 class ExpressionChecker(CallChecker):
     """Evaluates expressions, and binds the targets of assignments."""
 
-    def _plain(self, node: ast.expr) -> None:
+    def _require_plain(self, node: ast.expr) -> None:
         """Read an expression that must be made of known parts, because it is handed on."""
         before = self._notes
-        if self._expression(node) == PLAIN:
+        if self._evaluate(node) == PLAIN:
             return
         self.keeps_meanings = False
         if self._notes == before:
@@ -33,85 +33,87 @@ class ExpressionChecker(CallChecker):
             self._note(write_dotted(node) or "a value that is not checked")
             self._line = line
 
-    def _expression(self, node: ast.expr) -> str:
+    def _evaluate(self, node: ast.expr) -> str:
         """Evaluate an expression."""
         line, self._line = self._line, getattr(node, "lineno", self._line)
-        kind = self._kind(node)
+        kind = self._evaluate_node(node)
         self._line = line
         return kind
 
-    def _kind(self, node: ast.expr) -> str:
+    def _evaluate_node(self, node: ast.expr) -> str:
         match node:
             case ast.Constant():
                 return PLAIN
             case ast.Name(name):
-                return self._name(name)
+                return self._evaluate_name(name)
             case ast.Attribute():
-                return self._value(self._attribute(node), write_dotted(node) or f".{node.attr}")
+                return self._evaluate_value(
+                    self._evaluate_attribute(node), write_dotted(node) or f".{node.attr}"
+                )
             case ast.Call():
-                return self._call(node)
+                return self._evaluate_call(node)
             case ast.BinOp(left, _, right):
                 return self._compute((left, right))
             case ast.UnaryOp(ast.Not(), operand):
-                self._expression(operand)
+                self._evaluate(operand)
                 return PLAIN
             case ast.UnaryOp(_, operand):
                 return self._compute((operand,))
             case ast.Compare(left, _, others):
                 return self._compute((left, *others))
             case ast.BoolOp(_, values):
-                return find_least_known([self._expression(item) for item in values])
+                return find_least_known([self._evaluate(item) for item in values])
             case ast.IfExp(test, body, orelse):
-                self._expression(test)
-                return find_least_known((self._expression(body), self._expression(orelse)))
+                self._evaluate(test)
+                return find_least_known((self._evaluate(body), self._evaluate(orelse)))
             case ast.Tuple(parts) | ast.List(parts) | ast.Set(parts):
-                return self._hold(parts)
+                return self._evaluate_all(parts)
             case ast.Dict(keys, values):
-                return self._hold([item for item in (*keys, *values) if item is not None])
+                return self._evaluate_all([item for item in (*keys, *values) if item is not None])
             case ast.Starred(value):
-                return self._item_of(value)
+                return self._evaluate_item(value)
             case ast.Subscript(value, index):
-                return self._part(value, index)
+                return self._evaluate_part(value, index)
             case ast.Slice(lower, upper, step):
-                return self._hold([item for item in (lower, upper, step) if item is not None])
+                return self._evaluate_all([item for item in (lower, upper, step) if item is not None])
             case ast.JoinedStr(values):
                 for item in values:
-                    self._expression(item)
+                    self._evaluate(item)
                 return PLAIN
             case ast.FormattedValue(value, _, spec):
-                self._expression(value)
+                self._evaluate(value)
                 if spec is not None:
-                    self._expression(spec)
+                    self._evaluate(spec)
                 return PLAIN
             case ast.NamedExpr(target, value):
-                kind = self._expression(value)
+                kind = self._evaluate(value)
                 self._assign(target, kind)
                 return kind
             case ast.Lambda(arguments, body):
                 outermost = self._enter(node, {parameter.arg for parameter in list_parameters(arguments)})
-                self._parameters(arguments)
-                self._plain(body)
+                self._check_parameters(arguments)
+                self._require_plain(body)
                 self._in_function = not outermost
                 return PLAIN
             case ast.ListComp(element, generators) | ast.SetComp(element, generators):
-                self._generators(generators)
-                return self._hold([element])
+                self._check_generators(generators)
+                return self._evaluate_all([element])
             case ast.GeneratorExp(element, generators):
                 outermost = self._enter(
                     node, {item for part in generators for item in list_names(part.target)}
                 )
-                self._generators(generators)
-                kind = self._hold([element])
+                self._check_generators(generators)
+                kind = self._evaluate_all([element])
                 self._in_function = not outermost
                 return kind
             case ast.DictComp(key, value, generators):
-                self._generators(generators)
-                return self._hold([key, value])
+                self._check_generators(generators)
+                return self._evaluate_all([key, value])
             case ast.Yield(value):
-                self._give_back(value)
+                self._check_returned(value)
                 return PLAIN
             case ast.YieldFrom(value):
-                self._plain(value)
+                self._require_plain(value)
                 return PLAIN
             case _:
                 self._note(type(node).__name__.lower())
@@ -119,37 +121,37 @@ class ExpressionChecker(CallChecker):
 
     def _compute(self, nodes: Iterable[ast.expr]) -> str:
         """Evaluate an operator: known for known or loose values."""
-        kinds = [self._expression(node) for node in nodes]
+        kinds = [self._evaluate(node) for node in nodes]
         return UNKNOWN if UNKNOWN in kinds else PLAIN
 
-    def _hold(self, nodes: Iterable[ast.expr]) -> str:
+    def _evaluate_all(self, nodes: Iterable[ast.expr]) -> str:
         """Evaluate a collection: known if all its values are."""
-        kinds = [self._expression(node) for node in nodes]
+        kinds = [self._evaluate(node) for node in nodes]
         return PLAIN if all(kind == PLAIN for kind in kinds) else UNKNOWN
 
-    def _item_of(self, node: ast.expr) -> str:
-        return UNKNOWN if self._expression(node) == UNKNOWN else PLAIN
+    def _evaluate_item(self, node: ast.expr) -> str:
+        return UNKNOWN if self._evaluate(node) == UNKNOWN else PLAIN
 
-    def _part(self, value: ast.expr, index: ast.expr) -> str:
+    def _evaluate_part(self, value: ast.expr, index: ast.expr) -> str:
         """Evaluate `value[index]`. Types may have anything between their brackets."""
         if self._is_plot_look(value, index):
             return PLAIN
-        kind = self._expression(value)
-        self._plain(index)
+        kind = self._evaluate(value)
+        self._require_plain(index)
         return UNKNOWN if kind == UNKNOWN else PLAIN
 
-    def _generators(self, generators: Iterable[ast.comprehension]) -> None:
+    def _check_generators(self, generators: Iterable[ast.comprehension]) -> None:
         for generator in generators:
             if generator.is_async:
                 self._note("async for")
-            self._assign(generator.target, self._item_of(generator.iter))
+            self._assign(generator.target, self._evaluate_item(generator.iter))
             for test in generator.ifs:
-                self._expression(test)
+                self._evaluate(test)
 
-    def _attribute(self, node: ast.Attribute) -> str:
+    def _evaluate_attribute(self, node: ast.Attribute) -> str:
         """Evaluate `value.name`, which may be a module or a member of one."""
         name = node.attr
-        owner = self._owner(node.value)
+        owner = self._evaluate_owner(node.value)
         for mark in (MODULE, OTHER):
             if owner.startswith(mark):
                 full = f"{owner.removeprefix(mark)}.{name}"
@@ -165,27 +167,27 @@ class ExpressionChecker(CallChecker):
             return PLAIN
         return LOOSE if owner == PLAIN or name in known.RESTRICTED else UNKNOWN
 
-    def _owner(self, node: ast.expr) -> str:
+    def _evaluate_owner(self, node: ast.expr) -> str:
         """Evaluate the value in front of a dot, where modules may stand."""
         if isinstance(node, ast.Name):
-            kind = self._meaning(node.id)
+            kind = self._find_meaning(node.id)
             if kind is not None and kind.startswith((MODULE, OTHER)):
                 return kind
         elif isinstance(node, ast.Attribute):
-            kind = self._attribute(node)
+            kind = self._evaluate_attribute(node)
             return (
                 kind
                 if kind.startswith((MODULE, OTHER))
-                else self._value(kind, write_dotted(node) or f".{node.attr}")
+                else self._evaluate_value(kind, write_dotted(node) or f".{node.attr}")
             )
-        return self._expression(node)
+        return self._evaluate(node)
 
     # -- targets
 
-    def _target(self, target: ast.expr) -> str:
+    def _evaluate_target(self, target: ast.expr) -> str:
         """Evaluate a target before an operator changes it."""
         if isinstance(target, ast.Name):
-            kind = self._meaning(target.id)
+            kind = self._find_meaning(target.id)
             return kind if kind in (PLAIN, LOOSE) else PLAIN if kind is None else UNKNOWN
         return PLAIN
 
@@ -201,14 +203,14 @@ class ExpressionChecker(CallChecker):
             case ast.Subscript(value, index) if kind == PLAIN and self._is_plot_look(value, index):
                 pass
             case ast.Subscript(value, index):
-                self._plain(index)
+                self._require_plain(index)
                 self._store(value)
                 if kind != PLAIN:
                     self._note("…[…] = something not checked")
-            case ast.Attribute(value) if kind == PLAIN and self._module_of(value) == PANDAS_DISPLAY:
+            case ast.Attribute(value) if kind == PLAIN and self._find_module(value) == PANDAS_DISPLAY:
                 pass
             case ast.Attribute(value, name):
-                plain = {self._expression(value), kind} == {PLAIN}
+                plain = {self._evaluate(value), kind} == {PLAIN}
                 if not plain or name not in known.SETTABLE:
                     self._note(f".{name} = …", steady=plain and not is_odd(name))
             case _:
@@ -216,14 +218,14 @@ class ExpressionChecker(CallChecker):
 
     def _is_plot_look(self, value: ast.expr, index: ast.expr) -> bool:
         """Whether `value[index]` is a setting of matplotlib for what plots look like."""
-        return is_plot_look(index) and self._module_of(value) in PLOT_SETTINGS
+        return is_plot_look(index) and self._find_module(value) in PLOT_SETTINGS
 
-    def _module_of(self, node: ast.expr) -> str:
+    def _find_module(self, node: ast.expr) -> str:
         """The full name of the known module or table of options that an expression is; "" for others."""
         if isinstance(node, ast.Name):
-            kind = self._meaning(node.id) or ""
+            kind = self._find_meaning(node.id) or ""
         elif write_dotted(node) and isinstance(node, ast.Attribute):
-            kind = self._attribute(node)
+            kind = self._evaluate_attribute(node)
         else:
             return ""
         return kind.removeprefix(MODULE) if kind.startswith(MODULE) else ""
@@ -231,9 +233,9 @@ class ExpressionChecker(CallChecker):
     def _store(self, value: ast.expr) -> None:
         """Into what is stored by an index: a value that is made of known parts."""
         shown = write_dotted(value)
-        if shown == "os.environ" and self._meaning("os") == MODULE + "os":
+        if shown == "os.environ" and self._find_meaning("os") == MODULE + "os":
             self._note("os.environ[…] = …", steady=True)
-        elif self._expression(value) != PLAIN:
+        elif self._evaluate(value) != PLAIN:
             self._note(f"{shown or '…'}[…] = …")
 
     def _delete(self, target: ast.expr) -> None:
@@ -244,7 +246,7 @@ class ExpressionChecker(CallChecker):
                 for part in parts:
                     self._delete(part)
             case ast.Subscript(value, index):
-                self._plain(index)
+                self._require_plain(index)
                 self._store(value)
             case _:
                 self._note("del …")
@@ -258,19 +260,19 @@ class ExpressionChecker(CallChecker):
         self._in_function = True
         for item in ast.walk(node):
             if isinstance(item, ast.Name) and item.id not in own:
-                kind = self._meaning(item.id)
+                kind = self._find_meaning(item.id)
                 self.relied_on[item.id] = "" if kind is None else kind
         return True
 
-    def _parameters(self, arguments: ast.arguments) -> None:
+    def _check_parameters(self, arguments: ast.arguments) -> None:
         """Bind parameters; what they are when called is seen at the call."""
         for default in filter(None, (*arguments.defaults, *arguments.kw_defaults)):
-            self._plain(default)
+            self._require_plain(default)
         for argument in list_parameters(arguments):
             if argument.annotation is not None:
-                self._expression(argument.annotation)
+                self._evaluate(argument.annotation)
             self._bind(argument.arg, PLAIN)
 
-    def _give_back(self, value: ast.expr | None) -> None:
+    def _check_returned(self, value: ast.expr | None) -> None:
         if value is not None:
-            self._plain(value)
+            self._require_plain(value)

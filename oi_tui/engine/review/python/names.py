@@ -85,15 +85,15 @@ class NameChecker(ABC):
         return UNKNOWN
 
     @abstractmethod
-    def _expression(self, node: ast.expr) -> str:
+    def _evaluate(self, node: ast.expr) -> str:
         """Evaluate an expression."""
 
     @abstractmethod
-    def _plain(self, node: ast.expr) -> None:
+    def _require_plain(self, node: ast.expr) -> None:
         """Read an expression that must be made of known parts, because it is handed on."""
 
     @abstractmethod
-    def _attribute(self, node: ast.Attribute) -> str:
+    def _evaluate_attribute(self, node: ast.Attribute) -> str:
         """Evaluate `value.name`, which may be a module or a member of one."""
 
     def _bind(self, name: str, kind: str) -> None:
@@ -102,7 +102,7 @@ class NameChecker(ABC):
             kind = self._note(f"{name} as a name")
         self.bound[name] = merge_values(self.bound.get(name), kind)
 
-    def _meaning(self, name: str) -> str | None:
+    def _find_meaning(self, name: str) -> str | None:
         """The value of a name; None where only Python itself defines it."""
         now, before = self._last.get(name), self._before.get(name)
         if now is None and name not in self.bound:
@@ -110,13 +110,13 @@ class NameChecker(ABC):
         kind = merge_values(self.bound.get(name), now) if now is not None else self.bound[name]
         return merge_values(before, kind)
 
-    def _name(self, name: str) -> str:
+    def _evaluate_name(self, name: str) -> str:
         """Evaluate a name."""
-        kind = self._meaning(name)
+        kind = self._find_meaning(name)
         if name in _LAST_VALUES:
             return UNKNOWN
         if kind is not None:
-            return PLAIN if kind == FUNCTION else self._value(kind, name)
+            return PLAIN if kind == FUNCTION else self._evaluate_value(kind, name)
         if name in known.CONSTANTS:
             return PLAIN
         if is_special(name):
@@ -128,7 +128,7 @@ class NameChecker(ABC):
         # Nothing that ran here gave it a meaning: it is not there.
         return PLAIN
 
-    def _value(self, kind: str, shown: str) -> str:
+    def _evaluate_value(self, kind: str, shown: str) -> str:
         """Evaluate a module or a member as a value: members that are harmless in any use."""
         if kind.startswith(MEMBER):
             full = kind.removeprefix(MEMBER)
