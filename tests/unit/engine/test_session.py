@@ -571,6 +571,15 @@ def test_after_a_cell_elsewhere_code_is_reviewed_as_code_of_this_place_again() -
     assert (session.execution.earlier.elsewhere, session.execution.earlier.folder) == ("", "")
 
 
+def test_code_that_names_a_tool_is_asked_for_although_its_language_was_granted() -> None:
+    servers = {"github": {"command": "github-mcp"}}
+    tool = "tools.github.search('a')"
+    session = make([call(tool)], [Text("ok")], [call("1")], [Text("ok")], mcp_servers=servers)
+    session.permissions.add(Permission("language", "python"))
+    assert [question.message.content for question in asked(work(session))] == [tool]
+    assert asked(work(session)) == []
+
+
 def test_auto_run_does_not_go_along_to_another_machine() -> None:
     session = make([call("a")], [Text("ok")], [call("b")], [Text("ok")], auto_run=True)
     assert asked(work(session)) == []
