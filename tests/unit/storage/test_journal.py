@@ -188,6 +188,15 @@ def test_an_unsaved_conversation_leaves_nothing(store: Store) -> None:
     assert not store.folder.exists()
 
 
+def test_saving_a_conversation_that_has_no_file_on_purpose_makes_none(store: Store) -> None:
+    begun = store.create_unsaved(cwd="/", model="m")
+    begun.put(Message(role="user", type="message", content="hello"))
+    begun.save()
+    begun.close()
+    assert (begun.path, begun.trouble) == (None, None)
+    assert not store.folder.exists()
+
+
 def test_nothing_waits_for_a_file_that_will_never_be(store: Store) -> None:
     memory = store.create_unsaved(cwd="/", model="m")
     memory.put(words("a" * 1000))
