@@ -15,7 +15,7 @@ from oi_tui.text import one_line
 from oi_tui.workspace import Workspace
 
 if TYPE_CHECKING:
-    from oi_tui.runtimes.remote.files import PlaceFiles
+    from oi_tui.runtimes.remote.files import TargetFiles
 
 #: How often the screen hears how far a copy is, in seconds.
 _OFTEN = 0.2
@@ -55,7 +55,7 @@ class FileCopies:
         if reason := self._workspace.explain_way_out(here):
             raise CommandError(f"Not copied. {reason}.")
 
-    def _read(self, argument: str, command: str, usage: str) -> tuple["PlaceFiles", str, str]:
+    def _read(self, argument: str, command: str, usage: str) -> tuple["TargetFiles", str, str]:
         """The files of the target that is meant, and one or two paths. Raises CommandError."""
         try:
             words = shlex.split(argument)

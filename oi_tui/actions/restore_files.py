@@ -14,7 +14,7 @@ from oi_tui.text import one_line
 from oi_tui.workspace import Workspace
 
 if TYPE_CHECKING:
-    from oi_tui.runtimes.remote.files import PlaceFiles
+    from oi_tui.runtimes.remote.files import TargetFiles
 
 T = TypeVar("T")
 #: How many files are named in the question, and in the list of all.
@@ -129,7 +129,7 @@ class FileRestorer:
 
         self._ui.run_then(lambda: _try(lambda: files.plan(change_set)), confirm)
 
-    def _restore_elsewhere(self, files: "PlaceFiles", change_set: ChangeSet) -> None:
+    def _restore_elsewhere(self, files: "TargetFiles", change_set: ChangeSet) -> None:
         def show_result(done: "tuple[ChangeSet, list[RestoreAction], list[str]] | str") -> None:
             if isinstance(done, str):
                 self._ui.show_notice(done, warning=True)

@@ -31,7 +31,7 @@ IMPORTED = (
     "oi_tui.runtimes.computer",
     "oi_tui.runtimes.language",
     "oi_tui.runtimes.languages",
-    "oi_tui.runtimes.remote.place",
+    "oi_tui.runtimes.remote.remote_target",
     "oi_tui.runtimes.remote.target",
     "oi_tui.runtimes.sandbox.sandbox",
     "oi_tui.services.languages",

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from oi_tui.engine.settings.profile import Profile
     from oi_tui.runtimes.computer import Computer
 
-#: How long the answer of a place may take, in seconds.
+#: How long the answer of a target may take, in seconds.
 PATIENCE = 30.0
 #: A longer way there and back is felt while typing, in seconds.
 _SLOW = 0.15
@@ -61,11 +61,11 @@ def check_target(profile: "Profile") -> Iterator[Diagnosis]:
 
 
 def _check_there(computer: "Computer", seconds: float) -> Iterator[Diagnosis]:
-    from oi_tui.runtimes.remote.place import RemotePlace
+    from oi_tui.runtimes.remote.remote_target import RemoteTarget
 
-    about = computer.targets.place
+    about = computer.targets.remote
     assert about is not None
-    if not isinstance(about, RemotePlace):
+    if not isinstance(about, RemoteTarget):
         yield Diagnosis(True, f"code runs {about.where}; connected in {seconds:.1f} s")
         yield from (Diagnosis(True, about.describe(language)) for language in about.languages)
         return

@@ -61,7 +61,7 @@ class CellRunner:
             reason = self._catalog.describe(language.name if language else name)
             yield RunEnded("failed", 0.0, reason)
             return
-        if self._confinement.enabled and (language.outside or self._targets.place):
+        if self._confinement.enabled and (language.outside or self._targets.remote):
             yield RunEnded("failed", 0.0, self._catalog.explain_refusal(language))
             return
         with self._targets.lock:
@@ -78,7 +78,7 @@ class CellRunner:
                 return
             with contextlib.closing(runtime.run(code, self._stopped, number)) as reports:
                 watched = self._confinement.watch_run(reports, self.interrupt)
-                if language.translate is not None and self._targets.place is None:
+                if language.translate is not None and self._targets.remote is None:
                     watched = chain.from_iterable(map(language.translate, watched))
                 for report in watched:
                     if isinstance(report, RunEnded) and report.state == "lost":
@@ -91,13 +91,13 @@ class CellRunner:
         """Report what comes of a run that was left on the current target, like `run`. It starts nothing."""
         self._stopped.clear()
         language = self._catalog.find(left.language)
-        place = self._targets.place
-        if language is None or place is None or left.language not in place.left_languages:
+        remote = self._targets.remote
+        if language is None or remote is None or left.language not in remote.left_languages:
             yield RunEnded("failed", left.seconds, f"{left.language[:40]} is not at work there.")
             return
         with self._targets.lock:
             state = self._targets.current
-            runtime = state.runtimes.setdefault(language.name, place.runtime(language))
+            runtime = state.runtimes.setdefault(language.name, remote.runtime(language))
             self._targets.running = runtime
         try:
             with contextlib.closing(runtime.follow(left)) as reports:  # type: ignore[attr-defined]
@@ -151,8 +151,8 @@ class CellRunner:
             # The name now belongs to another custom language.
             runtime.close()
             runtime = None
-        if state.place and not self._catalog.is_unlisted(language):
-            runtime = runtime or state.place.runtime(language)
+        if state.remote and not self._catalog.is_unlisted(language):
+            runtime = runtime or state.remote.runtime(language)
         elif language.host:
             host = self._get_host(language, program)
             if not isinstance(runtime, GuestRuntime) or runtime.host is not host:

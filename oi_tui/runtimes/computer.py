@@ -23,7 +23,7 @@ from oi_tui.runtimes.targets import RuntimeOptions, Targets
 
 if TYPE_CHECKING:
     from oi_tui.runtimes.remote.askpass import Ask
-    from oi_tui.runtimes.remote.files import PlaceFiles
+    from oi_tui.runtimes.remote.files import TargetFiles
     from oi_tui.runtimes.remote.jupyter_server import FindToken
     from oi_tui.runtimes.remote.link import LeftRun
 
@@ -156,13 +156,13 @@ class Computer:
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes of the available languages for the model."""
-        catalog, place = self._catalog, self.targets.place
+        catalog, remote = self._catalog, self.targets.remote
         notes = (item.note for item in catalog.offered if item.note and catalog.find_program(item))
         places: tuple[str, ...] = ()
         if len(targets := self.targets.names) > 1:
             places = (_MORE_PLACES.format(", ".join(targets), targets[1], targets[0]),)
-        if place:
-            return (*notes, place.note, *places)
+        if remote:
+            return (*notes, remote.note, *places)
         hidden = ", ".join(sorted(self._options.hidden))
         held_back = (_HELD_BACK.format(hidden),) if hidden else ()
         return (*notes, *self._confinement.write_notes(), *held_back, *places)
@@ -205,10 +205,10 @@ class Computer:
         return f"{self.targets.explain_unknown(target)} The user connects more with %on TARGET."
 
     @property
-    def files_elsewhere(self) -> "PlaceFiles | None":
-        """The files of the place where code runs now; None for this machine, and where there are none."""
-        place = self.targets.place
-        return place.files if place else None
+    def files_elsewhere(self) -> "TargetFiles | None":
+        """The files of the target where code runs now; None for this machine, or if none can be reached."""
+        remote = self.targets.remote
+        return remote.files if remote else None
 
     def at(self, target: str) -> AbstractContextManager[None]:
         """Run code on that target within the block; nothing changes if it is not connected."""
@@ -221,15 +221,15 @@ class Computer:
 
     @property
     def place_key(self) -> str:
-        """An identity of the place where code runs, unlike its words; "" for this machine."""
-        place = self.targets.place
-        return f"{place.spelling}\n{place.where}" if place else ""
+        """An identity of the target where code runs, unlike its words; "" for this machine."""
+        remote = self.targets.remote
+        return f"{remote.spelling}\n{remote.where}" if remote else ""
 
     @property
     def place_folder(self) -> str:
-        """The folder in which code starts at that place; "" for this machine, and where it is not known."""
-        place = self.targets.place
-        return place.folder if place else ""
+        """The folder in which code starts on that target; "" for this machine, and where it is not known."""
+        remote = self.targets.remote
+        return remote.folder if remote else ""
 
     def follow(self, run: "LeftRun") -> Generator[Report, None, None]:
         """Report what comes of a run that was left, like `run`; it is not run again."""
@@ -278,7 +278,7 @@ class Computer:
 
     def explain_no_sandbox(self) -> str | None:
         """Return why the sandbox would not work if it were turned on; None when it would."""
-        if self.targets.place:
+        if self.targets.remote:
             return f"The sandbox works on this machine only; code runs {self.where}. Use %target local."
         return self._confinement.explain_unavailable()
 

@@ -40,8 +40,8 @@ class LanguageCatalog:
     @property
     def offered(self) -> tuple[Language, ...]:
         """The languages of the current target. Custom languages are for this machine only."""
-        place = self._targets.place
-        return tuple(place.languages) if place else self.declared
+        remote = self._targets.remote
+        return tuple(remote.languages) if remote else self.declared
 
     @property
     def available(self) -> tuple[str, ...]:
@@ -87,8 +87,8 @@ class LanguageCatalog:
     def find_program(self, language: Language) -> str | None:
         """The path of the language's program; None where it is missing."""
         state = self._targets.current
-        if state.place and not self.is_unlisted(language):
-            return state.place.find_program(language.name)
+        if state.remote and not self.is_unlisted(language):
+            return state.remote.find_program(language.name)
         if language.host:
             host = self.host(language)
             # Only a built-in host knows how to run guests.
@@ -110,8 +110,8 @@ class LanguageCatalog:
             return None
         if self.find_program(language):
             return self.explain_refusal(language)
-        if self._targets.place:
-            return self._explain_not_there(language, self._targets.place.title)
+        if self._targets.remote:
+            return self._explain_not_there(language, self._targets.remote.title)
         setting = language.setting
         if setting and (chosen := getattr(self._options.choices, setting)):
             return (
@@ -138,8 +138,8 @@ class LanguageCatalog:
         program = self.find_program(language)
         if program is None:
             return self.explain_missing(language.name) or ""
-        if self._targets.place and not self.is_unlisted(language):
-            return self._targets.place.describe(language)
+        if self._targets.remote and not self.is_unlisted(language):
+            return self._targets.remote.describe(language)
         if refusal := self.explain_refusal(language):
             return refusal
         # A program that code in the sandbox could have changed is not run outside to ask for its version.
@@ -175,7 +175,7 @@ class LanguageCatalog:
 
     def explain_refusal(self, language: Language | None = None) -> str | None:
         """Return why the sandbox does not let the language run, or any; None when it does, or is off."""
-        if self._confinement.enabled and self._targets.place:
+        if self._confinement.enabled and self._targets.remote:
             where = self._targets.where
             return f"The sandbox is on, but does not work for programs {where}, so nothing runs. {_ONE_OF}"
         sandbox = self.sandbox()

@@ -15,10 +15,10 @@ from oi_tui.runtimes.remote.target import LOCAL, DetachOptions, Target, TargetEr
 from oi_tui.runtimes.sandbox.confinement import Confinement
 
 if TYPE_CHECKING:
-    from oi_tui.runtimes.place import Place
+    from oi_tui.runtimes.connected_target import ConnectedTarget
     from oi_tui.runtimes.remote.askpass import Ask
     from oi_tui.runtimes.remote.connecting import StopSignal
-    from oi_tui.runtimes.remote.files import PlaceFiles
+    from oi_tui.runtimes.remote.files import TargetFiles
     from oi_tui.runtimes.remote.jupyter_server import FindToken
     from oi_tui.runtimes.remote.left_targets import LeftTarget
     from oi_tui.runtimes.remote.link import LeftRun
@@ -47,7 +47,7 @@ class TargetState:
     """What belongs to one target, and stays while code runs on another one."""
 
     #: None for this machine.
-    place: "Place | None" = None
+    remote: "ConnectedTarget | None" = None
     runtimes: dict[str, Runtime] = field(default_factory=dict)
     #: The languages whose startup code ran since they started.
     prepared: set[str] = field(default_factory=set)
@@ -57,7 +57,7 @@ class TargetState:
     @property
     def key(self) -> str:
         """The target as a person types it."""
-        return self.place.spelling if self.place else LOCAL
+        return self.remote.spelling if self.remote else LOCAL
 
 
 class Targets:
@@ -87,14 +87,14 @@ class Targets:
         self._closing = threading.Event()
 
     @property
-    def place(self) -> "Place | None":
+    def remote(self) -> "ConnectedTarget | None":
         """Where code runs now; None for this machine."""
-        return self.current.place
+        return self.current.remote
 
     @property
     def where(self) -> str:
         """Where code runs now, in words, such as `on gpu1 as ana, /scratch/ana`; "" for this machine."""
-        return self.place.where if self.place else ""
+        return self.remote.where if self.remote else ""
 
     @property
     def local(self) -> TargetState:
@@ -122,12 +122,12 @@ class Targets:
         return f"The target “{name[:200]}” is not connected. Connected: {', '.join(self.names)}."
 
     def _list_titled(self, name: str) -> list[str]:
-        return [place.spelling for place in self.places() if place.title == name]
+        return [remote.spelling for remote in self.list_connected() if remote.title == name]
 
-    def files_on(self, name: str = "") -> "PlaceFiles | None":
+    def files_on(self, name: str = "") -> "TargetFiles | None":
         """The files of a connected target, of `home` for ""; None for this machine."""
         key = self.find(name or self.home)
-        return next((place.files for place in self.places() if place.spelling == key), None)
+        return next((remote.files for remote in self.list_connected() if remote.spelling == key), None)
 
     @contextlib.contextmanager
     def visit(self, name: str) -> Iterator[None]:
@@ -175,9 +175,9 @@ class Targets:
         with self._connecting:
             if target.spelling in self._others:
                 return
-            place = self._make_place(target, stopped, ask)
+            remote = self._make_remote(target, stopped, ask)
             with self.lock:
-                self._others[target.spelling] = TargetState(place)
+                self._others[target.spelling] = TargetState(remote)
 
     def detach(self, name: str = "") -> str:
         """Leave what runs on a target running there, and disconnect; "" is `home`.
@@ -186,15 +186,15 @@ class Targets:
         """
         name = name or self.home
         key = self.find(name)
-        place = next((place for place in self.places() if place.spelling == key), None)
-        if place is None:
+        remote = next((remote for remote in self.list_connected() if remote.spelling == key), None)
+        if remote is None:
             return self.explain_unknown(name) if name != LOCAL else "Code runs on this machine."
-        if problem := place.detach():
+        if problem := remote.detach():
             return problem
         until = time.monotonic() + _PATIENCE
-        while self._is_running_on(place.spelling) and time.monotonic() < until:
+        while self._is_running_on(remote.spelling) and time.monotonic() < until:
             time.sleep(_GLANCE)
-        self._let_go(place.spelling)
+        self._let_go(remote.spelling)
         return ""
 
     def is_running_on(self, name: str) -> bool:
@@ -213,8 +213,8 @@ class Targets:
             self._switch(LOCAL)
         with self.lock:
             state = self._others.pop(key, None)
-        if state and state.place:
-            state.place.close()
+        if state and state.remote:
+            state.remote.close()
 
     def attach(
         self, left: "LeftTarget", stopped: "StopSignal | None" = None, *, ask: "Ask | None" = None
@@ -230,49 +230,49 @@ class Targets:
             raise TargetError(f"The sandbox works on this machine only: turn it off to use {left.target}.")
         self._refuse_while_running()
         with self._connecting:
-            there = next((place for place in self.places() if place.spelling == left.target), None)
+            there = next((remote for remote in self.list_connected() if remote.spelling == left.target), None)
             if there and there.is_used:
                 raise TargetError(
                     f"{left.target} is connected, and something was started there. Use %detach first."
                 )
-            place = self._make_place(target, stopped, ask, left)
+            remote = self._make_remote(target, stopped, ask, left)
             self._let_go(left.target)
-            state = TargetState(place, prepared=set(place.left_languages))
+            state = TargetState(remote, prepared=set(remote.left_languages))
             with self.lock:
                 self._others[left.target] = state
         self._switch(left.target)
         self.home = left.target
-        return place.left_runs
+        return remote.left_runs
 
     def detach_at_end(self) -> None:
         """Leave running what the settings say, before all else is ended."""
         if self._options.staying.at_end:
-            for place in self.places():
-                if place.is_used:
-                    place.detach()
+            for remote in self.list_connected():
+                if remote.is_used:
+                    remote.detach()
 
     def _refuse_while_running(self) -> None:
         if self.running or self.current.key != self.home:
             raise TargetError("Code is running: wait for its end, or stop it.")
 
-    def _make_place(
+    def _make_remote(
         self,
         target: Target,
         stopped: "StopSignal | None",
         ask: "Ask | None",
         left: "LeftTarget | None" = None,
-    ) -> "Place":
-        from oi_tui.runtimes.remote.place import CombinedStopSignal, RemotePlace
+    ) -> "ConnectedTarget":
+        from oi_tui.runtimes.remote.remote_target import CombinedStopSignal, RemoteTarget
 
         options = self._options
         stopped = CombinedStopSignal(stopped, self._closing) if stopped else self._closing
         if target.kind == "kernel":
-            from oi_tui.runtimes.remote.kernel import KernelPlace
+            from oi_tui.runtimes.remote.kernel import KernelTarget
 
-            return KernelPlace(
+            return KernelTarget(
                 target, on_loss=self.note_loss, find_token=options.find_token, ask=ask, stopped=stopped
             )
-        return RemotePlace(
+        return RemoteTarget(
             target,
             choices=options.choices,
             cwd=options.cwd,
@@ -294,10 +294,10 @@ class Targets:
             self.current = self._others.pop(key)
             self.current.programs.clear()
 
-    def places(self) -> "list[Place]":
-        """Every connected place beside this machine."""
+    def list_connected(self) -> "list[ConnectedTarget]":
+        """Every connected target."""
         with self.lock:
-            return [state.place for state in self._states() if state.place]
+            return [state.remote for state in self._states() if state.remote]
 
     def runtimes(self) -> list[Runtime]:
         """The languages at work on every target."""
@@ -312,8 +312,8 @@ class Targets:
         self.size = columns, rows
         for runtime in self.runtimes():
             runtime.resize(columns, rows)
-        for place in self.places():
-            place.resize(columns, rows)
+        for remote in self.list_connected():
+            remote.resize(columns, rows)
 
     def note_loss(self, loss: VariablesLost) -> None:
         """Record that a language ended between runs."""
@@ -344,5 +344,5 @@ class Targets:
             self.closed = True
         for runtime in self.runtimes():
             runtime.close()
-        for place in self.places():
-            place.close()
+        for remote in self.list_connected():
+            remote.close()

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from oi_tui.engine.session import Session
     from oi_tui.mcp_client.cells import CellTools
     from oi_tui.runtimes.remote.askpass import Ask
-    from oi_tui.runtimes.remote.files import PlaceFiles
+    from oi_tui.runtimes.remote.files import TargetFiles
     from oi_tui.runtimes.remote.left_targets import LeftTarget
     from oi_tui.runtimes.remote.link import LeftRun
 
@@ -61,7 +61,7 @@ class ConnectedTargets(Protocol):
     def names(self) -> Sequence[str]:
         """The targets that cells can name, that of cells that name none first."""
 
-    def files_on(self, name: str = "") -> "PlaceFiles | None":
+    def files_on(self, name: str = "") -> "TargetFiles | None":
         """The files of a target, that of cells that name none for ""; None for this machine's."""
 
     def connect(

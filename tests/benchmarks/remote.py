@@ -95,7 +95,7 @@ def killed(cwd: Path, who: str) -> int:
     try:
         seconds = str(1000 + random.random())
         play(computer, "shell", f"setsid sleep {seconds} & sleep {seconds} &")
-        place = computer.targets.place
+        place = computer.targets.remote
         assert place
         assert place.link
         there = int(place._here["pid"])
@@ -137,8 +137,8 @@ def measure(folder: Path, kills: int) -> None:
     for item in (computer, local):
         play(item, "python", "1")
         play(item, "shell", ":")
-    assert computer.targets.place
-    way = computer.targets.place.round_trip
+    assert computer.targets.remote
+    way = computer.targets.remote.round_trip
     rows = [
         ("login of ssh itself", f"{login:.0f} ms"),
         ("connect, with Python and the modules", f"{statistics.median(starts) * 1000:.0f} ms"),

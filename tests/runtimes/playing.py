@@ -201,7 +201,7 @@ def living(computer: Computer) -> dict[str, int]:
 
 def _living_there(computer: Computer) -> dict[str, int]:
     """The processes of a far end that is this machine after all: each is the child of a guard."""
-    place = computer.targets.place
+    place = computer.targets.remote
     if place is None or place.link is None:
         return {}
     found = {}

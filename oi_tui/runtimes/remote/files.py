@@ -1,4 +1,4 @@
-"""The files of a place, from this end: facts, names, and copies in both directions."""
+"""The files of a target, from this end: facts, names, and copies in both directions."""
 
 import base64
 import contextlib
@@ -49,8 +49,8 @@ class FileError(Exception):
     """A file cannot be copied; the message says why in a sentence."""
 
 
-class PlaceConnection(Protocol):
-    """A place, as far as its name and the connection to it go."""
+class TargetConnection(Protocol):
+    """A target, as far as its name and the connection to it go."""
 
     title: str
     spelling: str
@@ -63,11 +63,11 @@ class PlaceConnection(Protocol):
         """The connection, where there is one."""
 
 
-class PlaceFiles:
-    """The files of a place. Any thread may ask."""
+class TargetFiles:
+    """The files of a target. Any thread may ask."""
 
-    def __init__(self, place: PlaceConnection) -> None:
-        self._place = place
+    def __init__(self, target: TargetConnection) -> None:
+        self._target = target
         #: The id of the code whose changes of files are wanted; "" for none.
         self.watched = ""
         self._change_set: ChangeSet | None = None
@@ -83,7 +83,7 @@ class PlaceFiles:
     def note_changes(self, change_set: ChangeSet) -> None:
         """Take what the far end reports of a run."""
         changes, note = change_set.changes[:MOST_CHANGES], one_line(change_set.note, _LONGEST_NOTE)
-        change_set = replace(change_set, changes=changes, note=note, target=self._place.spelling)
+        change_set = replace(change_set, changes=changes, note=note, target=self._target.spelling)
         if change_set.id == self.watched:
             self._change_set = change_set
         elif len(self._early) < _MOST_EARLY:
@@ -106,14 +106,14 @@ class PlaceFiles:
         """
         facts = self._ask_about(change_set, "restore")
         try:
-            back = replace(read_change_set(str(facts["back"])), target=self._place.spelling)
+            back = replace(read_change_set(str(facts["back"])), target=self._target.spelling)
             problems = [str(problem) for problem in facts["problems"]]  # type: ignore[attr-defined]
         except (KeyError, TypeError, ValueError):
-            raise FileError(f"{self._place.title} gave an answer that is not understood.") from None
+            raise FileError(f"{self._target.title} gave an answer that is not understood.") from None
         return back, _read_plan(change_set, facts), problems
 
     def _ask_about(self, change_set: ChangeSet, what: str) -> dict[str, object]:
-        link, title = self._place.link, self._place.title
+        link, title = self._target.link, self._target.title
         if link is None:
             raise FileError(
                 f"The connection to {title} ended, and the copies of files that were kept there are gone."
@@ -145,12 +145,12 @@ class PlaceFiles:
 
     def list_folder(self, language: str) -> str:
         """What is in the folder where the language is, for the scan of code; "" where nobody answers soon."""
-        link = self._place.link
+        link = self._target.link
         answer = link.ask("file", _PATIENCE, what="list", path=".", language=language) if link else None
         return answer.text if isinstance(answer, FileWords) else ""
 
     def _glance(self, what: str, path: str) -> object:
-        link = self._place.link
+        link = self._target.link
         return link.ask("file", _PATIENCE, what=what, path=path) if link else None
 
     # -- copies
@@ -161,10 +161,10 @@ class PlaceFiles:
         The file appears whole, in the place of no other. An interrupted copy is continued the next time.
         Raises FileError.
         """
-        copy = _Copy(self._place, stopped)
+        copy = _Copy(self._target, stopped)
         facts = copy.facts("look", there)
         _check(facts.kind, facts.size, there)
-        key = _make_key(self._place.title, facts.path, facts.size, facts.changed)
+        key = _make_key(self._target.title, facts.path, facts.size, facts.changed)
         part = here.with_name(make_part_name(here.name, key))
         try:
             with _open_part(here, part, facts.size) as file:
@@ -189,7 +189,7 @@ class PlaceFiles:
 
     def put(self, here: Path, there: str, stopped: StopSignal) -> Iterator[tuple[int, int]]:
         """Copy a file of this machine there, like `get`. Raises FileError."""
-        copy = _Copy(self._place, stopped)
+        copy = _Copy(self._target, stopped)
         try:
             with here.open("rb") as file:
                 status = os.fstat(file.fileno())
@@ -260,12 +260,12 @@ def _open_part(here: Path, part: Path, size: int) -> Iterator["os.BufferedRandom
 class _Copy:
     """The requests of one copy."""
 
-    def __init__(self, place: PlaceConnection, stopped: StopSignal) -> None:
-        self._title = place.title
+    def __init__(self, target: TargetConnection, stopped: StopSignal) -> None:
+        self._title = target.title
         self._stopped = stopped
         self._sent: deque[tuple[str, queue.Queue[object]]] = deque()
         try:
-            self._link, _ = place.connect(stopped)
+            self._link, _ = target.connect(stopped)
         except TargetError as error:
             raise FileError(str(error)) from None
 

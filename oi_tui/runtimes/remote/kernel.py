@@ -1,4 +1,4 @@
-"""A Jupyter kernel as a place for code: that of an open notebook, or one behind a Jupyter server."""
+"""A Jupyter kernel as a target: that of an open notebook, or one behind a Jupyter server."""
 
 import contextlib
 import queue
@@ -36,7 +36,7 @@ from oi_tui.runtimes.variables import Detail, Memory
 if TYPE_CHECKING:
     from oi_tui.runtimes.remote.askpass import Ask
     from oi_tui.runtimes.remote.connecting import StopSignal
-    from oi_tui.runtimes.remote.files import PlaceFiles
+    from oi_tui.runtimes.remote.files import TargetFiles
     from oi_tui.runtimes.remote.jupyter_server import FindToken
     from oi_tui.runtimes.remote.link import LeftRun
 
@@ -62,7 +62,7 @@ _STATES: dict[str, Any] = {
 }
 
 
-class KernelPlace:
+class KernelTarget:
     """A kernel at work. Made, it is connected. Raises TargetError where it cannot be.
 
     A kernel that ran already belongs to whoever started it: it goes on when the connection ends, with its
@@ -80,7 +80,7 @@ class KernelPlace:
     ) -> None:
         self.spelling = target.spelling
         #: A kernel runs code; its protocol knows no files.
-        self.files: PlaceFiles | None = None
+        self.files: TargetFiles | None = None
         self._on_loss = on_loss
         self.client = _connect(target, find_token, ask, stopped)
         self.title = self.client.title

@@ -9,7 +9,7 @@ from oi_tui.messages import DETACHED, Printed, Report, RunEnded, Starting
 from oi_tui.runtimes.completions import CompletionSet, check_completions, cut_code_to_complete
 from oi_tui.runtimes.language import Language
 from oi_tui.runtimes.remote import wire
-from oi_tui.runtimes.remote.files import PlaceConnection, PlaceFiles
+from oi_tui.runtimes.remote.files import TargetConnection, TargetFiles
 from oi_tui.runtimes.remote.left_targets import describe_way_back, explain_detached
 from oi_tui.runtimes.remote.link import LeftRun, Link, LinkLostError, RemoteRun
 from oi_tui.runtimes.remote.target import TargetError
@@ -27,8 +27,8 @@ _LONGEST_LINE = 60
 _STARTUP_CELL = 0
 
 
-class RuntimePlace(PlaceConnection, Protocol):
-    """The part of the place that a language uses."""
+class RuntimeTarget(TargetConnection, Protocol):
+    """The part of a target that a language uses."""
 
     #: What runs there now, in words; "" for nothing.
     running: str
@@ -37,16 +37,16 @@ class RuntimePlace(PlaceConnection, Protocol):
         """The language has something to lose from now on."""
 
     @property
-    def files(self) -> PlaceFiles | None:
+    def files(self) -> TargetFiles | None:
         """The files there."""
 
 
 class RemoteRuntime:
     """A language at a far end. `run` is for one thread at a time, all else for any."""
 
-    def __init__(self, language: Language, place: RuntimePlace) -> None:
+    def __init__(self, language: Language, target: RuntimeTarget) -> None:
         self.language = language
-        self._place = place
+        self._target = target
         self._run: RemoteRun | None = None
         self._used: Link | None = None
         self._pressed_at = 0.0
@@ -56,10 +56,10 @@ class RemoteRuntime:
     ) -> Generator[Report, None, None]:
         """Run code; its reports as they come, `RunEnded` last. Closed early, the run is interrupted first."""
         began = time.monotonic()
-        if self._place.link is None:
+        if self._target.link is None:
             yield Starting()
         try:
-            link, _ = self._place.connect(stopped)
+            link, _ = self._target.connect(stopped)
         except TargetError as error:
             state = "interrupted" if stopped.is_set() else "failed"
             yield RunEnded(state, time.monotonic() - began, None if stopped.is_set() else str(error))  # type: ignore[arg-type]
@@ -68,8 +68,8 @@ class RemoteRuntime:
             yield RunEnded("interrupted", time.monotonic() - began)
             return
         self._used = link
-        self._place.note_start(self.language.name)
-        self._place.running = _describe(self.language.name, code, number)
+        self._target.note_start(self.language.name)
+        self._target.running = _describe(self.language.name, code, number)
         run = link.run(self.language.name, code, number, self._describe_watched(number))
         if stopped.is_set():
             run.interrupt()
@@ -78,12 +78,12 @@ class RemoteRuntime:
     def follow(self, left: LeftRun) -> Generator[Report, None, None]:
         """Report what comes of a run that was left, like `run`. It starts nothing."""
         began = time.monotonic() - left.seconds
-        link = self._place.link
+        link = self._target.link
         run = link.follow(left.id) if link else None
         if link is None or run is None:
-            yield RunEnded("lost", left.seconds, f"the connection to {self._place.title} ended")
+            yield RunEnded("lost", left.seconds, f"the connection to {self._target.title} ended")
             return
-        self._place.running = _describe(left.language, left.code, left.number)
+        self._target.running = _describe(left.language, left.code, left.number)
         yield from self._follow(link, run, began)
 
     def adopt(self, link: Link | None) -> None:
@@ -98,7 +98,7 @@ class RemoteRuntime:
             for report in self._yield_reports(link, run, began):
                 ended = isinstance(report, RunEnded)
                 if ended and link.lost is None:
-                    self._place.running = ""
+                    self._target.running = ""
                 yield report
         except GeneratorExit:
             run.abandon()
@@ -128,12 +128,12 @@ class RemoteRuntime:
                 quiet = True
                 then = "the connection is given up" if link.stays else "everything there ends"
                 yield Printed(
-                    f"\r\noi-tui: {self._place.title} has not answered for {link.silent_for:.0f} seconds; "
+                    f"\r\noi-tui: {self._target.title} has not answered for {link.silent_for:.0f} seconds; "
                     f"after {wire.SILENCE:.0f} seconds {then}\r\n"
                 )
             elif quiet and link.silent_for < wire.QUIET:
                 quiet = False
-                yield Printed(f"\r\noi-tui: {self._place.title} answers again\r\n")
+                yield Printed(f"\r\noi-tui: {self._target.title} answers again\r\n")
             for report in reports or ():
                 yield report
                 if isinstance(report, RunEnded):
@@ -141,12 +141,12 @@ class RemoteRuntime:
 
     def _describe_watched(self, number: int | None) -> str:
         """The id of the code whose changes of files are wanted; startup code has none."""
-        files = self._place.files
+        files = self._target.files
         return files.watched if files and number != _STARTUP_CELL else ""
 
     def _explain_stay(self, link: Link, why: LinkLostError) -> str:
         """Say that the run continues there, as far as that is known."""
-        title, target = self._place.title, self._place.spelling
+        title, target = self._target.title, self._target.spelling
         if link.detached:
             return explain_detached(target, title)
         return (
@@ -156,7 +156,7 @@ class RemoteRuntime:
 
     def _explain_loss(self, why: str) -> str:
         return (
-            f"the connection to {self._place.title} ended ({why}); "
+            f"the connection to {self._target.title} ended ({why}); "
             f"{self.language.title} and its variables there are lost"
         )
 
@@ -200,7 +200,7 @@ class RemoteRuntime:
     @property
     def _link(self) -> Link | None:
         """The connection on which the language runs, if it does."""
-        link = self._place.link
+        link = self._target.link
         return link if link is not None and link is self._used else None
 
     def send_input(self, text: str) -> None:
@@ -223,7 +223,7 @@ class RemoteRuntime:
         run.interrupt()
 
     def resize(self, columns: int, rows: int) -> None:
-        """Tell programs the size of their terminal; the place tells all at once."""
+        """Tell programs the size of their terminal; the target tells all at once."""
 
     def reset(self) -> None:
         """Forget; a run in progress is lost."""
@@ -231,7 +231,7 @@ class RemoteRuntime:
             link.ask("reset", _PATIENCE, language=self.language.name)
 
     def close(self) -> None:
-        """Close permanently; the place ends all its runtimes at once."""
+        """Close permanently; the target ends all its runtimes at once."""
 
 
 def _describe(language: str, code: str, number: int | None) -> str:

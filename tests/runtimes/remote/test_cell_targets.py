@@ -217,8 +217,8 @@ def test_a_lost_connection_of_a_cell_is_made_again_and_its_variables_are_lost(ma
     computer.targets.connect(THERE)
     with computer.at(THERE):
         play(computer, "python", "x = 1")
-        assert computer.targets.place
-        computer.targets.place.link.drop("for a test")  # type: ignore[attr-defined]
+        assert computer.targets.remote
+        computer.targets.remote.link.drop("for a test")  # type: ignore[attr-defined]
     assert [loss.language for loss in computer.pop_losses()] == ["python"]
     with computer.at(THERE):
         assert "NameError" in play(computer, "python", "x").text

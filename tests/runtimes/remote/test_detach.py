@@ -21,7 +21,7 @@ from oi_tui.runtimes.remote import left_targets, wire
 from oi_tui.runtimes.remote.far_outbox import Outbox, Stream
 from oi_tui.runtimes.remote.left_targets import LeftTarget
 from oi_tui.runtimes.remote.link import LeftRun
-from oi_tui.runtimes.remote.place import RemotePlace
+from oi_tui.runtimes.remote.remote_target import RemoteTarget
 from oi_tui.runtimes.remote.target import DetachOptions, GoneError, TargetError
 from oi_tui.runtimes.remote.wire import FrameReader, unpack_reports
 from tests.programs import PATH, why_not
@@ -64,8 +64,8 @@ def leave(computer: Computer, code: str, at: str) -> tuple[Played, LeftTarget]:
         thread.start()
         threads.append(thread)
 
-    place, threads = computer.targets.place, list[threading.Thread]()
-    assert isinstance(place, RemotePlace)
+    place, threads = computer.targets.remote, list[threading.Thread]()
+    assert isinstance(place, RemoteTarget)
     played = play(computer, "python", code, number=3, on=when(at, go))
     for thread in threads:
         thread.join()
@@ -185,7 +185,7 @@ def test_nothing_new_begins_while_nobody_is_there_and_others_are_kept_out(make: 
     next(reports)
     with pytest.raises(TargetError, match=r"another oi-tui is connected to it"):
         second.targets.attach(left)
-    other = patch("oi_tui.runtimes.remote.place.compute_wire_version", return_value="other")
+    other = patch("oi_tui.runtimes.remote.remote_target.compute_wire_version", return_value="other")
     with other, pytest.raises(TargetError, match=r"another version of oi-tui \(0\..*end the process \d+"):
         second.targets.attach(left)
     assert second.targets.home == "local"

@@ -11,7 +11,7 @@ import pytest
 from oi_tui.file_changes import watcher
 from oi_tui.file_changes.snapshots import ChangeSet, FileChange, read_change_set
 from oi_tui.runtimes import Computer
-from oi_tui.runtimes.remote.files import FileError, PlaceFiles
+from oi_tui.runtimes.remote.files import FileError, TargetFiles
 from tests.runtimes.playing import play, until
 from tests.runtimes.remote.test_remote import far_folder, far_pid
 
@@ -46,7 +46,7 @@ def changed_by(computer: Computer, code: str, id: str = "c1") -> ChangeSet | Non
     return files.pop_changes()
 
 
-def files_of(computer: Computer) -> PlaceFiles:
+def files_of(computer: Computer) -> TargetFiles:
     files = computer.files_elsewhere
     assert files
     return files

@@ -12,7 +12,7 @@ from oi_tui.input.mentions import expand
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.remote import far_files, files, wire
 from oi_tui.runtimes.remote.file_answers import FileRefused
-from oi_tui.runtimes.remote.files import FileError, PlaceFiles
+from oi_tui.runtimes.remote.files import FileError, TargetFiles
 from tests.runtimes.playing import play, until
 from tests.runtimes.remote.test_remote import relay, through  # noqa: F401 -- fixtures
 from tests.servers.sshd import HOST
@@ -35,14 +35,14 @@ def here(tmp_path: Path) -> Path:
     return folder
 
 
-def files_of(computer: Computer) -> PlaceFiles:
+def files_of(computer: Computer) -> TargetFiles:
     found = computer.targets.files_on()
     assert found
     return found
 
 
 @pytest.fixture
-def place(make: Make, there: Path) -> PlaceFiles:
+def place(make: Make, there: Path) -> TargetFiles:
     return files_of(make(target=f"command:env -C {there}"))
 
 
@@ -55,7 +55,7 @@ SIZES = [0, 1, files.PART, files.PART * 9 + 7]
 
 @pytest.mark.parametrize("size", SIZES)
 def test_a_file_comes_and_goes_whole_with_its_mode(
-    place: PlaceFiles, there: Path, here: Path, size: int
+    place: TargetFiles, there: Path, here: Path, size: int
 ) -> None:
     data = os.urandom(size)
     (there / "a.bin").write_bytes(data)
@@ -101,7 +101,7 @@ def follow(copy: Iterator[tuple[int, int]], note: Callable[[int, int], object]) 
 
 
 def test_a_copy_that_was_stopped_is_not_there_and_is_continued(
-    place: PlaceFiles, there: Path, here: Path
+    place: TargetFiles, there: Path, here: Path
 ) -> None:
     data = os.urandom(40 * files.PART)
     (there / "a").write_bytes(data)
@@ -121,7 +121,7 @@ def test_a_copy_that_was_stopped_is_not_there_and_is_continued(
     assert (left(there), left(here)) == (["a", "b"], ["a"])
 
 
-def test_a_copy_of_another_file_is_never_continued(place: PlaceFiles, there: Path, here: Path) -> None:
+def test_a_copy_of_another_file_is_never_continued(place: TargetFiles, there: Path, here: Path) -> None:
     (there / "a").write_bytes(b"x" * 40 * files.PART)
     stopped_at(0.5, lambda stopped: place.get("a", here / "a", stopped))
     (there / "a").write_bytes(b"y" * 40 * files.PART)
@@ -165,7 +165,7 @@ def test_a_connection_that_is_cut_loses_no_file_and_the_copy_goes_on_later(
 
 
 def test_what_was_damaged_meanwhile_gets_no_name(
-    place: PlaceFiles, there: Path, here: Path, monkeypatch: pytest.MonkeyPatch
+    place: TargetFiles, there: Path, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (there / "a").write_bytes(b"x" * 40 * files.PART)
     stopped_at(0.5, lambda stopped: place.get("a", here / "a", stopped))
@@ -184,7 +184,7 @@ def test_what_was_damaged_meanwhile_gets_no_name(
     assert left(there) == ["a"]
 
 
-def test_no_file_is_replaced(place: PlaceFiles, there: Path, here: Path) -> None:
+def test_no_file_is_replaced(place: TargetFiles, there: Path, here: Path) -> None:
     (there / "a").write_text("theirs")
     (here / "a").write_text("ours")
     with pytest.raises(FileError, match="exists already"):
@@ -200,13 +200,13 @@ def test_no_file_is_replaced(place: PlaceFiles, there: Path, here: Path) -> None
 
 
 def test_a_folder_takes_the_name_of_the_file_and_no_name_leads_out_of_it(
-    place: PlaceFiles, there: Path, here: Path
+    place: TargetFiles, there: Path, here: Path
 ) -> None:
     (there / "in").mkdir()
     (here / "a").write_text("x")
     list(place.put(here / "a", "in", NEVER))
     assert (there / "in" / "a").read_text() == "x"
-    link = place._place.link
+    link = place._target.link
     assert link
     answer = link.ask("file", 10, what="new", path="in", key="0" * 16, size=1, name="../../out")
     assert Path(answer.path).parent == there / "in"  # type: ignore[attr-defined]
@@ -215,7 +215,7 @@ def test_a_folder_takes_the_name_of_the_file_and_no_name_leads_out_of_it(
     )
 
 
-def test_a_link_in_the_place_of_a_part_is_not_followed(place: PlaceFiles, there: Path, here: Path) -> None:
+def test_a_link_in_the_place_of_a_part_is_not_followed(place: TargetFiles, there: Path, here: Path) -> None:
     (there / "a").write_bytes(b"x" * 40 * files.PART)
     stopped_at(0.5, lambda stopped: place.get("a", here / "a", stopped))
     (part,) = here.iterdir()
@@ -229,7 +229,7 @@ def test_a_link_in_the_place_of_a_part_is_not_followed(place: PlaceFiles, there:
 
 
 def test_what_is_no_ordinary_file_or_too_large_is_refused(
-    place: PlaceFiles, there: Path, here: Path, monkeypatch: pytest.MonkeyPatch
+    place: TargetFiles, there: Path, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     os.mkfifo(there / "pipe")
     for name in ("pipe", "."):
@@ -249,7 +249,7 @@ def test_what_is_no_ordinary_file_or_too_large_is_refused(
 
 
 def test_a_file_that_does_not_fit_leaves_nothing_behind(
-    place: PlaceFiles, there: Path, here: Path, monkeypatch: pytest.MonkeyPatch
+    place: TargetFiles, there: Path, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(files, "LARGEST", 1 << 50)
     with (there / "large").open("wb") as file:
@@ -264,10 +264,10 @@ def test_a_file_that_does_not_fit_leaves_nothing_behind(
 
 
 def test_a_lying_far_end_cannot_bring_more_than_it_said(
-    place: PlaceFiles, there: Path, here: Path, monkeypatch: pytest.MonkeyPatch
+    place: TargetFiles, there: Path, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (there / "a").write_bytes(b"x" * 10)
-    link = place._place.link
+    link = place._target.link
     assert link
     begin = link.begin
 
@@ -283,7 +283,7 @@ def test_a_lying_far_end_cannot_bring_more_than_it_said(
     assert not (here / "a").exists()
 
 
-def test_names_of_the_target_are_listed_as_they_are_typed(place: PlaceFiles, there: Path) -> None:
+def test_names_of_the_target_are_listed_as_they_are_typed(place: TargetFiles, there: Path) -> None:
     (there / "data").mkdir()
     (there / "data" / "a.csv").touch()
     (there / "data.txt").touch()
@@ -297,7 +297,7 @@ def test_names_of_the_target_are_listed_as_they_are_typed(place: PlaceFiles, the
 
 
 def test_a_mention_names_the_file_of_the_target_and_says_where_only_ours_is(
-    place: PlaceFiles, there: Path, here: Path
+    place: TargetFiles, there: Path, here: Path
 ) -> None:
     (there / "a.csv").touch()
     (here / "ours.csv").touch()
@@ -323,5 +323,5 @@ def test_code_runs_while_a_file_is_copied(make: Make, there: Path, here: Path) -
     assert play(computer, "python", "print(6 * 7)").text == "42\n"
     list(copy)
     assert (here / "a").read_bytes() == data
-    link = computer.targets.place.link  # type: ignore[union-attr]
+    link = computer.targets.remote.link  # type: ignore[union-attr]
     until(lambda: not link._answers)

@@ -226,7 +226,7 @@ def test_a_thread_that_runs_code_leaves_no_event_loop_open(
 
 
 def test_a_kernel_that_is_held_up_has_not_ended(computer: Computer, kernel: tuple[Path, int]) -> None:
-    client = computer.targets.place.client._client  # type: ignore[union-attr]
+    client = computer.targets.remote.client._client  # type: ignore[union-attr]
 
     def hold_up(_: Report, so_far: str) -> None:
         if "go" in so_far and not held:

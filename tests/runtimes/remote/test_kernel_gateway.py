@@ -63,7 +63,7 @@ def kernels(server: Jupyter) -> list[dict[str, Any]]:
 
 
 def id_of(computer: Computer) -> str:
-    return str(computer.targets.place.find_program("python")).rpartition("#")[2]  # type: ignore[union-attr]
+    return str(computer.targets.remote.find_program("python")).rpartition("#")[2]  # type: ignore[union-attr]
 
 
 def process_of(computer: Computer) -> int:

@@ -21,7 +21,7 @@ from oi_tui.engine.review.permissions import Permission, Permissions
 from oi_tui.messages import Displayed, Printed, Report, RunEnded, Stopping
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.remote import askpass, bundle, connecting, far, known_targets, ssh_hosts, wire
-from oi_tui.runtimes.remote.place import RemotePlace
+from oi_tui.runtimes.remote.remote_target import RemoteTarget
 from oi_tui.runtimes.remote.target import CONTAINER_PROGRAMS, TargetError, parse
 from tests.runtimes.playing import alive, children, holds_once, marked, play, until
 from tests.servers.sshd import HOST, Sshd, write_ssh
@@ -50,8 +50,8 @@ def through(make: Make, relay: Path) -> Callable[..., Computer]:
 
 def far_pid(computer: Computer) -> int:
     """The far end's own process, which is on this machine after all."""
-    assert computer.targets.place
-    return int(computer.targets.place._here["pid"])
+    assert computer.targets.remote
+    return int(computer.targets.remote._here["pid"])
 
 
 def far_folder(pid: int) -> Path:
@@ -91,9 +91,9 @@ def test_a_killed_end_leaves_nothing(make: Make, who: str, when: str) -> None:
     folder, below = far_folder(pid), everything_below(pid)
     assert folder.is_dir()
     until(lambda: len(marked(seconds)) == 2)
-    assert computer.targets.place
-    assert computer.targets.place.link
-    victim = {"far end": pid, "connection": computer.targets.place.link._program.pid}[who]
+    assert computer.targets.remote
+    assert computer.targets.remote.link
+    victim = {"far end": pid, "connection": computer.targets.remote.link._program.pid}[who]
 
     def strike(report: Report, so_far: str) -> None:
         if "go" in so_far and alive(victim):
@@ -120,7 +120,7 @@ def test_a_killed_application_leaves_nothing(tmp_path: Path) -> None:
         "from oi_tui.runtimes import Computer\n"
         f"computer = Computer(cwd=Path({str(tmp_path)!r}), target='command:env')\n"
         f"list(computer.run('shell', 'setsid sleep {seconds} & echo'))\n"
-        "print(computer.targets.place._here['pid'], flush=True)\n"
+        "print(computer.targets.remote._here['pid'], flush=True)\n"
         f"list(computer.run('python', 'import os; os.system(\"sleep {seconds}\")'))\n"
     )
     application = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
@@ -323,9 +323,9 @@ def test_code_runs_in_a_container_with_nothing_but_python(
     assert (
         "hello Ada" in play(computer, "shell", "read -p 'name? ' n; echo hello $n", answers=("Ada\n",)).text
     )
-    assert computer.targets.place
-    assert computer.targets.place.link
-    below = everything_below(computer.targets.place.link._program.pid)
+    assert computer.targets.remote
+    assert computer.targets.remote.link
+    below = everything_below(computer.targets.remote.link._program.pid)
     computer.close()
     until(lambda: not any(map(alive, below)))
 
@@ -583,9 +583,9 @@ def test_a_host_behind_a_jump_host_is_reached(make: Make, sshd: Path, tmp_path: 
     config.write_text(f"{server}\n{behind}")
     computer = make(target=f"command:ssh -F {config} -o BatchMode=yes behind")
     assert play(computer, "python", "print(6 * 7)").text == "42\n"
-    assert computer.targets.place
-    assert computer.targets.place.link
-    below = everything_below(computer.targets.place.link._program.pid)
+    assert computer.targets.remote
+    assert computer.targets.remote.link
+    below = everything_below(computer.targets.remote.link._program.pid)
     # The ssh that leads through the jump host is another process.
     assert len(below) > 1
     computer.close()
@@ -917,8 +917,8 @@ BAD_REQUESTS: list[dict[str, Any]] = [
 def test_a_bad_request_gets_an_error_and_ends_nothing(make: Make) -> None:
     computer = make(target="command:env")
     play(computer, "python", "memory = 41")
-    assert computer.targets.place
-    link = computer.targets.place.link
+    assert computer.targets.remote
+    link = computer.targets.remote.link
     assert link
     for number, request in enumerate(BAD_REQUESTS, start=900_000):
         answers: queue.Queue[object] = queue.Queue()
@@ -926,13 +926,13 @@ def test_a_bad_request_gets_an_error_and_ends_nothing(make: Make) -> None:
         link._send_bytes(wire.frame({**request, "id": number}))
         assert answers.get(timeout=10) is None, request
     assert play(computer, "python", "print(memory + 1)").text == "42\n"
-    assert computer.targets.place.link is link
+    assert computer.targets.remote.link is link
 
 
 def test_a_run_that_cannot_begin_there_ends_with_the_reason(make: Make) -> None:
     computer = make(target="command:env")
-    assert computer.targets.place
-    link = computer.targets.place.link
+    assert computer.targets.remote
+    link = computer.targets.remote.link
     assert link
     (ended,) = link.run("klingon", "x").read_reports(10) or ()
     assert ended == RunEnded("failed", 0.0, "env: ValueError: unknown language 'klingon'")
@@ -974,7 +974,7 @@ def test_a_connection_that_breaks_anywhere_in_a_frame_loses_the_run_and_never_re
         if played.state == "lost":
             assert "Python and its variables there are lost" in played.reason
         assert (tmp_path / "runs").read_text() == "run\n" * (cut + 1)
-        place = computer.targets.place
+        place = computer.targets.remote
         until(lambda place=place: place.link is None)
 
 
@@ -1205,8 +1205,8 @@ def test_nobody_waits_for_variables_of_a_silent_far_end(
     play(computer, "python", "x = 1")
     monkeypatch.setattr(wire, "QUIET", 0.5)
     (relay / "cut").touch()
-    place = computer.targets.place
-    assert isinstance(place, RemotePlace)
+    place = computer.targets.remote
+    assert isinstance(place, RemoteTarget)
     until(lambda: place.link and place.link.silent_for > 0.5)
     began = time.monotonic()
     assert [memory.state for memory in computer.inspector.read_memories() if memory.language == "python"] == [

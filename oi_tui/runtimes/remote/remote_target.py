@@ -1,4 +1,4 @@
-"""A place where languages run: what is there, the connection to it, and how it is named."""
+"""A connected target: what is there, the connection to it, and how it is named."""
 
 import contextlib
 import os
@@ -16,7 +16,7 @@ from oi_tui.runtimes.remote import left_targets, wire
 from oi_tui.runtimes.remote.askpass import Ask
 from oi_tui.runtimes.remote.bundle import compute_wire_version
 from oi_tui.runtimes.remote.connecting import StopSignal
-from oi_tui.runtimes.remote.files import PlaceFiles
+from oi_tui.runtimes.remote.files import TargetFiles
 from oi_tui.runtimes.remote.left_targets import LeftTarget
 from oi_tui.runtimes.remote.link import LeftRun, Link
 from oi_tui.runtimes.remote.runtime import RemoteRuntime
@@ -42,7 +42,7 @@ class CombinedStopSignal:
         return any(event.is_set() for event in self._events)
 
 
-class RemotePlace:
+class RemoteTarget:
     """A target at work. Made, it is connected. Raises TargetError where it cannot be.
 
     `cwd` is where the connecting program starts, `hidden` are the variables of our environment that it does
@@ -96,7 +96,7 @@ class RemotePlace:
         self._here: Frame = {}
         self._described: dict[str, str] = {}
         self._ask = ask
-        self.files: PlaceFiles | None = PlaceFiles(self)
+        self.files: TargetFiles | None = TargetFiles(self)
         self.connect(stopped or threading.Event())
         # Later, the screen is where ssh would ask.
         self._ask = None
@@ -277,7 +277,7 @@ class RemotePlace:
 
     @property
     def where(self) -> str:
-        """The place in words, as `on gpu1 as ana, /scratch/ana`."""
+        """The target in words, as `on gpu1 as ana, /scratch/ana`."""
         # A name there may hold anything, also line breaks.
         user, folder = (
             one_line(str(self._here.get(name, "?")), _LONGEST_NAME) for name in ("user", "folder")

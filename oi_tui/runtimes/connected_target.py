@@ -1,4 +1,4 @@
-"""The interface of a place where code runs other than this machine: a far end, or a Jupyter kernel."""
+"""The interface of a target that is connected: a far end, or a Jupyter kernel."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
@@ -6,22 +6,22 @@ from typing import TYPE_CHECKING, Protocol
 from oi_tui.runtimes.language import Language, Runtime
 
 if TYPE_CHECKING:
-    from oi_tui.runtimes.remote.files import PlaceFiles
+    from oi_tui.runtimes.remote.files import TargetFiles
     from oi_tui.runtimes.remote.link import LeftRun
 
 
-class Place(Protocol):
+class ConnectedTarget(Protocol):
     """Where code runs, if not here."""
 
-    #: The place as a person types it, and in a word or two.
+    #: The target as a person types it, and in a word or two.
     spelling: str
     title: str
     #: The files there; None where they cannot be reached.
-    files: "PlaceFiles | None"
+    files: "TargetFiles | None"
 
     @property
     def where(self) -> str:
-        """The place in words, as `on gpu1 as ana, /scratch/ana`."""
+        """The target in words, as `on gpu1 as ana, /scratch/ana`."""
 
     @property
     def folder(self) -> str:
@@ -33,7 +33,7 @@ class Place(Protocol):
 
     @property
     def languages(self) -> Sequence[Language]:
-        """Every language that the place could have."""
+        """Every language that the target could have."""
 
     def find_program(self, language: str) -> str | None:
         """The language's program there; None where it is missing."""
