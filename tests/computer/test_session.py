@@ -34,7 +34,7 @@ def test_it_is_reported_once_why_code_stops_wherever_the_interrupt_comes(
 ) -> None:
     monkeypatch.setattr(cells, "_when_stopped", [])
     monkeypatch.setattr(cells, "_when_ended", [])
-    monkeypatch.setattr(DesktopSession, "_tell", lambda *_: None)  # there is no guard
+    monkeypatch.setattr(DesktopSession, "_send_to_guard", lambda *_: None)  # there is no guard
     pointer = Pointer()
     session = DesktopSession(pointer)  # type: ignore[arg-type]
     session.move(50, 50)
@@ -57,7 +57,7 @@ def test_a_hand_at_the_moment_of_a_movement_is_told_from_an_edge(
 ) -> None:
     monkeypatch.setattr(cells, "_when_stopped", [])
     monkeypatch.setattr(cells, "_when_ended", [])
-    monkeypatch.setattr(DesktopSession, "_tell", lambda *_: None)  # there is no guard
+    monkeypatch.setattr(DesktopSession, "_send_to_guard", lambda *_: None)  # there is no guard
     stops: list[bool] = []
     monkeypatch.setattr(bridge, "stop", lambda: stops.append(True))
 
