@@ -95,8 +95,8 @@ def follow(computer: Computer, runs: Iterable[LeftRun], stop_at: str | None = No
 
 
 def numbers(*texts: str) -> list[str]:
-    """The lines that are numbers; one may begin in one text and end in the next."""
-    return [line for line in "".join(texts).split("\n") if line.isdecimal()]
+    """The lines that are numbers; one may begin in one text and end in the next, also between \\r and \\n."""
+    return [line for line in "".join(texts).replace("\r\n", "\n").split("\n") if line.isdecimal()]
 
 
 @pytest.mark.needs("ssh", "sshd")

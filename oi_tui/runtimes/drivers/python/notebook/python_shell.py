@@ -302,8 +302,6 @@ class InteractiveShell:
 
     def mktempfile(self, data=None, prefix="ipython_edit_"):
         """Return the path of a new file with this text."""
-        import os
-
         number, path = import_quietly("tempfile").mkstemp(suffix=".py", prefix=prefix)
         with os.fdopen(number, "w") as file:
             file.write(data or "")

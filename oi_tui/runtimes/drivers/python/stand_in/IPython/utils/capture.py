@@ -16,7 +16,7 @@ class capture_output:
 
     def __enter__(self):
         """Begin; return what is kept."""
-        self._keeping = builtins.get_ipython()._keep_output(self.stdout, self.stderr, self.display)
+        self._keeping = builtins.get_ipython()._capture_output(self.stdout, self.stderr, self.display)
         return self._keeping.__enter__()
 
     def __exit__(self, *error):
