@@ -2,6 +2,7 @@
 
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,7 @@ def test_a_signal_that_comes_as_the_editor_starts_ends_the_editor(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     editor = tmp_path / "editor"
-    editor.write_text("#!/bin/sh\nexec sleep 20\n")
+    editor.write_text(f"#!{sys.executable}\nimport time\ntime.sleep(20)\n")
     editor.chmod(0o700)
     monkeypatch.setattr(subprocess, "Popen", SignalAtStart)
     assert external_editor._run_until_signal([str(editor)]) == -signal.SIGTERM
