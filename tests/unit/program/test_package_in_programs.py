@@ -570,7 +570,8 @@ def test_ctrl_c_in_a_script_ends_the_run_and_keeps_what_it_printed(interpreter: 
         stream.throw(KeyboardInterrupt)
     code, output = interpreter.messages[1:3]
     assert code["state"] == "interrupted"
-    assert output["content"].startswith("began\n")
+    # The interrupt may come before the end of the line.
+    assert output["content"].startswith("began")
     assert interpreter.chat("again", display=False)[0]["content"] == "Done."
 
 
