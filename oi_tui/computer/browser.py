@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import shutil
 import time
@@ -274,10 +275,10 @@ class Browser(Tool):
         """What a script says in the page, and in each frame."""
         with _translate_errors():
             first, *others = self._list_frames(self._load())
-            answers = [first.evaluate(script)]
+            answers = [_run_script(first, script, _ANSWER_SECONDS)]
             for frame in others:
                 with contextlib.suppress(Exception):
-                    answers.append(frame.evaluate(script))
+                    answers.append(_run_script(frame, script, _FRAME_SECONDS))
         return answers
 
     # -- what the browser tells while Playwright is called
@@ -363,6 +364,20 @@ def _answers(place: Any, seconds: float) -> bool:
             raise
         return False
     return True
+
+
+def _run_script(frame: Any, script: str, seconds: float) -> Any:
+    """Return what a script says in a page or a frame. Raises ComputerError where the page does not answer.
+
+    Playwright's `evaluate` has no time limit, and would wait for ever for a page that begins to hang.
+    """
+    try:
+        text = frame.wait_for_function(f"() => JSON.stringify(({script})())", timeout=seconds * 1000)
+    except Exception as error:
+        if type(error).__name__ != "TimeoutError":
+            raise
+        raise ComputerError(_HUNG) from None
+    return json.loads(text.json_value())
 
 
 def _count(place: Any) -> int:

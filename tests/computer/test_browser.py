@@ -186,6 +186,20 @@ def test_a_page_whose_script_never_ends_can_be_left(
     assert "Top" in page.read()
 
 
+@pytest.mark.slow
+def test_a_page_that_begins_to_hang_after_it_was_checked_is_not_waited_for_without_end(
+    page: Browser, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(browser_module, "_ANSWER_SECONDS", 1.0)
+    page.go_to_url(address + "endless")
+    with monkeypatch.context() as unchecked:
+        unchecked.setattr(browser_module, "_answers", lambda *_: True)
+        problem = until(lambda: find_problem(page), "the page to hang")
+    assert "does not answer: a script on it may run without end" in problem
+    page.go_to_url(address + "more")
+    assert "Top" in page.read()
+
+
 def test_what_cannot_be_done_is_a_sentence_and_nothing_is_clicked(page: Browser) -> None:
     for name, count in (("Nowhere", 0), ("Delete", 2)):
         text = rf"'{name}' is on the page {count} times\. Nothing was done"

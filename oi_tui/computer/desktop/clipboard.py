@@ -68,9 +68,10 @@ def read(selection: str) -> str:
     reading = _find_program()[0]
     place = "clipboard" if selection == "clipboard" else "selection"
     formats = _FORMATS.get(reading[0])
+    text = _run(reading, selection)
+    # Listed after it was read: a password manager may copy something at any moment.
     if formats and _PASSWORD_FORMAT in _run(formats, selection).split():
         raise ComputerError(_SECRET.format(place, "what a password manager copied"))
-    text = _run(reading, selection)
     if has_secret(text.strip()):
         raise ComputerError(_SECRET.format(place, "what looks like a password or a key"))
     return text

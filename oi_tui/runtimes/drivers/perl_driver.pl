@@ -53,9 +53,10 @@ sub spell {
 	return "\"$text\"";
 }
 
-# What a cell held back is out before its end is reported.
+# What a cell held back is out before its end is reported; also what an interrupt kept from being written, which only
+# switching this on writes.
 sub let_out {
-	select((select($_), $| = 1)[0]) for *STDERR, *STDOUT;
+	select((select($_), $| = 0, $| = 1)[0]) for *STDERR, *STDOUT;
 }
 
 # The terminal and the channel, opened anew where a program has closed them.

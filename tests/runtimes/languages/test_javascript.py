@@ -385,7 +385,8 @@ const big = Array.from({ length: 200000 }, (_, n) => ({ n }));
 
 
 def test_tables_are_opened_page_by_page(node: Computer) -> None:
-    assert play(node, "javascript", TABLES).state == "finished"
+    played = play(node, "javascript", TABLES)
+    assert (played.text, played.state) == ("", "finished")
     table = node.inspector.open_table("javascript", "sales")
     shape = table.shape(TableQuery())
     assert [(column.name, column.type, column.numeric) for column in shape.columns] == [

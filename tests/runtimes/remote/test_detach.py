@@ -139,13 +139,13 @@ def test_a_run_that_was_left_goes_on_and_another_process_gets_all_of_its_output(
 def test_what_was_left_can_be_stopped_typed_to_and_left_again(make: Make) -> None:
     computer = make(target="command:env")
     pid = far_pid(computer)
-    _, left = leave(computer, f"print('go')\nname = input('name? ')\n{WAIT}", "name?")
+    _, left = leave(computer, f"print('go')\nname = input('name? ')\nprint('hello', name)\n{WAIT}", "name?")
     back = make()
     (run,) = back.targets.attach(left)
     # It is ours now; it comes back when it is left again.
     assert left_targets.list_shown() == []
     assert run.is_running
-    played = follow(back, [run], stop_at="Ada")
+    played = follow(back, [run], stop_at="hello Ada")
     assert played.state == "interrupted"
     assert not played.reason.startswith(DETACHED)
     assert play(back, "python", "print(name)").text == "Ada\n"
