@@ -353,7 +353,7 @@ class OiTui(ImageSupportMixin, IdleClock):
         """Leave with a sentence; Textual's own page would show the values of variables, keys among them.
 
         A screen that is closed misses some of its widgets; what looks for them then ends nothing, such as a
-        search that still goes on.
+        search that is still running.
         """
         cause: BaseException = error
         node = active_message_pump.get(None)

@@ -12,7 +12,7 @@ const { rewriteImports } = require('./javascript_imports.js');
 const { stripTypes } = require('./javascript_types.js');
 const { watch } = require('./javascript_variables.js');
 
-const { setTimeout: later } = globalThis;
+const { setTimeout: later, clearTimeout: endLater } = globalThis;
 const { Promise } = globalThis;
 const [folder] = Deno.args;
 const leaveProcess = Deno.exit;
@@ -43,6 +43,9 @@ Error.prepareStackTrace = (error, frames) => {
   return `${error}${lines.join('')}`;
 };
 
+// Made now, so that it is not one of the things that a run begins and waits for.
+const { stdin } = process;
+
 let asked = 0;
 const answers = new Map();
 const ask = (question) =>
@@ -62,11 +65,10 @@ async function evaluate(run, place) {
   const first = 'await __oi.turn(); ';
   place((row, column) => origin(row, row === 1 ? Math.max(1, column - first.length) : column));
   const source = `${first}${rewriteImports(code)}\n//# sourceURL=${run.url}`;
-  const { interrupted, syntax, line: wrong, error, thrown, value, taken } = await ask({ evaluate: source, nonce: run.nonce });
+  const { interrupted, syntax, line: wrong, error, value } = await ask({ evaluate: source, nonce: run.nonce });
   if (interrupted) throw new Interrupted();
   if (syntax) throw new Problem(syntax, origin(wrong, 1)[0]);
-  if (taken) return take();
-  if (error) throw held === undefined ? thrown : take();
+  if (error) throw value;
   return value;
 }
 
@@ -76,17 +78,13 @@ async function afterOthers() {
   for (let turn = 0; turn < 30; turn++) await null;
 }
 
-let held;
-const take = () => {
-  const value = held;
-  held = undefined;
-  return value;
-};
+// The objects that answers are about, by the number of the question. The inspector hands them over, messages cannot.
+const held = new Map();
 
 // With an inspector attached, an event loop that has become empty cannot be used again. So count what keeps it busy.
 const busy = () => process.getActiveResourcesInfo().filter((name) => /Pipe|TCP|ChildProcess/.test(name) && !/Server/.test(name)).length;
 async function rest(areTimersOver) {
-  while (!areTimersOver() || busy() > before || process.stdin.readableFlowing) {
+  while (!areTimersOver() || busy() > before || stdin.readableFlowing) {
     await new Promise((resolve) => later(resolve, 15));
   }
 }
@@ -94,13 +92,12 @@ let before = 0;
 
 async function remember(question, name) {
   const { names } = await ask({ names: true });
-  await ask({ reach: names });
-  const getters = take() || [];
+  const { value: getters = [] } = await ask({ reach: names });
   reachable = new Map(names.map((name, at) => [name, getters[at]]));
   return memory[question](name);
 }
 
-const { leave, endTimers } = serve({
+const { leave, send, endTimers } = serve({
   folder,
   worker,
   evaluate,
@@ -113,6 +110,42 @@ const { leave, endTimers } = serve({
   tables: (value) => (Array.isArray(value) ? remember('shown', value) : null),
 });
 Deno.exit = leave;
+
+// Deno watches its terminal for reading and writing in one, so nobody outside sees whether a program reads `stdin`. This
+// tells, a moment later, so that the question is printed. Whoever reads on after an answer asks again.
+function tellReading(handle) {
+  const { readStart, readStop, onread } = handle;
+  let telling;
+  let isTold = false;
+  const begin = () => {
+    if (isTold || telling !== undefined) return;
+    telling = later(() => {
+      telling = undefined;
+      isTold = true;
+      send({ event: 'input' }, true);
+    }, 40);
+  };
+  const end = () => {
+    endLater(telling);
+    telling = undefined;
+    if (isTold) send({ event: 'input_end' }, true);
+    isTold = false;
+  };
+  handle.readStart = () => {
+    begin();
+    return readStart.call(handle);
+  };
+  handle.readStop = () => {
+    end();
+    return readStop.call(handle);
+  };
+  handle.onread = (...given) => {
+    end();
+    onread.apply(handle, given);
+    if (handle.reading) begin();
+  };
+}
+tellReading(stdin._handle);
 // What the worker has the inspector call. A turn of the event loop is needed: the inspector is at work in this one.
 Object.assign(globalThis.__oi, {
   endTimers,
@@ -129,9 +162,7 @@ Object.assign(globalThis.__oi, {
         afterOthers().then(resolve);
       }, 0);
     }),
-  hold: (value) => {
-    held = value;
-  },
+  hold: (number, value) => void held.set(number, value),
 });
 // The names of let, const and class when that was asked last, each with a function that gives its value.
 let reachable = new Map();
@@ -140,7 +171,9 @@ worker.on('message', (message) => {
   if (message.answered) {
     const resolve = answers.get(message.answered);
     answers.delete(message.answered);
-    resolve(message.answer);
+    const value = held.has(message.answered) ? held.get(message.answered) : message.answer.value;
+    held.delete(message.answered);
+    resolve({ ...message.answer, value });
   } else if (message.ping) worker.postMessage({ pong: message.ping });
 });
 worker.on('exit', () => leaveProcess(0));

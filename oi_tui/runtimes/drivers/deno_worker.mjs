@@ -71,44 +71,44 @@ const settlePause = async () => {
   while (pausing) await isIdle();
 };
 
-const hold = async (objectId) => {
+const hold = async (number, objectId) => {
   await settlePause();
-  await post('Runtime.callFunctionOn', { objectId, functionDeclaration: 'function (value) { __oi.hold(value) }', arguments: [{ objectId }] });
+  const functionDeclaration = 'function (number, value) { __oi.hold(number, value) }';
+  await post('Runtime.callFunctionOn', { objectId, functionDeclaration, arguments: [{ value: number }, { objectId }] });
 };
 
 // A value that is no object comes as it is; JSON has no words for some.
-async function outcomeOf({ type, value, unserializableValue, objectId }) {
+async function outcomeOf(number, { type, value, unserializableValue, objectId }) {
   if (objectId) {
-    await hold(objectId);
-    return { taken: true };
+    await hold(number, objectId);
+    return {};
   }
   if (unserializableValue === undefined) return { value: type === 'undefined' ? undefined : value };
   return { value: unserializableValue.endsWith('n') ? BigInt(unserializableValue.slice(0, -1)) : Number(unserializableValue) };
 }
 
-async function evaluate(expression) {
+async function evaluate(number, expression) {
   const mine = run;
   await settlePause();
   if (run !== mine || mine.interrupted) return { interrupted: true };
   const { result = {}, exceptionDetails } = await post('Runtime.evaluate', { contextId, expression, objectGroup: 'cell', replMode: true, awaitPromise: true });
   clearInterval(mine.sampler);
-  if (!exceptionDetails) return outcomeOf(result);
+  if (!exceptionDetails) return outcomeOf(number, result);
   const { exception = {}, lineNumber, text } = exceptionDetails;
   const isSyntax = exception.className === 'SyntaxError' && !exceptionDetails.stackTrace;
   if (isSyntax) return { syntax: exception.description.split('\n')[0], line: lineNumber + 1 };
   if (!exception.type) return { syntax: text, line: lineNumber + 1 };
-  const outcome = await outcomeOf(exception);
-  return outcome.taken ? { error: true } : { error: true, thrown: outcome.value };
+  return { error: true, ...(await outcomeOf(number, exception)) };
 }
 
 async function ask(question) {
-  if (question.evaluate) return evaluate(question.evaluate);
+  if (question.evaluate) return evaluate(question.asked, question.evaluate);
   if (question.names) return { names: (await post('Runtime.globalLexicalScopeNames', { executionContextId: contextId })).names || [] };
   await settlePause();
   const { result = {} } = await post('Runtime.evaluate', { contextId, expression: `[${question.reach.map((name) => `() => ${name}`)}]`, objectGroup: 'memory' });
-  if (result.objectId) await hold(result.objectId);
+  if (result.objectId) await hold(question.asked, result.objectId);
   await post('Runtime.releaseObjectGroup', { objectGroup: 'memory' });
-  return true;
+  return {};
 }
 
 // Code that computes is terminated where it is seen to run. What only waits, so that the main thread answers, is left.

@@ -25,6 +25,8 @@ _TERMINAL_OF_ONES_OWN = os.makedev(5, 0)  # /dev/tty
 #: times a second, and reading the whole process table would take most of the time of that.
 _LISTS_CHILDREN = Path("/proc/thread-self/children").exists()
 _POLLIN = 0x001
+#: Reading, writing and edges (EPOLLIN, EPOLLOUT, EPOLLET).
+_WATCHED_ONCE = 0x80000005
 
 
 def list_descendants(pid: int) -> list[int]:
@@ -344,9 +346,14 @@ def _select_any(pid: int, highest: int, address: int, terminal: int) -> bool:
 
 
 def _list_watched(pid: int, number: int) -> Iterator[int]:
-    """The descriptors that an epoll descriptor waits on for something to read."""
+    """The descriptors that an epoll descriptor waits on for something to read.
+
+    Runtimes such as that of Deno watch a terminal once for all, for reading and writing, also where the
+    program only writes.
+    """
     for line in Path(f"/proc/{pid}/fdinfo/{number}").read_text().splitlines():
         if line.startswith("tfd:"):
             words = line.split()
-            if int(words[3], 16) & _POLLIN:
+            events = int(words[3], 16)
+            if events & _POLLIN and events & _WATCHED_ONCE != _WATCHED_ONCE:
                 yield int(words[1])

@@ -85,7 +85,7 @@ class InputWatch:
         self._process.terminal.accept_any_line(False)
         self._state = Waiting.REPORTED
         self._asked_at = time.monotonic()
-        self._masked = bool(event.get("masked"))
+        self._masked = not self._process.terminal.echoing
         prompt = event.get("prompt", self._output.prompt)
         self._report(InputRequested(str(prompt), self._masked))
 

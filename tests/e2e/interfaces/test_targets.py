@@ -186,11 +186,10 @@ def test_with_the_sandbox_on_no_copy_follows_a_link_out_of_the_folder(
     program.send("%sandbox on\n")
     program.wait_for("Sandbox on")
     for command, name in (("%put", "results.csv"), ("%get", "a.txt sub/a.txt")):
-        program.wait_for("> ")
         # The line before is put back, to be changed.
         program.send(f"\x15{command} {target} {name}\n")
         refused = f"{name.split()[-1]}leadsoutofthefolder"
-        program.wait_for(lambda screen, refused=refused: refused in "".join(screen.split()))
+        program.wait_for(lambda screen, refused=refused: ">" in "".join(screen.split()).partition(refused)[2])
     program.send(f"\x15%put {target} {private}/key named\n")
     program.wait_for("Copied")
     assert sorted(path.name for path in there.iterdir()) == ["a.txt", "named"]

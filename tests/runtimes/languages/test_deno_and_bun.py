@@ -38,6 +38,33 @@ def test_they_are_here_where_they_are_new_enough(
 
 
 @BOTH
+def test_a_cell_that_only_waits_asks_for_no_input(shared: Computer, language: str) -> None:
+    code = (
+        "process.stdout.write('on ')\nawait new Promise((done) => setTimeout(done, 700))\nconsole.log('off')"
+    )
+    for _ in range(2):
+        played = play(shared, language, code)
+        assert (played.text, played.asked) == ("on off\n", [])
+
+
+@pytest.mark.needs("deno")
+def test_each_line_that_a_cell_reads_is_asked_for(shared: Computer) -> None:
+    code = (
+        "var lines = []; process.stdin.resume()\n"
+        "await new Promise((done) => process.stdin.on('data', (piece) => {\n"
+        "  if (lines.push(String(piece).trim()) < 2) return\n"
+        "  process.stdin.removeAllListeners('data').pause()\n"
+        "  done()\n"
+        "}))\n"
+        "console.log(lines.join(' and '))"
+    )
+    for _ in range(2):
+        played = play(shared, "deno", code, answers=("Ada\n", "Bob\n"))
+        assert played.text.endswith("Ada and Bob\n")
+        assert [asked.masked for asked in played.asked] == [False, False]
+
+
+@BOTH
 def test_cells_are_typescript_and_keep_their_names(make: Make, language: str) -> None:
     (computer := make()).cwd.joinpath("part.ts").write_text("export const three: number = 3\n")
     cells = [

@@ -261,8 +261,11 @@ def test_what_the_driver_reports_is_reported_at_once_and_not_looked_for(watch: W
     assert len(watch.reports) == 4
 
 
-def test_the_driver_may_say_the_prompt_and_that_it_is_hidden(watch: Watch) -> None:
-    watch.watch.begin({"event": "input", "prompt": "pin", "masked": True})
+def test_the_driver_may_say_the_prompt_and_the_terminal_that_the_answer_is_hidden(
+    watch: Watch,
+) -> None:
+    watch.process.terminal.echoing = False
+    watch.watch.begin({"event": "input", "prompt": "pin"})
     assert watch.reports == [InputRequested("pin", True)]
     watch.watch.typed("12\n")
     assert watch.hidden == {"12"}
