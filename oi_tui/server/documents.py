@@ -143,7 +143,18 @@ def _describe_events() -> Document:
         for name in names:
             properties[name] = _describe_message() if name == "message" else {}
         schemas.append({"type": "object", "title": kind.__name__, "properties": properties})
-    state = ("number", "id", "title", "created", "busy", "waiting", "messages", "question", "input")
+    state = (
+        "number",
+        "id",
+        "conversation",
+        "title",
+        "created",
+        "busy",
+        "waiting",
+        "messages",
+        "question",
+        "input",
+    )
     properties = {"event": {"const": "state"}, **{name: {} for name in state}}
     schemas.append({"type": "object", "title": "State", "properties": properties})
     return {"oneOf": schemas}

@@ -116,6 +116,7 @@ def describe_session(session: HostedSession) -> dict[str, Any]:
     """Return a session as an entry of a list."""
     return {
         "id": session.id,
+        "conversation": session.backend.conversation,
         "title": session.backend.title[:200],
         "created": session.created,
         "busy": session.busy,

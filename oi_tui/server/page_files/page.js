@@ -8,10 +8,12 @@ import { values } from "./table.js";
 const byId = (id) => document.getElementById(id);
 const LONGEST = 100_000; // characters of output that are shown while a program prints; its end brings both ends
 const SCRIPT = /<script\b/i;
+const UNKNOWN = 1008; // the server closes a connection with this code where it does not know the session
 const GUARD = 400; // ms in which a tap that was meant for something else cannot answer a question
 
 let token = takeToken();
-let session = "default";
+// The session of the page. The browser keeps it with the entry of its history, also where it loads the page again.
+let place = history.state || { session: "default" };
 let socket = null;
 let last = null; // the number of the newest event
 let wait = 500;
@@ -22,7 +24,7 @@ let sentWords = ""; // the message that no event has confirmed
 let restoredWords = ""; // the same, once it stands in the prompt again
 let sentInput = null; // what a program was answered that no event has confirmed
 const conversations = makeNavigator({
-  ask, open, session: () => session, mayAsk: () => token !== "", fail: (text) => note(text, "error"),
+  ask, open, session: () => place.session, mayAsk: () => token !== "", fail: (text) => note(text, "error"),
 });
 const shown = new Map(); // message id -> {message, element}
 
@@ -30,7 +32,7 @@ function takeToken() {
   const given = new URLSearchParams(location.hash.slice(1)).get("token");
   if (given) {
     sessionStorage.setItem("token", given);
-    history.replaceState(null, "", location.pathname);
+    history.replaceState(history.state, "", location.pathname);
   }
   return given || sessionStorage.getItem("token") || "";
 }
@@ -45,6 +47,8 @@ async function ask(path, options = {}) {
 function login() {
   token = "";
   sessionStorage.removeItem("token");
+  closeQuestion();
+  setInput(null);
   byId("login").hidden = false;
   byId("prompt").hidden = true;
   byId("token").focus();
@@ -58,7 +62,7 @@ function connect() {
   const scheme = location.protocol === "https:" ? "wss" : "ws";
   const after = last === null ? "" : `?after=${last}`;
   const made = new WebSocket(
-    `${scheme}://${location.host}/v1/sessions/${session}/events${after}`,
+    `${scheme}://${location.host}/v1/sessions/${place.session}/events${after}`,
     ["oi-tui", `oi-tui.token.${token}`],
   );
   socket = made;
@@ -71,8 +75,10 @@ function connect() {
     if (sentInput) setInput(sentInput);
   };
   made.onmessage = (event) => { if (made === socket) take(JSON.parse(event.data)); };
-  made.onclose = async () => {
+  made.onclose = ({ code }) => {
     if (made !== socket) return;
+    if (code === UNKNOWN) return reopen();
+    setAnswers(false);
     show("disconnected");
     setTimeout(() => { if (made === socket && token) ask("/v1/sessions").then(connect, connect); }, wait);
     wait = Math.min(wait * 2, 15000);
@@ -95,26 +101,56 @@ function send(record) {
 }
 
 function open(id) {
-  session = id;
-  last = null;
+  if (id !== place.session) history.pushState({ session: id }, "");
+  enter({ session: id });
+}
+
+function enter(next) {
+  [place, last, following] = [next, null, true];
   const before = socket;
   socket = null;
   if (before) before.close();
   connect();
+}
+window.addEventListener("popstate", (event) => {
+  if (location.hash) return;
+  const next = event.state || { session: "default" };
+  if (next.session !== place.session) enter(next);
+});
+
+function remember(next) {
+  place = next;
+  history.replaceState(place, "");
+}
+
+// The address with a token was opened where the page is open already.
+window.addEventListener("hashchange", () => {
+  if (!location.hash) return;
+  history.replaceState(place, "");
+  location.reload();
+});
+
+// The server was started again since, or the session ended: its conversation is saved.
+async function reopen() {
+  const { conversation } = place;
+  const response = conversation && await ask("/v1/sessions", { method: "POST", body: JSON.stringify({ conversation }) });
+  remember({ session: response && response.ok ? (await response.json()).id : "default" });
+  enter(place);
 }
 
 // -- events -------------------------------------------------------------------------------------
 
 function take(event) {
   if (event.number !== undefined) last = event.number;
-  following = isAtEnd();
   act(event);
   byId("welcome").hidden = byId("conversation").childElementCount > 0;
   follow();
 }
 
-// Whether the newest part of the conversation is in sight, so that it stays there.
+// Whether the newest part of the conversation is in sight, so that it stays there. Only the person changes it:
+// an image that arrives later puts the end out of sight, too.
 let following = true;
+let scrolledTo = 0;
 const view = document.querySelector("main");
 
 function isAtEnd() {
@@ -126,14 +162,28 @@ function follow() {
   byId("latest").hidden = following || isAtEnd();
 }
 
-view.addEventListener("scroll", () => { byId("latest").hidden = isAtEnd(); }, { passive: true });
-// The question and the keyboard of a phone take room from the conversation.
-new ResizeObserver(() => follow()).observe(view);
-byId("latest").onclick = () => { following = true; follow(); };
+view.addEventListener("scroll", () => {
+  if (isAtEnd()) following = true;
+  else if (view.scrollTop < scrolledTo) following = false;
+  scrolledTo = view.scrollTop;
+  byId("latest").hidden = isAtEnd();
+}, { passive: true });
+// The question and the keyboard of a phone take room from the conversation, and images give it more to show.
+const sizes = new ResizeObserver(() => follow());
+sizes.observe(view);
+sizes.observe(byId("conversation"));
+byId("latest").onclick = showLatest;
+
+function showLatest() {
+  following = true;
+  follow();
+}
 
 function act(event) {
   switch (event.event) {
     case "state":
+      if (place.created && place.created !== event.created && place.conversation && !event.messages.length) return reopen();
+      remember({ session: event.id, created: event.created, conversation: event.conversation });
       shown.clear();
       byId("conversation").replaceChildren();
       event.messages.forEach(record);
@@ -144,7 +194,11 @@ function act(event) {
       setState();
       conversations.refresh();
       break;
-    case "turn.started": busy = true; setState(); break;
+    case "turn.started":
+      busy = true;
+      setState();
+      conversations.refresh(); // its name follows from the first request
+      break;
     case "turn.ended":
       busy = false;
       closeQuestion();
@@ -206,7 +260,6 @@ function grow(id, text) {
   }
   if (!item.due) item.due = requestAnimationFrame(() => {
     item.due = 0;
-    following = isAtEnd();
     draw(item);
     follow();
   });
@@ -230,7 +283,9 @@ function draw({ message, element, live }) {
     const took = message.seconds === undefined ? "" : ` in ${message.seconds.toFixed(1)} s`;
     const state = `${WORDS[message.state] || ""}${took}${message.reason ? `: ${message.reason}` : ""}`;
     const title = [message.format || "code", message.where].filter(Boolean).join(" ");
-    return element.replaceChildren(box(title, state, lines(message.content, message.format), message.state));
+    return element.replaceChildren(box(
+      title, state, lines(message.content, message.format), { kind: message.state, copied: () => message.content },
+    ));
   }
   if (kind === "console") return drawOutput(message, element, live);
   if (kind === "message" && message.role !== "user") return element.replaceChildren(...render(message.content || ""));
@@ -239,7 +294,7 @@ function draw({ message, element, live }) {
   element.replaceChildren(paragraph);
 }
 
-function box(title, state, content, kind = "") {
+function box(title, state, content, { kind = "", copied = null } = {}) {
   const figure = document.createElement("figure");
   const caption = document.createElement("figcaption");
   const text = document.createElement("pre");
@@ -251,9 +306,23 @@ function box(title, state, content, kind = "") {
   text.tabIndex = 0;
   text.setAttribute("aria-label", title);
   caption.append(left, right);
+  // Browsers have no clipboard for pages that other machines send without encryption.
+  if (navigator.clipboard) caption.append(copier(title, copied || (() => text.textContent)));
   text.append(...content);
   figure.append(caption, text);
   return figure;
+}
+
+function copier(title, read) {
+  const button = document.createElement("button");
+  [button.type, button.textContent] = ["button", "Copy"];
+  button.setAttribute("aria-label", `Copy ${title}`);
+  button.onclick = async () => {
+    await navigator.clipboard.writeText(read());
+    button.textContent = "Copied";
+    setTimeout(() => { button.textContent = "Copy"; }, 1500);
+  };
+  return button;
 }
 
 // The end of what is being printed stays in sight, unless the person has scrolled away from it.
@@ -278,7 +347,10 @@ async function drawImage(message, element) {
   image.src = URL.createObjectURL(await response.blob());
   image.onload = () => URL.revokeObjectURL(image.src);
   image.tabIndex = 0;
-  image.onclick = () => element.classList.toggle("whole");
+  image.onclick = () => {
+    following = false; // whoever looks at an image does not want to be at its end
+    element.classList.toggle("whole");
+  };
   image.onkeydown = (event) => { if (event.key === "Enter") image.click(); };
   element.replaceChildren(image);
 }
@@ -410,8 +482,9 @@ byId("edit").onclick = () => {
   setEditing(code.readOnly);
   if (code.readOnly) code.value = question.code;
   else {
-    code.focus();
     code.setSelectionRange(0, 0);
+    code.focus();
+    code.scrollTop = 0;
   }
 };
 
@@ -459,6 +532,7 @@ byId("prompt").onsubmit = (event) => {
   const text = words.value;
   if (!text.trim() || busy || !send({ do: "say", content: text })) return;
   [sentWords, words.value] = [text, ""];
+  showLatest();
 };
 
 // What was not taken can be sent again, unless something else stands there by now.

@@ -36,7 +36,7 @@ class Running:
         self.app = app or Application(self.backend, self.options)
         self.app.use(self.options)
         self.server = serve.web_server(self.app, self.options)
-        self._thread = threading.Thread(target=self._run, name="server")
+        self.thread = threading.Thread(target=self._run, name="server")
 
     def backend(self) -> Backend:
         return WorkspaceBackend(Workspace(self.profile, llm=self.llm, computer=self.computer))
@@ -46,7 +46,7 @@ class Running:
             asyncio.run(self.server.serve(sockets=[self.listening]))
 
     def __enter__(self) -> Self:
-        self._thread.start()
+        self.thread.start()
         waiting = threading.Event()
         for _ in range(2000):
             if self.server.started:
@@ -57,8 +57,8 @@ class Running:
 
     def __exit__(self, *_: object) -> None:
         self.server.should_exit = True
-        self._thread.join(PATIENCE)
-        assert not self._thread.is_alive()
+        self.thread.join(PATIENCE)
+        assert not self.thread.is_alive()
 
     @property
     def headers(self) -> dict[str, str]:

@@ -1,10 +1,13 @@
 """The web page, in a real browser."""
 
+import base64
+import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 pytest.importorskip("starlette", reason="starlette (extra server) is not installed here")
 pytest.importorskip("uvicorn", reason="uvicorn (extra server) is not installed here")
@@ -26,6 +29,7 @@ KEEP_SOCKETS = (
     "const Before = WebSocket; window.made = []; window.WebSocket = class extends Before {"
     "constructor(...given) { super(...given); window.made.push(this); } };"
 )
+NAME = "document.getElementById('name').textContent"
 QUESTION = "!document.getElementById('question').hidden"
 
 
@@ -129,6 +133,114 @@ def test_the_page_comes_back_to_a_question_after_a_reload(serve: Serve, browser:
     browser.click("#run")
     browser.wait_for(f"{STATE} === 'ready' && {TEXT}.includes('out of print(1)')")
     assert running.computer.ran == [("python", "print(1)")]
+
+
+def test_the_page_stays_with_its_session_when_it_is_loaded_again_and_goes_back_to_the_one_before(
+    serve: Serve, browser: Browser
+) -> None:
+    running = serve([Text("The first.")], [call("print(1)")])
+    opened(browser, running)
+    say(browser, "Hello")
+    browser.wait_for(f"{TEXT}.includes('The first.') && {STATE} === 'ready'")
+    browser.click("#new")
+    browser.wait_for(f"{NAME} === 'New conversation' && {TEXT} === '' && {STATE} === 'ready'")
+    say(browser, "Again")
+    browser.wait_for(QUESTION)
+    browser.call("Page.reload")
+    browser.wait_for(f"document.readyState === 'complete' && {QUESTION} && {NAME} === 'Again'")
+    browser.value("history.back()")
+    browser.wait_for(f"!({QUESTION}) && {TEXT}.includes('The first.')")
+    browser.value("history.forward()")
+    browser.wait_for(f"{QUESTION} && {TEXT}.includes('Again')")
+
+
+@pytest.mark.parametrize("is_default", [True, False])
+def test_the_page_opens_its_conversation_again_after_the_server_was_started_again(
+    serve: Serve, tmp_path: Path, is_default: bool
+) -> None:
+    with Running([call("print(1)")]) as before, Browser(tmp_path / "browser") as browser:
+        opened(browser, before)
+        if not is_default:
+            browser.click("#new")
+            browser.wait_for(f"history.state.session !== 'default' && {STATE} === 'ready'")
+        say(browser, "Hello there")
+        browser.wait_for(f"{QUESTION} && !document.getElementById('run').disabled")
+        before.server.should_exit = True
+        browser.wait_for(f"{STATE} === 'disconnected' && document.getElementById('run').disabled")
+        before.thread.join(20)
+        serve([Text("It goes on.")], token=before.options.token, port=before.options.port)
+        browser.wait_for(f"{STATE} === 'ready' && {TEXT}.includes('Hello there') && !({QUESTION})")
+        say(browser, "And now?")
+        browser.wait_for(f"{TEXT}.includes('It goes on.')")
+
+
+def test_the_address_with_a_new_token_works_in_a_page_that_is_open(serve: Serve, tmp_path: Path) -> None:
+    running = serve()
+    with Browser(tmp_path / "browser") as browser:
+        browser.open(f"{running.address}/#token=wrong")
+        browser.wait_for(f"{STATE} === 'signed out'")
+        browser.value(f"location.hash = 'token={running.options.token}'")
+        browser.wait_for(f"{STATE} === 'ready' && location.hash === ''")
+
+
+def test_the_newest_part_stays_in_sight_when_an_image_arrives_and_after_a_message_is_sent(
+    serve: Serve, browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running = serve([call("plot")], [Text("Look.\n\n" * 60)], [Text("More.")], auto_run=True)
+
+    def run(*_: object) -> Iterator[object]:
+        yield Displayed("base64.png", encode_plot())
+        yield RunEnded("finished", 0.1)
+
+    monkeypatch.setattr(running.computer, "run", run)
+    opened(browser, running)
+    at_end = "(({scrollHeight, scrollTop, clientHeight}) => scrollHeight - scrollTop - clientHeight < 80)"
+    is_at_end = f"{at_end}(document.querySelector('main'))"
+    # Images arrive after everything else.
+    browser.value(
+        "before = fetch, window.fetch = async (path, ...rest) => {"
+        "if (path.includes('/images/')) await new Promise((go) => { window.release = go; });"
+        "return before(path, ...rest); }"
+    )
+    say(browser, "Hello")
+    browser.wait_for(f"{STATE} === 'ready' && {TEXT}.includes('Look.') && {is_at_end}")
+    browser.value("release()")
+    browser.wait_for(f"document.querySelector('main img')?.complete && {is_at_end}")
+    assert browser.value("document.getElementById('latest').hidden")
+    browser.value("document.querySelector('main').scrollTop = 0")
+    browser.wait_for("!document.getElementById('latest').hidden")
+    say(browser, "Hello")
+    browser.wait_for(f"{TEXT}.includes('More.') && {is_at_end}")
+
+
+def encode_plot() -> str:
+    """A white image, 900 pixels high."""
+    data = io.BytesIO()
+    Image.new("RGB", (300, 900), "white").save(data, "PNG")
+    return base64.b64encode(data.getvalue()).decode()
+
+
+def test_long_code_is_edited_from_its_first_line_on(serve: Serve, browser: Browser) -> None:
+    running = serve([call("\n".join(f"print({number})" for number in range(200)))])
+    opened(browser, running)
+    say(browser, "Hello")
+    browser.wait_for(QUESTION)
+    browser.click("#edit")
+    browser.wait_for("document.activeElement.id === 'code'")
+    assert browser.value("code.scrollHeight > code.clientHeight && code.scrollTop === 0")
+    assert browser.value("code.selectionStart") == 0
+
+
+def test_code_and_output_can_be_copied(serve: Serve, browser: Browser) -> None:
+    running = serve([call("print(1)\nprint(2)")], [Text("Done.")], auto_run=True)
+    browser.call("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
+    opened(browser, running)
+    say(browser, "Hello")
+    browser.wait_for(f"{STATE} === 'ready' && {TEXT}.includes('Done.')")
+    for name, text in (("python", "print(1)\nprint(2)"), ("output", "out of print(1)\nprint(2)")):
+        browser.click(f"[aria-label='Copy {name}']")
+        browser.wait_for(f"document.querySelector(\"[aria-label='Copy {name}']\").textContent === 'Copied'")
+        assert browser.value("navigator.clipboard.readText()").strip() == text
 
 
 def test_without_a_token_the_page_asks_for_it(serve: Serve, browser: Browser) -> None:
@@ -266,7 +378,6 @@ def test_escape_stops_but_not_while_code_is_edited(serve: Serve, browser: Browse
     assert running.computer.ran == []
 
 
-NAME = "document.getElementById('name').textContent"
 LIST = "document.getElementById('list').innerText"
 
 
@@ -480,7 +591,7 @@ def test_a_page_with_scripts_is_offered_to_be_saved(
     say(browser, "Hello")
     browser.wait_for(f"{STATE} === 'ready' && {TEXT}.includes('Save the page')")
     assert browser.value("document.querySelectorAll('#conversation iframe').length") == 0
-    browser.click("#conversation article.code button")
+    browser.click("#conversation button[title*=scripts]")
     saved = tmp_path / "page.html"
     assert processes.wait_until(saved.exists, 20)
     assert saved.read_text() == page
