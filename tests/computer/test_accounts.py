@@ -1,8 +1,10 @@
 """Mail, calendar and contacts against servers on a loopback address."""
 
 import datetime
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from email import message_from_string
+from email.policy import default
 from pathlib import Path
 
 import pytest
@@ -47,7 +49,7 @@ def test_a_message_is_sent_with_its_attachment(accounts: Write, tmp_path: Path) 
     with groupware.smtp(received) as port:
         accounts("mail", smtp=f"127.0.0.1:{port}")
         text = Computer().mail.send("bob@example.com", "Grüße", "Hi", [str(tmp_path / "list.csv")])
-    assert text == "Sent “Grüße” to bob@example.com with 1 attachments."
+    assert text == "Sent “Grüße” to bob@example.com with 1 attachment."
     message = message_from_string(received[0])
     assert [part.get_filename() for part in message.walk()][-1] == "list.csv"
 
@@ -73,6 +75,81 @@ def test_a_message_whose_letters_are_encoded_in_an_unknown_way_is_read(accounts:
     with groupware.imap([(text, False)], "secret") as port:
         accounts("mail", imap=f"127.0.0.1:{port}")
         assert Computer().mail.get(1)[0]["body"].strip() == "Grüße"
+
+
+#: Headers that the library of mail fails to read, with an exception of its own for each.
+ODD_HEADERS = (
+    "From: g: Ann <ann@[, <\r\nSubject: Odd",
+    "From: @\r\nTo: (\r\nSubject: Odd",
+    "Date: 1 Jan 99999999999 10:00:00\r\nSubject: Odd",
+    "To: a@[ \r\nSubject: Odd",
+    'Subject: Odd\r\nContent-Type: text/plain; charset="utf-8\0"',
+    "Subject: Odd\r\nContent-Type: text/plain; charset=idna",
+    "Subject: Odd\r\nContent-Type: text/plain; charset*=a'b'%e9%00",
+)
+
+
+def test_a_message_that_is_written_wrongly_hides_no_other(accounts: Write) -> None:
+    texts = [(f"{head}\r\n\r\nThe tex\udce9t..\r\n", False) for head in ODD_HEADERS]
+    with groupware.imap(texts, "secret") as port:
+        accounts("mail", imap=f"127.0.0.1:{port}")
+        found = Computer().mail.get(20)
+    assert [item["subject"] for item in found] == ["Odd"] * len(ODD_HEADERS)
+    assert all(item["body"].startswith("The tex") for item in found)
+
+
+def test_a_message_that_is_a_page_is_read_as_text(accounts: Write) -> None:
+    page = (
+        "<html><head><style>p {color: red}</style></head><body><p>Dear Ann,<br>pay&nbsp;<b>9</b></p>"
+        "<script>track()</script><a href='https://shop.example/?a=1&amp;b=2'>Pay now</a>"
+        f"<table><tr><td>Sum</td><td>9</td></tr></table>{'x' * 20_000}</body></html>"
+    )
+    text = f"Subject: Bill\r\nContent-Type: text/html; charset=utf-8\r\n\r\n{page}\r\n"
+    with groupware.imap([(text, False)], "secret") as port:
+        accounts("mail", imap=f"127.0.0.1:{port}")
+        body = Computer().mail.get(1)[0]["body"]
+    assert body.startswith("Dear Ann,\npay 9\nPay now (https://shop.example/?a=1&b=2)\nSum 9\n")
+    assert body.endswith(" more characters]")
+    assert "color" not in body
+    assert "track" not in body
+
+
+def test_a_receiver_that_the_server_refuses_is_named(accounts: Write) -> None:
+    received: list[str] = []
+    with groupware.smtp(received) as port:
+        accounts("mail", smtp=f"127.0.0.1:{port}")
+        text = Computer().mail.send(["bob@example.com", "nobody@example.com"], "Hi", "Text")
+        assert text == (
+            "Sent “Hi” to bob@example.com, nobody@example.com, but the server refused nobody@example.com."
+        )
+        with pytest.raises(ComputerError, match="not sent"):
+            Computer().mail.send("nobody@example.com", "Hi", "Text")
+        for to in ("bob@example.com; eve@example.com", "bob eve", "Lee, Bob <bob@example.com>", "bob"):
+            with pytest.raises(ComputerError, match=r"cannot be read\. Write name@example\.com"):
+                Computer().mail.send(to, "Hi", "Text")
+        Computer().mail.send('"Lee, Bob" <bob@example.com>, "Ünny" <u@example.com> ', "Hi", "Text")
+    assert len(received) == 2
+
+
+def test_attachments_arrive_as_what_they_are(accounts: Write, tmp_path: Path) -> None:
+    for name in ("old.eml", "all.tar.gz", 'a "b"; ü.txt'):
+        (tmp_path / name).write_bytes(b"\xff\0")
+    received: list[str] = []
+    with groupware.smtp(received) as port:
+        accounts("mail", smtp=f"127.0.0.1:{port}")
+        mail = Computer().mail
+        mail.send("bob@example.com", "Hi", "Text", [str(file) for file in sorted(tmp_path.iterdir())[:3]])
+        mail.send("bob@example.com", "Hi", "Text", str(tmp_path / "old.eml"))
+        with pytest.raises(ComputerError, match="is not a file"):
+            mail.send("bob@example.com", "Hi", "Text", [str(tmp_path)])
+        with pytest.raises(ComputerError, match="must be texts"):
+            mail.send("bob@example.com", "Hi", None)
+    parts = list(message_from_string(received[0], policy=default).walk())[2:]
+    # The file of accounts is between them.
+    assert [part.get_filename() for part in parts] == ['a "b"; ü.txt', "accounts.ini", "all.tar.gz"]
+    assert parts[2].get_content_type() == "application/octet-stream"
+    (_, _, old) = message_from_string(received[1], policy=default).walk()
+    assert old.get_content() == b"\xff\0"
 
 
 def test_a_subject_of_two_lines_cannot_add_a_receiver(accounts: Write) -> None:
@@ -129,6 +206,85 @@ def test_events_are_created_listed_and_deleted(accounts: Write) -> None:
             calendar.delete_event("Tea; with, Ann", DAY.date())
         with pytest.raises(ComputerError, match="before start_date"):
             calendar.create_event("x", end, DAY)
+
+
+EVENT = "BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nUID:1\r\nSUMMARY:{0}\r\n{1}\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
+
+
+@pytest.fixture
+def new_york(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Set the zone of this machine."""
+    with monkeypatch.context() as patch:
+        patch.setenv("TZ", "America/New_York")
+        time.tzset()
+        yield
+    time.tzset()
+
+
+@pytest.mark.usefixtures("new_york")
+def test_events_are_listed_on_their_days_with_times_of_this_zone(accounts: Write) -> None:
+    outlook = "(UTC+01:00) Amsterdam, Berlin"
+    times = {
+        "utc": "DTSTART:20260305T030000Z\r\nDURATION:PT1H30M",
+        "berlin": "DTSTART;TZID=Europe/Berlin:20260304T150000\r\nDTEND;TZID=Europe/Berlin:20260304T160000",
+        "outlook": f'DTSTART;TZID="{outlook}":20260304T200000\r\nDTEND;TZID="{outlook}":20260304T210000',
+        "day": "DTSTART;VALUE=DATE:20260304",
+        "days": "DTSTART;VALUE=DATE:20260303\r\nDTEND;VALUE=DATE:20260306",
+        "tomorrow": "DTSTART;VALUE=DATE:20260305\r\nDTEND;VALUE=DATE:20260306",
+        "late": "DTSTART:20260305T053000Z",
+        "broken": "DTSTART:20260304T999999Z",
+        "weekly": "DTSTART:20260302T150000Z\r\nDTEND:20260302T160000Z\r\nRRULE:FREQ=DAILY",
+    }
+    entries = {f"/c/{name}.ics": EVENT.format(name, text) for name, text in times.items()}
+    with groupware.dav(entries, "calendar-data") as port:
+        accounts("calendar", url=f"http://127.0.0.1:{port}/c")
+        found = {event["title"]: event for event in Computer().calendar.get_events(DAY)}
+        assert Computer().calendar.get_events("2026-03-04") == list(found.values())
+    assert {name: (event["start"], event["end"]) for name, event in found.items()} == {
+        "weekly": ("2026-03-02 10:00", "2026-03-02 11:00"),
+        "days": ("2026-03-03", "2026-03-05"),
+        "day": ("2026-03-04", "2026-03-04"),
+        "berlin": ("2026-03-04 09:00", "2026-03-04 10:00"),
+        "outlook": (f"2026-03-04 20:00 {outlook}", f"2026-03-04 21:00 {outlook}"),
+        "utc": ("2026-03-04 22:00", "2026-03-04 23:30"),
+        "broken": ("20260304T999999Z", ""),
+    }
+    assert found["weekly"]["repeats"] == "FREQ=DAILY"
+
+
+@pytest.mark.usefixtures("new_york")
+def test_an_event_is_created_for_whole_days_and_for_times_of_other_zones(accounts: Write) -> None:
+    entries: dict[str, str] = {}
+    with groupware.dav(entries, "calendar-data") as port:
+        accounts("calendar", url=f"http://127.0.0.1:{port}/c")
+        calendar = Computer().calendar
+        calendar.create_event("Trip", DAY.date(), DAY.date() + datetime.timedelta(days=1))
+        assert "DTSTART;VALUE=DATE:20260304\r\nDTEND;VALUE=DATE:20260306\r\n" in "".join(entries.values())
+        calendar.create_event("Call", "2026-03-04T10:00:00+01:00", "2026-03-04T11:00:00+01:00")
+        found = calendar.get_events(DAY)
+        assert [(event["title"], event["start"], event["end"]) for event in found] == [
+            ("Trip", "2026-03-04", "2026-03-05"),
+            ("Call", "2026-03-04 04:00", "2026-03-04 05:00"),
+        ]
+        for times, words in {
+            (DAY.date(), DAY): "two times, or two dates",
+            ("tomorrow", DAY): "start_date must be a time or a date",
+            (DAY, datetime.date.max): "end_date must be a time or a date",
+        }.items():
+            with pytest.raises(ComputerError, match=words):
+                calendar.create_event("x", *times)
+        calendar.delete_event("Call", datetime.datetime.fromisoformat("2026-03-04T09:00:00+00:00"))
+        calendar.delete_event("Trip", DAY.date())
+    assert entries == {}
+
+
+def test_a_password_follows_no_redirect(accounts: Write) -> None:
+    entries = {"/c/1.ics": EVENT.format("Tea", "DTSTART:20260304T100000")}
+    with groupware.dav(entries, "calendar-data", moved="http://127.0.0.1:9/else") as port:
+        accounts("calendar", url=f"http://127.0.0.1:{port}/c")
+        with pytest.raises(ComputerError, match=r"refused GET: 302 .* names another address: http://127"):
+            Computer().calendar.delete_event("Tea", DAY)
+    assert entries
 
 
 def test_one_day_of_a_repeated_event_does_not_delete_all_of_them(accounts: Write) -> None:

@@ -29,8 +29,11 @@ def _served(server: socketserver.BaseServer) -> Iterator[int]:
 
 
 @contextmanager
-def smtp(received: list[str], login: bytes = b"") -> Iterator[int]:
-    """An SMTP server that keeps the messages, of those who log in if it has a login; yields its port."""
+def smtp(received: list[str], login: bytes = b"", unknown: bytes = b"nobody@") -> Iterator[int]:
+    """An SMTP server that keeps the messages, of those who log in if it has a login; yields its port.
+
+    It refuses a receiver whose address has `unknown` in it.
+    """
 
     class Handler(socketserver.StreamRequestHandler):
         def say(self, line: str) -> None:
@@ -50,6 +53,9 @@ def smtp(received: list[str], login: bytes = b"") -> Iterator[int]:
                     continue
                 if word == b"MAIL" and not known:
                     self.say("530 log in first")
+                    continue
+                if word == b"RCPT" and unknown in raw:
+                    self.say("550 unknown")
                     continue
                 if word == b"DATA":
                     self.say("354 go on")
@@ -89,13 +95,12 @@ def imap(messages: list[tuple[str, bool]], password: str) -> Iterator[int]:
                     case "EXAMINE":
                         self.wfile.write(f"* {len(messages)} EXISTS\r\n".encode())
                     case "SEARCH":
-                        wanted = [
-                            n for n, (_, read) in enumerate(messages, 1) if rest[0] == "ALL" or not read
-                        ]
+                        first, last = map(int, rest[0].split(":"))
+                        wanted = [n for n in range(first, last + 1) if not messages[n - 1][1]]
                         self.wfile.write(f"* SEARCH {' '.join(map(str, wanted))}\r\n".encode())
                     case "FETCH":
                         assert "PEEK" in raw.decode(), "this would mark the message as read"
-                        text = messages[int(rest[0]) - 1][0].encode()
+                        text = messages[int(rest[0]) - 1][0].encode("utf-8", "surrogateescape")
                         self.wfile.write(f"* {rest[0]} FETCH (BODY[] {{{len(text)}}}\r\n".encode())
                         self.wfile.write(text + b")\r\n")
                 self.wfile.write(done.encode())
@@ -107,10 +112,11 @@ def imap(messages: list[tuple[str, bool]], password: str) -> Iterator[int]:
 
 
 @contextmanager
-def dav(entries: dict[str, str], tag: str) -> Iterator[int]:
+def dav(entries: dict[str, str], tag: str, moved: str = "") -> Iterator[int]:
     """A CalDAV or CardDAV collection at /c/; `tag` holds the text of an entry. Yields its port.
 
-    Only the days in a query are looked at, not the times of the day.
+    With `moved`, entries are to be read at that address. Only the days in a query are looked at, not the
+    times of the day.
     """
 
     class Handler(BaseHTTPRequestHandler):
@@ -148,6 +154,12 @@ def dav(entries: dict[str, str], tag: str) -> Iterator[int]:
             )
 
         def do_GET(self) -> None:
+            if moved:
+                self.send_response(302)
+                self.send_header("Location", moved)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+                return
             self.answer(200 if self.path in entries else 404, entries.get(self.path, ""))
 
         def do_PUT(self) -> None:
@@ -163,5 +175,5 @@ def dav(entries: dict[str, str], tag: str) -> Iterator[int]:
 
 
 def _lies_in(text: str, start: str, end: str) -> bool:
-    begins = re.search(r"DTSTART[^:]*:(\w+)", text)
-    return begins is not None and start[:8] <= begins[1][:8] <= end[:8]
+    begins = re.search(r"DTSTART.*:(\w+)", text)
+    return "RRULE" in text or (begins is not None and start[:8] <= begins[1][:8] <= end[:8])

@@ -52,7 +52,12 @@ class Account:
     def password(self) -> str:
         """The password: the first line that `password_command` prints, or `password`."""
         if command := self.values.get("password_command"):
-            done = subprocess.run(shlex.split(command), capture_output=True, text=True, check=False)
+            try:
+                done = subprocess.run(shlex.split(command), capture_output=True, text=True, check=False)
+            except (OSError, ValueError) as error:
+                raise ComputerError(
+                    f"The password_command of [{self.name}] in {self.file} cannot be run: {error}."
+                ) from None
             lines = done.stdout.splitlines()
             if done.returncode or not lines:
                 raise ComputerError(

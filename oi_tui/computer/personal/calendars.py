@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import datetime
-import re
 import uuid
 from typing import Any
 
 from oi_tui.computer import applescript
 from oi_tui.computer.errors import ComputerError
+from oi_tui.computer.personal import event_times
 from oi_tui.computer.personal.accounts import is_set_up, read_account
 from oi_tui.computer.personal.dav import Collection, Item, escape, read_properties
 from oi_tui.computer.tool import Tool
@@ -43,20 +43,24 @@ return found
 end run"""
 
 Day = datetime.date
-#: Interpreters before 3.11 have no datetime.UTC.
-_UTC = datetime.timezone.utc  # noqa: UP017
+Event = dict[str, Any]
+_ONE_DAY = datetime.timedelta(days=1)
 
 
 class Calendar(Tool):
     """Read and change the user's calendar."""
 
-    def get_events(self, start_date: Day | None = None, end_date: Day | None = None) -> list[dict[str, Any]]:
+    def get_events(self, start_date: Day | None = None, end_date: Day | None = None) -> list[Event]:
         """Return the events from `start_date` (default: today) to `end_date`, both included, the first first.
 
-        An event is a dictionary with title, start, end, location and notes.
+        An event is a dictionary with title, start, end, location and notes. Times are those of this machine's
+        zone; of events of whole days, start and end are the first and the last day. Where the server does not
+        list the days of a repeated event, it has its rule as `repeats`, and the start of its first day.
         """
-        first = _write_day(start_date or datetime.date.today())
-        last = _write_day(end_date or start_date or first)
+        first = event_times.local_day(
+            event_times.parse("calendar.get_events: start_date", start_date or datetime.date.today())
+        )
+        last = event_times.local_day(event_times.parse("calendar.get_events: end_date", end_date or first))
         if last < first:
             raise ComputerError("calendar.get_events: end_date is before start_date.")
         if _on_mac():
@@ -71,43 +75,51 @@ class Calendar(Tool):
     def create_event(
         self,
         title: str,
-        start_date: datetime.datetime,
-        end_date: datetime.datetime,
+        start_date: Day,
+        end_date: Day,
         location: str = "",
         notes: str = "",
         calendar: str | None = None,
     ) -> str:
-        """Create an event in the calendar that is set up. Return a sentence that says what was created."""
+        """Create an event in the calendar that is set up. Return a sentence that says what was created.
+
+        Two dates instead of times are the first and the last of its whole days.
+        """
         _check_calendar(calendar)
-        if end_date < start_date:
+        if not all(isinstance(text, str) for text in (title, location, notes)):
+            raise ComputerError("calendar.create_event: title, location and notes must be texts.")
+        start = event_times.parse("calendar.create_event: start_date", start_date)
+        end = event_times.parse("calendar.create_event: end_date", end_date)
+        if isinstance(start, datetime.datetime) != isinstance(end, datetime.datetime):
+            raise ComputerError("calendar.create_event: give two times, or two dates for whole days.")
+        if end < start:
             raise ComputerError("calendar.create_event: end_date is before start_date.")
         _require_dav("create_event")
         id_ = str(uuid.uuid4())
         lines = [
             *("BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//oi-tui//computer//EN", "BEGIN:VEVENT"),
             f"UID:{id_}",
-            f"DTSTAMP:{_write_stamp(datetime.datetime.now(_UTC))}",
-            f"DTSTART:{_write_stamp(start_date)}",
-            f"DTEND:{_write_stamp(end_date)}",
+            f"DTSTAMP:{event_times.write_stamp(event_times.now())}",
+            event_times.write_value("DTSTART", start),
+            event_times.write_value("DTEND", end if isinstance(end, datetime.datetime) else end + _ONE_DAY),
             f"SUMMARY:{escape(title)}",
             *([f"LOCATION:{escape(location)}"] if location else []),
             *([f"DESCRIPTION:{escape(notes)}"] if notes else []),
             *("END:VEVENT", "END:VCALENDAR", ""),
         ]
         self._open_collection().put(f"{id_}.ics", "\r\n".join(lines), "text/calendar")
-        return f"Created “{title}” on {start_date:%Y-%m-%d %H:%M}."
+        return f"Created “{title}” on {event_times.format_time(start)}."
 
-    def delete_event(
-        self, event_title: str, start_date: datetime.datetime, calendar: str | None = None
-    ) -> str:
+    def delete_event(self, event_title: str, start_date: Day, calendar: str | None = None) -> str:
         """Delete the one event that has this title and begins at this time or, for a date, on this day."""
         _check_calendar(calendar)
         _require_dav("delete_event")
-        day = _write_day(start_date)
+        wanted = event_times.parse("calendar.delete_event: start_date", start_date)
+        day = event_times.local_day(wanted)
         matches = [
             (item, event)
             for item, event in self._find(day, day)
-            if event["title"] == event_title and _begins(event["start"], start_date)
+            if event["title"] == event_title and _begins(event["start"], wanted)
         ]
         if len(matches) != 1:
             known = "; ".join(f"{event['title']} at {event['start']}" for _, event in self._find(day, day))
@@ -136,14 +148,16 @@ class Calendar(Tool):
     def _open_collection(self) -> Collection:
         return Collection(read_account("calendar", "calendar"))
 
-    def _find(self, first: Day, last: Day) -> list[tuple[Item, dict[str, Any]]]:
-        begin = datetime.datetime.combine(first, datetime.time()).astimezone()
-        end = datetime.datetime.combine(last, datetime.time()).astimezone() + datetime.timedelta(days=1)
-        query = _QUERY.format(start=_write_stamp(begin), end=_write_stamp(end))
+    def _find(self, first: Day, last: Day) -> list[tuple[Item, Event]]:
+        # Servers take a whole day for one in UTC: ask for one more on both sides, and look at the days here.
+        begin, end = (event_times.midnight(day) for day in (first - _ONE_DAY, last + 2 * _ONE_DAY))
+        query = _QUERY.format(start=event_times.write_stamp(begin), end=event_times.write_stamp(end))
         matches = []
         for item in self._open_collection().report(query, _DATA):
-            for event in read_properties(item.text, "VEVENT"):
-                matches.append((item, _parse_event(event)))
+            for values in read_properties(item.text, "VEVENT"):
+                span = event_times.read_span(values)
+                if span is None or "RRULE" in values or event_times.covers(span, first, last):
+                    matches.append((item, _describe_event(values, span)))
         return sorted(matches, key=lambda entry: str(entry[1]["start"]))
 
 
@@ -163,37 +177,16 @@ def _check_calendar(name: str | None) -> None:
         raise ComputerError("Only the calendar that is set up can be used: leave out `calendar`.")
 
 
-def _parse_event(values: dict[str, str]) -> dict[str, Any]:
-    return {
+def _describe_event(values: dict[str, str], span: tuple[Day, Day] | None) -> Event:
+    start, end = span or (None, None)
+    event = {
         "title": values.get("SUMMARY", ""),
-        "start": _parse_time(values.get("DTSTART", ""), values.get("DTSTART;", "")),
-        "end": _parse_time(values.get("DTEND", ""), values.get("DTEND;", "")),
+        "start": event_times.describe_value(values, "DTSTART", start),
+        "end": event_times.describe_value(values, "DTEND", end),
         "location": values.get("LOCATION", ""),
         "notes": values.get("DESCRIPTION", ""),
     }
-
-
-def _parse_time(value: str, parameters: str) -> str:
-    """Write a time in the local zone, a whole day as a date, and a time in a named zone with that name."""
-    if re.fullmatch(r"\d{8}", value):
-        return f"{value[:4]}-{value[4:6]}-{value[6:]}"
-    if not re.fullmatch(r"\d{8}T\d{6}Z?", value):
-        return value
-    time = datetime.datetime.strptime(value.rstrip("Z"), "%Y%m%dT%H%M%S")
-    zone = re.search(r"TZID=\"?([^;\"]+)", parameters)
-    if value.endswith("Z"):
-        time = time.replace(tzinfo=_UTC).astimezone()
-    elif zone:
-        return f"{time:%Y-%m-%d %H:%M} {zone[1]}"
-    return f"{time:%Y-%m-%d %H:%M}"
-
-
-def _write_stamp(time: datetime.datetime) -> str:
-    return f"{time.astimezone(_UTC):%Y%m%dT%H%M%SZ}"
-
-
-def _write_day(value: Day) -> Day:
-    return value.date() if isinstance(value, datetime.datetime) else value
+    return {**event, "repeats": values["RRULE"]} if "RRULE" in values else event
 
 
 def _begins(start: str, wanted: Day) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 from oi_tui.computer import applescript
 from oi_tui.computer.errors import ComputerError
 from oi_tui.computer.personal.accounts import is_set_up, read_account
@@ -41,15 +43,15 @@ class Contacts(Tool):
 
     def get_full_names_from_first_name(self, first_name: str) -> list[str]:
         """Return the full names of all contacts with this first name."""
-        wanted = first_name.casefold()
-        return [card["FN"] for card in _parse_cards() if card["FN"].casefold().split()[:1] == [wanted]]
+        wanted = _fold(first_name)
+        return [card["FN"] for card in _parse_cards() if _fold(card["FN"]).split()[:1] == [wanted]]
 
     def _read_field(self, name: str, field: str, words: str) -> str:
         cards = _parse_cards()
-        wanted = name.strip().casefold()
-        matches = [card for card in cards if card["FN"].casefold() == wanted]
+        wanted = _fold(name)
+        matches = [card for card in cards if _fold(card["FN"]) == wanted]
         if not matches:
-            matches = [card for card in cards if wanted in card["FN"].casefold()]
+            matches = [card for card in cards if wanted in _fold(card["FN"])]
         if len(matches) != 1:
             names = ", ".join(card["FN"] for card in matches[:10])
             raise ComputerError(
@@ -58,6 +60,11 @@ class Contacts(Tool):
         if not (value := matches[0].get(field, "").removeprefix("tel:")):
             raise ComputerError(f"{matches[0]['FN']} has no {words}.")
         return value
+
+
+def _fold(name: str) -> str:
+    """Return a name as it is compared: an accent may be written as a letter of its own."""
+    return unicodedata.normalize("NFKC", name.casefold()).strip()
 
 
 def _parse_cards() -> list[dict[str, str]]:

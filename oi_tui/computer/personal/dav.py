@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import http.client
 import re
 import urllib.error
 import urllib.parse
@@ -15,6 +16,16 @@ from oi_tui.computer.personal.accounts import Account
 
 _PATIENCE = 30
 _DAV = "{DAV:}"
+
+
+class _KeepAddress(urllib.request.HTTPRedirectHandler):
+    """Follows no redirect: the password would go to wherever it points."""
+
+    def redirect_request(self, *_: object) -> None:
+        """Let the redirect be an error."""
+
+
+_OPENER = urllib.request.build_opener(_KeepAddress)
 
 
 @dataclass(frozen=True)
@@ -31,7 +42,10 @@ class Collection:
     def __init__(self, account: Account) -> None:
         self._account = account
         self._url = account.value("url").rstrip("/") + "/"
-        parts = urllib.parse.urlsplit(self._url)
+        try:
+            parts = urllib.parse.urlsplit(self._url)
+        except ValueError as error:
+            raise ComputerError(f"url of [{account.name}] in {account.file} is wrong: {error}.") from None
         if parts.scheme != "https" and not (
             parts.scheme == "http" and account.is_plain(parts.hostname or "")
         ):
@@ -83,13 +97,15 @@ class Collection:
             method=method,
         )
         try:
-            with urllib.request.urlopen(request, timeout=_PATIENCE) as answer:
+            with _OPENER.open(request, timeout=_PATIENCE) as answer:
                 found: bytes = answer.read()
                 return found
         except urllib.error.HTTPError as error:
             error.close()
-            raise ComputerError(f"{self._url} refused {method}: {error.code} {error.reason}") from None
-        except OSError as error:
+            place = error.headers.get("Location")
+            moved = f"; it names another address: {place}" if place else ""
+            raise ComputerError(f"{self._url} refused {method}: {error.code} {error.reason}{moved}") from None
+        except (OSError, ValueError, http.client.HTTPException) as error:
             raise ComputerError(f"{self._url} cannot be reached: {error}") from None
 
 
@@ -99,13 +115,15 @@ def read_properties(text: str, component: str = "") -> list[dict[str, str]]:
     Those of a component within it, such as the alarm of an event, are left out. The parameters of a
     property stand under its name with a semicolon, as in `DTSTART;`.
     """
-    lines = re.sub(r"\r?\n[ \t]", "", text).splitlines()
+    lines = re.split(r"\r?\n", re.sub(r"\r?\n[ \t]", "", text))
     responses: list[dict[str, str]] = []
     inside: dict[str, str] | None = None
     #: How many components within it are open.
     depth = 0
     for line in lines:
-        head, _, value = line.partition(":")
+        # A quoted parameter may have a colon: DTSTART;TZID="(UTC+01:00) Berlin":20260304T100000
+        colon = re.match(r"((?:[^:\"]|\"[^\"]*\")*):", line)
+        head, value = (colon[1], line[colon.end() :]) if colon else (line, "")
         name, _, parameters = head.partition(";")
         name = name.upper().rpartition(".")[2]
         if inside is not None and (depth or name == "BEGIN"):
@@ -123,7 +141,7 @@ def read_properties(text: str, component: str = "") -> list[dict[str, str]]:
 
 def escape(text: str) -> str:
     """Write a text as a value of iCalendar."""
-    text = text.replace("\r\n", "\n").replace("\\", "\\\\").replace("\n", "\\n")
+    text = re.sub(r"\r\n?", "\n", text).replace("\\", "\\\\").replace("\n", "\\n")
     return text.replace(";", "\\;").replace(",", "\\,")
 
 

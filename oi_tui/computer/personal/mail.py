@@ -10,18 +10,26 @@ import imaplib
 import mimetypes
 import smtplib
 import ssl
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from email.errors import NonASCIILocalPartDefect
 from email.message import EmailMessage
+from itertools import islice
+from pathlib import Path
 from typing import Any
 
 from oi_tui.computer import applescript
 from oi_tui.computer.errors import ComputerError
 from oi_tui.computer.files import find_existing
 from oi_tui.computer.personal.accounts import Account, is_set_up, read_account
+from oi_tui.computer.personal.html_text import read_html
 from oi_tui.computer.tool import Tool
 
 _PATIENCE = 30
 _LONGEST = 10_000
+#: How many messages a search looks at: the library refuses longer answers.
+_WINDOW = 20_000
+#: The port of servers that encrypt after the connection was made.
+_STARTTLS_PORT = 143
 #: What SMTP answers to a login that is accepted.
 _LOGGED_IN = 235
 _MAC_GET = """on run argv
@@ -68,57 +76,88 @@ class Mail(Tool):
             lines = applescript.run(_MAC_GET, str(number), "yes" if unread else "no").split("\x1e")
             names = ("from", "date", "subject", "body")
             return [dict(zip(names, line.split("\t", 3))) for line in lines if line]
-        with _open_mailbox() as mailbox:
-            numbers = _search(mailbox, unread)[-number:]
-            return [_read(mailbox, item) for item in reversed(numbers)]
+        with _open_mailbox() as (mailbox, count):
+            numbers = _find_unread(mailbox, count) if unread else iter(range(count, 0, -1))
+            return [_read(mailbox, item) for item in islice(numbers, number)]
 
     def unread_count(self) -> int:
         """Return how many messages in the inbox are unread."""
         if _on_mac():
             return int(applescript.run('tell application "Mail" to return unread count of inbox'))
-        with _open_mailbox() as mailbox:
-            return len(_search(mailbox, unread=True))
+        with _open_mailbox() as (mailbox, count):
+            return sum(1 for _ in _find_unread(mailbox, count))
 
     def send(self, to: str | list[str], subject: str, body: str, attachments: list[str] | None = None) -> str:
         """Send an e-mail; `attachments` are paths of files. Return a sentence that says what was sent."""
-        addresses = [to] if isinstance(to, str) else list(to)
-        if not any(address.strip() for address in addresses):
+        addresses = [to] if isinstance(to, str) else list(to or ())
+        if not all(isinstance(text, str) for text in (*addresses, subject, body)):
+            raise ComputerError("mail.send: addresses, subject and body must be texts.")
+        addresses = [address.strip() for address in addresses if address.strip()]
+        if not addresses:
             raise ComputerError("mail.send: give at least one address in `to`.")
-        files = [find_existing(path) for path in attachments or ()]
+        paths = [attachments] if isinstance(attachments, str) else attachments or ()
+        files = [_find_attachment(path) for path in paths]
+        refused: list[str] = []
         if _on_mac():
             applescript.run(
                 _MAC_SEND, ", ".join(addresses), subject, body, *(str(file.resolve()) for file in files)
             )
         else:
             settings = read_account("mail", "mail")
-            message = _compose(settings, addresses, subject, body)
-            for file in files:
-                kind = (mimetypes.guess_type(file.name)[0] or "application/octet-stream").split("/")
-                message.add_attachment(
-                    file.read_bytes(), maintype=kind[0], subtype=kind[1], filename=file.name
-                )
-            _send(settings, message)
-        attached = f" with {len(files)} attachments" if files else ""
-        return f"Sent “{subject}” to {', '.join(addresses)}{attached}."
+            refused = _send(settings, _compose(settings, addresses, subject, body, files))
+        attached = f" with {len(files)} attachment{'s' if len(files) > 1 else ''}" if files else ""
+        without = f", but the server refused {', '.join(refused)}" if refused else ""
+        return f"Sent “{subject}” to {', '.join(addresses)}{attached}{without}."
 
 
 def _on_mac() -> bool:
     return applescript.is_available() and not is_set_up("mail")
 
 
-def _compose(found: Account, addresses: list[str], subject: str, body: str) -> EmailMessage:
+def _find_attachment(path: str) -> Path:
+    file = find_existing(path)
+    if not file.is_file():
+        raise ComputerError(f"{path} is not a file. Pack a folder first: shutil.make_archive.")
+    return file
+
+
+def _compose(
+    found: Account, addresses: list[str], subject: str, body: str, files: list[Path]
+) -> EmailMessage:
     message = EmailMessage()
     try:
         message["From"] = found.values.get("from") or found.user
         message["To"] = ", ".join(addresses)
         message["Subject"] = subject
+        message.set_content(body)
+        for file in files:
+            _attach(message, file)
     except ValueError as error:
         raise ComputerError(f"The message cannot be sent: {error}.") from None
-    message.set_content(body)
+    except OSError as error:
+        raise ComputerError(f"An attachment cannot be read: {error}") from None
+    receivers: Any = message["To"]
+    defects = [item for item in receivers.defects if not isinstance(item, NonASCIILocalPartDefect)]
+    if defects or not all(item.username and item.domain for item in receivers.addresses):
+        raise ComputerError(
+            f"mail.send: {message['To']} cannot be read. Write name@example.com or "
+            '"Last, First" <name@example.com>, with commas between several.'
+        )
     return message
 
 
-def _send(found: Account, message: EmailMessage) -> None:
+def _attach(message: EmailMessage, file: Path) -> None:
+    kind, compression = mimetypes.guess_type(file.name)
+    if kind is None or compression or kind.startswith(("message/", "multipart/")):
+        # A compressed file is not what its name without .gz says, and a message must not be encoded.
+        kind = "application/octet-stream"
+    main, _, sub = kind.partition("/")
+    name = file.name.encode("utf-8", "replace").decode()
+    message.add_attachment(file.read_bytes(), maintype=main, subtype=sub, filename=name)
+
+
+def _send(found: Account, message: EmailMessage) -> list[str]:
+    """Send a message, and return the addresses that the server refused while it took others."""
     host, port = found.server("smtp", 465)
     plain = found.is_plain(host)
     try:
@@ -134,7 +173,7 @@ def _send(found: Account, message: EmailMessage) -> None:
             server.ehlo_or_helo_if_needed()
             if not plain or (server.has_extn("auth") and found.has_password):
                 _log_in(server, found.user, found.password)
-            server.send_message(message)
+            return list(server.send_message(message))
     except (OSError, smtplib.SMTPException) as error:
         raise ComputerError(f"The message was not sent, because {host} failed: {error}") from None
 
@@ -156,54 +195,82 @@ def _make_plain_login(user: str, password: str) -> bytes:
 
 
 @contextlib.contextmanager
-def _open_mailbox() -> Iterator[imaplib.IMAP4]:
+def _open_mailbox() -> Iterator[tuple[imaplib.IMAP4, int]]:
+    """Yield the mailbox and how many messages it has."""
     settings = read_account("mail", "mail")
     host, port = settings.server("imap", 993)
     try:
-        if settings.is_plain(host):
-            server = imaplib.IMAP4(host, port, timeout=_PATIENCE)
-        else:
-            context = ssl.create_default_context()
-            server = imaplib.IMAP4_SSL(host, port, ssl_context=context, timeout=_PATIENCE)
-        with server:
+        with _connect(host, port, settings.is_plain(host)) as server:
             user, password = settings.user, settings.password
             if user.isascii() and password.isascii():
                 server.login(user, password)
             else:
                 # The library knows no other letters in LOGIN.
                 server.authenticate("PLAIN", lambda _: _make_plain_login(user, password))
-            server.select("INBOX", readonly=True)
-            yield server
-    except (OSError, imaplib.IMAP4.error) as error:
+            _, data = server.select("INBOX", readonly=True)
+            yield server, int(data[0] or 0)
+    except (OSError, ValueError, imaplib.IMAP4.error) as error:
         raise ComputerError(f"The mail on {host} cannot be read: {error}") from None
 
 
-def _search(mailbox: imaplib.IMAP4, unread: bool) -> list[bytes]:
-    _, data = mailbox.search(None, "UNSEEN" if unread else "ALL")
-    return bytes(data[0] or b"").split()
+def _connect(host: str, port: int, plain: bool) -> imaplib.IMAP4:
+    if not plain and port != _STARTTLS_PORT:
+        context = ssl.create_default_context()
+        return imaplib.IMAP4_SSL(host, port, ssl_context=context, timeout=_PATIENCE)
+    server = imaplib.IMAP4(host, port, timeout=_PATIENCE)
+    if not plain:
+        try:
+            server.starttls(ssl.create_default_context())
+        except BaseException:
+            server.shutdown()
+            raise
+    return server
 
 
-def _read(mailbox: imaplib.IMAP4, number: bytes) -> dict[str, str]:
-    _, data = mailbox.fetch(number.decode(), "(BODY.PEEK[])")
+def _find_unread(mailbox: imaplib.IMAP4, count: int) -> Iterator[int]:
+    """Yield the numbers of the unread messages, the newest first."""
+    for last in range(count, 0, -_WINDOW):
+        _, data = mailbox.search(None, f"{max(1, last - _WINDOW + 1)}:{last}", "UNSEEN")
+        yield from sorted(map(int, bytes(data[0] or b"").split()), reverse=True)
+
+
+def _read(mailbox: imaplib.IMAP4, number: int) -> dict[str, str]:
+    _, data = mailbox.fetch(str(number), "(BODY.PEEK[])")
     raw = next((part[1] for part in data if isinstance(part, tuple)), b"")
     message: Any = email.message_from_bytes(raw, policy=email.policy.default)
-    body = message.get_body(("plain", "html"))
-    text = _read_text(body) if body is not None else ""
-    names = ("from", "to", "date", "subject")
+    try:
+        text, attachments = _read_parts(message)
+    except Exception:  # noqa: BLE001 -- the library raises anything for parts that are written wrongly
+        text, attachments = raw.partition(b"\r\n\r\n")[2].decode("utf-8", "replace"), ""
+    if len(text) > _LONGEST:
+        text = f"{text[:_LONGEST]}\n[{len(text) - _LONGEST:,} more characters]"
     return {
-        **{name: str(message[name] or "") for name in names},
-        "body": text[:_LONGEST],
-        "attachments": _list_names(message.iter_attachments()),
+        **{name: _read_header(message, name) for name in ("from", "to", "date", "subject")},
+        "body": text,
+        "attachments": attachments,
     }
 
 
-def _read_text(body: Any) -> str:
+def _read_header(message: Any, name: str) -> str:
     try:
-        return str(body.get_content())
-    except LookupError:
+        return str(message[name] or "")
+    except Exception:  # noqa: BLE001 -- the library raises anything for a header that is written wrongly
+        values = [value for key, value in message.raw_items() if key.lower() == name]
+        return " ".join(str(values[0]).encode("utf-8", "replace").decode().split())
+
+
+def _read_parts(message: Any) -> tuple[str, str]:
+    """Return the text of a message and the names of its attachments."""
+    body = message.get_body(("plain", "html"))
+    text = _read_text(body) if body is not None else ""
+    if body is not None and body.get_content_subtype() == "html":
+        text = read_html(text)
+    return text, ", ".join(part.get_filename() or "unnamed" for part in message.iter_attachments())
+
+
+def _read_text(part: Any) -> str:
+    try:
+        return str(part.get_content())
+    except (LookupError, ValueError):
         # An encoding of letters that nobody knows.
-        return bytes(body.get_payload(decode=True)).decode("utf-8", "replace")
-
-
-def _list_names(parts: Iterable[Any]) -> str:
-    return ", ".join(part.get_filename() or "unnamed" for part in parts)
+        return bytes(part.get_payload(decode=True)).decode("utf-8", "replace")
