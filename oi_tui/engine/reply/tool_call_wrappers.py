@@ -37,6 +37,8 @@ _LONGCAT = re.compile(r"(</?)longcat_(?=arg_(?:key|value)>)")
 _CLOSED = re.compile(r"</[\w:\uff5c]{1,40}>\s*\Z")
 _CHILD = re.compile(r"<(?:language|lang|code|command|script|source)>")
 _ATTRIBUTE = re.compile(r"""\b(?:language|lang)\s*=\s*["']?([\w+#.-]{1,40})""")
+#: One line of code as Markdown marks it.
+_INLINE_CODE = re.compile(r"(`{1,2})([^`\n]+)\1")
 
 
 def read_wrapped(
@@ -141,6 +143,8 @@ def _read_react(action: str, body: str, resolve: Resolve, *, whole: bool) -> lis
     """Read a ReAct action; other actions than ours are prose."""
     name = clean_tool_name(action)
     body = body.strip()
+    if inline := _INLINE_CODE.fullmatch(body):
+        body = inline[2].strip()
     if parts := _read_json(body, name, resolve, whole=whole):
         return parts
     if resolve(name) and not body.startswith("`"):

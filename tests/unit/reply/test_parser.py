@@ -504,7 +504,7 @@ def test_arguments_in_the_syntax_of_python_are_read(arguments: str) -> None:
 
 
 @pytest.mark.parametrize("action", ["python", "execute"])
-@pytest.mark.parametrize("given", ["```python\nprint(1)\n```", "print(1)"])
+@pytest.mark.parametrize("given", ["```python\nprint(1)\n```", "print(1)", "`print(1)`", "`` print(1) ``"])
 def test_the_input_of_an_action_is_code_with_and_without_a_fence(action: str, given: str) -> None:
     text = f"Thought: x\nAction: {action}\nAction Input: {given}\n"
     parts = as_lists(read([Text(text), Finish("stop")], fences=False))
