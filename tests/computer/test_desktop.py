@@ -471,6 +471,32 @@ def test_keys_are_pressed_together_and_released(cells: ScreenCells) -> None:
     assert cells.pressed() == []
 
 
+def test_keys_have_the_names_of_several_programs_and_shift_where_a_sign_needs_it(cells: ScreenCells) -> None:
+    form = cells.form
+    pressed = {
+        "?": ["Shift_L", "question"],
+        "G": ["Shift_L", "G"],
+        "ctrl+G": ["Control_L", "g"],
+        "Ctrl + C": ["Control_L", "c"],
+        "ctrl++": ["Control_L", "Shift_L", "plus"],
+        "shift+?": ["Shift_L", "question"],
+        "\n": ["Return"],
+        "ctrlright": ["Control_R"],
+        "Shift_R+a": ["Shift_R", "A"],
+        "kp_7 numpad-enter": ["7", "KP_Enter"],
+        "LEFT_ARROW volumeup": ["Left", "XF86AudioRaiseVolume"],
+    }
+    for text, keys in pressed.items():
+        before = len(form.lines)
+        cells.run(f"computer.act({{'action': 'key', 'text': {text!r}}})")
+        # The last key that is pressed is released after all others have arrived.
+        cells.run("computer.keyboard.press('f9')")
+        until(lambda start=before: form.lines[-1] == "up F9" and len(form.lines) > start, text)
+        lines = [line for line in form.lines[before:] if line.startswith("key")]
+        assert lines == [f"key {key}" for key in (*keys, "F9")]
+    assert cells.pressed() == []
+
+
 def test_the_screen_is_shown_once_until_it_changes(cells: ScreenCells) -> None:
     assert "Part of the screen: 1280x800 at (0, 0)." in cells.run(
         "p = computer.display.view(active_app_only=False)"

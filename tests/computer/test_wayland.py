@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from oi_tui.computer.desktop.base import Region
-from oi_tui.computer.desktop.keyboard import _NAMES
+from oi_tui.computer.desktop.key_names import find_symbol
 from oi_tui.computer.desktop.session import open_desktop
 from oi_tui.computer.desktop.wayland.driver import Wayland
 from oi_tui.computer.desktop.wayland.keymap import Keymap
@@ -389,8 +389,6 @@ def test_a_character_without_a_key_gets_one_and_the_oldest_gives_way() -> None:
     assert keymap.find("é")[2], "it had to give way"
     # The names that xdotool has for keys, of which some are signs of the layout.
     names = ("minus", "plus", "Page_Down", "Control_R", "KP_Enter", "braceleft", "asciitilde", "F12")
-    assert [keymap.find(_NAMES.get(name.lower(), name))[0] for name in names] == [
-        *(12, 13, 109, 97, 96, 26, 41, 88)
-    ]
+    assert [keymap.find(find_symbol(name))[0] for name in names] == [*(12, 13, 109, 97, 96, 26, 41, 88)]
     with pytest.raises(ComputerError, match="There is no key 'Nokey'"):
         keymap.find("Nokey")

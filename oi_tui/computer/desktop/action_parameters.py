@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -11,6 +12,7 @@ from oi_tui.computer.errors import ComputerError
 Action = dict[str, Any]
 #: What a value is cut to in an error.
 _SHOWN = 80
+_BLANKS = {" ": "space", "\t": "tab", "\n": "enter", "\r": "enter"}
 
 
 class Parameters:
@@ -108,18 +110,22 @@ class Parameters:
         """Keys to press together, one group after the other: `ctrl+a Delete`, or a list of keys."""
         if "keys" not in self._values:
             text = self.text("text")
-            groups = (
-                [_split_hotkey(part) for part in text.split()] if text.strip() else [["space"]] * len(text)
-            )
-            if not groups:
+            # A key for each blank, or keys between blanks.
+            names = [_BLANKS.get(blank, blank) for blank in text]
+            if text.strip():
+                names = re.sub(r"\s\+\s", "+", text).split()
+            groups = [_split_hotkey(name) for name in names]
+            if not groups or not all(groups):
                 raise self._wrong("text", text, 'keys, such as "ctrl+s" or "Return"')
             return groups
         keys = self._values["keys"]
-        if isinstance(keys, str) and keys:
-            return [[key.lower() for key in _split_hotkey(keys)]]
-        if not isinstance(keys, (list, tuple)) or not keys or not all(isinstance(key, str) for key in keys):
+        listed = [keys] if isinstance(keys, str) else keys
+        if not isinstance(listed, (list, tuple)) or not all(isinstance(key, str) for key in listed):
+            listed = []
+        names = [name.lower() for key in listed for name in _split_hotkey(key) or [""]]
+        if not names or not all(names):
             raise self._wrong("keys", keys, 'a list of keys, such as ["CTRL", "S"]')
-        return [[key.lower() for key in keys]]
+        return [names]
 
     def _number(self, key: str) -> float:
         number = _parse_number(self._values.get(key))
@@ -166,8 +172,6 @@ def _parse_number(value: Any) -> float | None:
 
 
 def _split_hotkey(text: str) -> list[str]:
-    """The keys of `ctrl+shift+s`; a plus sign alone, or at the end, is a key."""
-    parts = text.split("+")
-    if text.endswith("+"):
-        parts = [*parts[:-2], "+"]
-    return [part for part in parts if part]
+    """The keys of `ctrl+shift+s`, of which the last may be a plus sign; none where one is missing."""
+    keys = [*text[:-2].split("+"), "+"] if text.endswith("++") else text.split("+")
+    return ["+"] if text == "+" else keys if all(keys) else []

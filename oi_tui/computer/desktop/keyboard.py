@@ -4,66 +4,13 @@ from __future__ import annotations
 
 import time
 import unicodedata
+from collections.abc import Sequence
 from typing import Any
 
+from oi_tui.computer.desktop.key_names import find_symbol
 from oi_tui.computer.desktop.session import DesktopSession, open_session
 from oi_tui.computer.errors import ComputerError
 from oi_tui.computer.tool import Tool
-
-#: What keys are called by Open Interpreter and by models, and what X11 calls them.
-_NAMES = {
-    "enter": "Return",
-    "return": "Return",
-    "\n": "Return",
-    "\r": "Return",
-    "tab": "Tab",
-    "\t": "Tab",
-    "space": "space",
-    "spacebar": "space",
-    " ": "space",
-    "esc": "Escape",
-    "escape": "Escape",
-    "backspace": "BackSpace",
-    "delete": "Delete",
-    "del": "Delete",
-    "insert": "Insert",
-    "home": "Home",
-    "end": "End",
-    "pageup": "Prior",
-    "page_up": "Prior",
-    "pgup": "Prior",
-    "pagedown": "Next",
-    "page_down": "Next",
-    "pgdn": "Next",
-    "up": "Up",
-    "down": "Down",
-    "left": "Left",
-    "right": "Right",
-    "ctrl": "Control_L",
-    "control": "Control_L",
-    "alt": "Alt_L",
-    "option": "Alt_L",
-    "shift": "Shift_L",
-    "super": "Super_L",
-    "win": "Super_L",
-    "meta": "Super_L",
-    "command": "Super_L",
-    "cmd": "Super_L",
-    "capslock": "Caps_Lock",
-    "printscreen": "Print",
-    "print_screen": "Print",
-    "prtsc": "Print",
-    "menu": "Menu",
-    "arrowup": "Up",
-    "arrowdown": "Down",
-    "arrowleft": "Left",
-    "arrowright": "Right",
-    "caps_lock": "Caps_Lock",
-    "numlock": "Num_Lock",
-    "num_lock": "Num_Lock",
-    "kp_enter": "KP_Enter",
-    **{f"f{number}": f"F{number}" for number in range(1, 25)},
-}
 
 
 class Keyboard(Tool):
@@ -108,7 +55,7 @@ class Keyboard(Tool):
         if not args:
             raise ComputerError('keyboard.hotkey needs keys, such as "ctrl", "s".')
         desktop = open_session()
-        keys = [_find_code(desktop, name)[0] for name in args]
+        keys = [code for name in args for code in _find_codes(desktop, name, args)]
         with desktop.plain_keyboard(caps_lock=True):
             try:
                 for index, code in enumerate(keys):
@@ -134,15 +81,27 @@ class Keyboard(Tool):
 
 def _can_be_typed(character: str) -> bool:
     # Control characters are on no key, and neither is the half of a pair of code units.
-    return character in _NAMES or unicodedata.category(character) not in ("Cc", "Cs")
+    return len(find_symbol(character)) > 1 or unicodedata.category(character) not in ("Cc", "Cs")
 
 
 def _find_code(desktop: DesktopSession, name: str) -> tuple[int, bool]:
     if not isinstance(name, str) or not name or not all(map(_can_be_typed, name)):
         raise ComputerError(f"There is no key {name!r:.80}.")
-    symbol = _NAMES.get(name) or (_NAMES.get(name.lower()) if len(name) > 1 else None) or name
+    symbol = find_symbol(name)
     desktop.require_key(symbol)
     return desktop.desktop.key_code(symbol)
+
+
+def _find_codes(desktop: DesktopSession, name: str, names: Sequence[str]) -> list[int]:
+    """The key for a name and, before it, shift where only that gives the sign.
+
+    A capital letter with other keys, such as ctrl and A, is the key with that letter.
+    """
+    code, shifted = _find_code(desktop, name)
+    is_letter = len(names) > 1 and len(name) == 1 and name.isalpha()
+    if not shifted or is_letter or any(find_symbol(other).startswith("Shift_") for other in names):
+        return [code]
+    return [_find_code(desktop, "shift")[0], code]
 
 
 def _stroke(desktop: DesktopSession, name: str) -> None:
