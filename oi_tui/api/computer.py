@@ -87,6 +87,8 @@ class ApiComputer(SettingGroup):
         skills: Skills
         sms: SMS
         vision: Vision
+        emit_images: bool
+        import_computer_api: bool
 
     _title = "interpreter.computer"
     _prefix = "computer."
@@ -252,9 +254,10 @@ class ApiComputer(SettingGroup):
             self._with_object[id(language)] = language, extended
         return self._with_object[id(language)][1]
 
-    def __getattr__(self, name: str) -> Any:
+    def _read_attribute(self, name: str) -> Any:
+        """Return the value of an attribute, or a part of the computer object."""
         if name not in ATTRIBUTES:
-            return super().__getattr__(name)
+            return super()._read_attribute(name)
         if self._script is None:
             self._script = ScriptComputer(self._model)
         return getattr(self._script, name)

@@ -3,7 +3,7 @@
 import inspect
 import warnings
 import weakref
-from collections.abc import AsyncIterator, Generator, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar, overload
@@ -81,6 +81,50 @@ class OpenInterpreter(SettingGroup):
     )
     llm: LlmSettings
     computer: ApiComputer
+    if TYPE_CHECKING:
+        always_apply_user_message_template: bool
+        auto_run: bool
+        code_output_sender: str
+        code_output_template: str
+        contribute_conversation: bool
+        conversation_history: bool
+        conversation_history_path: str
+        custom_instructions: str
+        debug: bool
+        disable_telemetry: bool
+        empty_code_output_template: str
+        fast: bool
+        highlight_active_line: bool
+        keep_running: str
+        keep_running_days: float
+        local: bool
+        loop: bool
+        loop_breakers: list[str]
+        loop_message: str
+        max_output: int
+        mcp_servers: tuple[str, ...]
+        multi_line: bool
+        offline: bool
+        os: bool
+        pass_environment: tuple[str, ...]
+        python: str | None
+        safe_mode: str
+        sandbox: bool
+        sandbox_disk: float | None
+        sandbox_hosts: tuple[str, ...]
+        sandbox_memory: float | None
+        sandbox_processes: int | None
+        sandbox_time: float | None
+        sandbox_writable: tuple[str, ...]
+        share_keys: bool
+        shell: str | None
+        shrink_images: bool
+        speak_messages: bool
+        system_message: str
+        target: str
+        unmasked_screen: bool
+        user_message_template: str
+        verbose: bool
 
     def __init__(
         self,
@@ -205,6 +249,10 @@ class OpenInterpreter(SettingGroup):
     ) -> Generator[Chunk, None, None]: ...
     @overload
     def chat(
+        self, message: Prompt, display: bool, stream: Literal[True], blocking: bool = True
+    ) -> Generator[Chunk, None, None]: ...
+    @overload
+    def chat(
         self,
         message: Prompt = None,
         display: bool = True,
@@ -212,6 +260,16 @@ class OpenInterpreter(SettingGroup):
         *,
         blocking: Literal[False],
     ) -> None: ...
+    @overload
+    def chat(
+        self,
+        message: Prompt = None,
+        display: bool = True,
+        stream: bool = False,
+        blocking: bool = True,
+        *,
+        return_messages: bool = False,
+    ) -> Generator[Chunk, None, None] | list[Chunk] | None: ...
     def chat(
         self,
         message: Prompt = None,
@@ -245,7 +303,7 @@ class OpenInterpreter(SettingGroup):
             self._chat(message, display=display)
         return self.messages if return_messages else self._turns.new_messages
 
-    def achat(self, message: Prompt = None) -> AsyncIterator[Chunk]:
+    def achat(self, message: Prompt = None) -> AsyncGenerator[Chunk, None]:
         """Like `chat(message, stream=True, display=False)` for asyncio. Cancelling the task stops the turn.
 
         >>> import asyncio
@@ -265,13 +323,14 @@ class OpenInterpreter(SettingGroup):
         `edit(code)` or `reject(reason)`, unless `on_approval` does that. The last event is `TurnEnded`.
 
         >>> from oi_tui import OpenInterpreter
-        >>> from oi_tui.engine.events import ApprovalRequested
+        >>> from oi_tui.engine.events import ApprovalRequested, TurnEnded
         >>> with OpenInterpreter(model="demo") as interpreter:
         ...     for event in interpreter.events("Plot something"):
         ...         if isinstance(event, ApprovalRequested):
         ...             answered = event.reject("not now", stop=True)
-        >>> event.outcome
-        'rejected'
+        ...         elif isinstance(event, TurnEnded):
+        ...             print(event.outcome)
+        rejected
         """
         return self._turns.events(message)
 

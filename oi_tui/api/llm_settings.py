@@ -1,7 +1,7 @@
 """The settings of the model, as attributes."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from oi_tui.api.replaced import make_completions
 from oi_tui.api.settings import ACTING, ApiSettings, SettingGroup
@@ -33,6 +33,23 @@ class LlmSettings(SettingGroup):
     >>> interpreter.llm.model = "ollama_chat/llama3.1"
     >>> interpreter.llm.temperature = 0
     """
+
+    if TYPE_CHECKING:
+        api_base: str | None
+        api_key: str | None
+        api_version: str | None
+        assumed_window: int
+        cell_cost: float | None
+        cell_requests: int
+        context_window: int | None
+        execution_instructions: str
+        max_budget: float | None
+        max_tokens: int | None
+        model: str
+        supports_functions: bool | None
+        supports_vision: bool | None
+        temperature: float | None
+        timeout: float
 
     _title = "interpreter.llm"
     _prefix = "llm."

@@ -7,7 +7,7 @@ from collections import defaultdict, deque
 from collections.abc import Collection
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from oi_tui import paths
 from oi_tui.api.terminal import OnInput
@@ -230,7 +230,8 @@ class SettingGroup:
             if f"{cls._prefix}{name}" in ACTING and not callable(value):
                 raise TypeError(f"{cls.__name__}.{name} is a setting: set it in __init__, on the object")
 
-    def __getattr__(self, name: str) -> Any:
+    def _read_attribute(self, name: str) -> Any:
+        """Return the value of an attribute that is not on the object."""
         if name.startswith("_") and f"{self._prefix}{name}" not in NEEDLESS:
             raise AttributeError(f"{self._title} has no attribute {name!r}")
         key = self._key(name)
@@ -243,7 +244,8 @@ class SettingGroup:
             return self._settings.held.get(key, NEEDLESS[key])
         raise self._explain_unknown(name, key)
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def _write_attribute(self, name: str, value: Any) -> None:
+        """Assign to an attribute."""
         declared = getattr(type(self), name, None)
         key = self._key(name)
         if self._is_kept(name, declared, value) or self._is_callers_attribute(name, key):
@@ -259,17 +261,29 @@ class SettingGroup:
         elif key in ABSENT or key in NEEDLESS or key in REFUSED:
             self._settings.held[key] = value
             if key in ABSENT and value != ABSENT[key][0]:
-                warnings.warn(f"{self._title}.{name} has no effect: {ABSENT[key][1]}", stacklevel=2)
+                warnings.warn(f"{self._title}.{name} has no effect: {ABSENT[key][1]}", stacklevel=3)
         else:
             raise self._explain_unknown(name, key)
 
-    def __delattr__(self, name: str) -> None:
+    def _delete_attribute(self, name: str) -> None:
+        """Take the last change of a setting back, or delete an attribute."""
         key = self._key(name)
         if key in ACTING and name not in vars(self):
             self._settings.revert(key)
             self._apply_change(key)
         else:
             object.__delattr__(self, name)
+
+    if not TYPE_CHECKING:
+        # Type checkers know the attributes that a group declares, and so report a misspelt one.
+        def __getattr__(self, name: str) -> Any:
+            return self._read_attribute(name)
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            self._write_attribute(name, value)
+
+        def __delattr__(self, name: str) -> None:
+            self._delete_attribute(name)
 
     def __reduce__(self) -> Any:
         raise TypeError(

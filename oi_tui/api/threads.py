@@ -3,7 +3,7 @@
 import asyncio
 import threading
 import weakref
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator
+from collections.abc import AsyncGenerator, Callable, Generator
 from typing import TypeVar
 
 _T = TypeVar("_T")
@@ -50,7 +50,7 @@ class AsyncStreams:
     def __init__(self) -> None:
         self._newest: _Stream | None = None
 
-    def iterate(self, items: Generator[_T, None, None], stop: Callable[[], None]) -> AsyncIterator[_T]:
+    def iterate(self, items: Generator[_T, None, None], stop: Callable[[], None]) -> AsyncGenerator[_T, None]:
         """Iterate a blocking generator without blocking the event loop.
 
         `stop` is called from the event loop when the task is cancelled while an item is produced; it must
