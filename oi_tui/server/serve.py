@@ -108,7 +108,8 @@ def listen(options: ServerOptions) -> socket.socket:
     if options.socket:
         return _listen_at_path(options.socket)
     family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
-    listener = socket.socket(family)
+    # asyncio sends small answers at once only where the protocol is named; else they wait for 40 ms.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((options.host.strip("[]"), options.port))

@@ -45,6 +45,8 @@ def _connect(client, path: str) -> None:
             outside.connect(path)
         except OSError:
             return
+        # Each small piece would wait for the answer to the one before.
+        client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         back = threading.Thread(target=_carry, args=(outside, client), daemon=True)
         back.start()
         _carry(client, outside)

@@ -269,9 +269,13 @@ def _connect_first(addresses: Sequence[str], port: int) -> socket.socket:
     failure: OSError = OSError("no address found")
     for address in addresses:
         try:
-            return socket.create_connection((address, port), _PATIENCE)
+            server = socket.create_connection((address, port), _PATIENCE)
         except OSError as error:
             failure = error
+        else:
+            # Programs send small pieces, too; each would wait for the answer to the one before.
+            server.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            return server
     raise failure
 
 

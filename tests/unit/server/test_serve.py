@@ -5,6 +5,8 @@ import ssl
 import subprocess
 from contextlib import ExitStack
 from pathlib import Path
+from statistics import median
+from time import monotonic
 
 import pytest
 
@@ -114,3 +116,15 @@ async def test_an_error_around_the_application_ends_its_sessions_too() -> None:
     with running.listening, pytest.raises(ZeroDivisionError):
         await fail()
     assert sessions[0].closed
+
+
+def test_small_answers_are_sent_at_once(serve: Serve) -> None:
+    """The system else keeps them for 40 ms, until the client confirms what came before."""
+    running = serve()
+    seconds = []
+    with running.http() as client:
+        for _ in range(40):
+            begun = monotonic()
+            client.post("/v1/sessions/default/stop", json={})
+            seconds.append(monotonic() - begun)
+    assert median(seconds[10:]) < 0.03
