@@ -1,10 +1,12 @@
 """Chooses a model: one found on this machine, one of a provider by its API key, or the demo."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
+from rich.table import Table
+from rich.text import Text
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -76,6 +78,16 @@ def list_llamafiles() -> list[ModelChoice]:
         ModelChoice(str(path), None, f"a llamafile on this machine, {path.stat().st_size / 1e9:.1f} GB")
         for path in llamafile.list_files()
     ]
+
+
+def _make_table(hints: Iterable[str]) -> Table:
+    """Put the name of each "NAME: HINT" beside its hint, which stays in its column where it is wrapped."""
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True)
+    for hint in hints:
+        name, _, words = hint.partition(": ")
+        table.add_row(Text(name), Text(words))
+    return table
 
 
 class ModelsScreen(Dialog[ModelChoice | None]):
@@ -155,6 +167,7 @@ class ModelsScreen(Dialog[ModelChoice | None]):
             yield ChoiceList(*(Option(_describe(choice)) for choice in self._choices), id="models-list")
             with VerticalScroll(id="models-hints", can_focus=False):
                 yield Static(markup=False)
+                yield Static(id="models-servers")
             yield Field(
                 placeholder="or type a model: openai/my-model, or the path of a llamafile",
                 id="models-name",
@@ -200,8 +213,11 @@ class ModelsScreen(Dialog[ModelChoice | None]):
         if not event.models:
             hints = self.query_one("#models-hints")
             hints.display = True
-            more = ["Later, ctrl+l shows how to get one."] if self._welcome else local_servers.list_hints()
-            lines = ["No model server found on this machine.", *more]
+            lines = ["No model server found on this machine."]
+            if self._welcome:
+                lines.append("Later, ctrl+l shows how to get one.")
+            else:
+                hints.query_one("#models-servers", Static).update(_make_table(local_servers.list_hints()))
             hints.query_one(Static).update(Content("\n".join(lines)))
         elif self._local and self._wanted:
             words = f"No server on this machine has {one_line(self._wanted.model, 60)}."

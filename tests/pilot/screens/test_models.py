@@ -48,9 +48,14 @@ async def test_how_to_get_a_server_going_is_reported_where_none_answers(found: l
         await at.type("%model")
         screen = await models_of(at)
         await at.until(lambda: screen.query_one("#models-hints").display)
-        hints = str(screen.query_one("#models-hints Static", Static).render())
-        for name in ("Ollama", "LM Studio", "llama.cpp", "Jan", "vLLM", "Llamafile"):
-            assert f"{name}: " in hints
+        table = screen.query_one("#models-servers", Static)
+        await at.until(lambda: table.size.height > 0)
+        rows = [strip.text for strip in table.render_lines(table.size.region)]
+        names = ["Ollama", "LM Studio", "llama.cpp", "Jan", "vLLM", "Llamafile"]
+        assert [row[:9].strip() for row in rows if row[0] != " "] == names
+        # What is wrapped stays in its column.
+        assert len(rows) > len(names)
+        assert all(row[9:11] == "  " and row[11] != " " for row in rows)
 
 
 async def test_what_answers_is_offered_with_its_size_and_window_and_taken(found: list[LocalModel]) -> None:
