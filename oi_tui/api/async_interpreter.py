@@ -32,16 +32,15 @@ class AsyncInterpreter(OpenInterpreter):
     'complete'
     """
 
-    _title: ClassVar[str] = "interpreter"
-    _own: ClassVar[frozenset[str]] = OpenInterpreter._own | {"_parts", "_outbox", "_worker", "_stopped"}
+    _oi_title: ClassVar[str] = "interpreter"
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         #: The message that is being said, part by part.
-        self._parts: list[Chunk] = []
-        self._outbox = _Outbox()
-        self._worker: threading.Thread | None = None
+        self._oi_parts: list[Chunk] = []
+        self._oi_outbox = _Outbox()
+        self._oi_worker: threading.Thread | None = None
         #: Set when the turn of the worker is stopped.
-        self._stopped = threading.Event()
+        self._oi_stopped = threading.Event()
         super().__init__(*arguments, **settings)
 
     async def input(self, chunk: Chunk) -> None:
@@ -52,52 +51,52 @@ class AsyncInterpreter(OpenInterpreter):
         "stop" stops.
         """
         if "start" in chunk:
-            await self._stop_and_wait()
-            self._parts = []
+            await self._oi_stop_and_wait()
+            self._oi_parts = []
         if "content" in chunk:
-            self._add(chunk)
+            self._oi_add(chunk)
         if "end" in chunk:
-            parts, self._parts = self._parts, []
+            parts, self._oi_parts = self._oi_parts, []
             command = parts[-1]["content"] if parts and parts[-1]["type"] == "command" else ""
             if command:
                 parts.pop()
-            await self._stop_and_wait()
+            await self._oi_stop_and_wait()
             if command == "stop":
-                self._outbox.put(_COMPLETE)
+                self._oi_outbox.put(_COMPLETE)
             else:
-                self._begin(parts, may_run=command == "go")
+                self._oi_begin(parts, may_run=command == "go")
 
     async def output(self) -> Chunk:
         """Wait for the next chunk. One of the role `server` says that a turn is complete, or why it failed.
 
         The last chunk of a turn has the content "complete".
         """
-        return await self._outbox.get()
+        return await self._oi_outbox.get()
 
-    def _add(self, chunk: Chunk) -> None:
+    def _oi_add(self, chunk: Chunk) -> None:
         """Add content to the message. Text of the same kind as the last part is appended to it."""
         kind, shape, content = chunk.get("type", "message"), chunk.get("format"), chunk["content"]
-        last = self._parts[-1] if self._parts else {}
+        last = self._oi_parts[-1] if self._oi_parts else {}
         is_text = isinstance(content, str) and isinstance(last.get("content"), str)
         if is_text and (last["type"], last.get("format")) == (kind, shape):
             last["content"] += content
             return
         part = {"role": chunk.get("role", "user"), "type": kind, "content": content}
-        self._parts.append(part | ({"format": shape} if shape else {}))
+        self._oi_parts.append(part | ({"format": shape} if shape else {}))
 
-    def _begin(self, parts: Sequence[Chunk], *, may_run: bool) -> None:
-        self._stopped = threading.Event()
-        work = partial(self._respond, parts, may_run, self._stopped)
-        self._worker = threading.Thread(target=work, name="oi-tui-chat", daemon=True)
-        self._worker.start()
+    def _oi_begin(self, parts: Sequence[Chunk], *, may_run: bool) -> None:
+        self._oi_stopped = threading.Event()
+        work = partial(self._oi_respond, parts, may_run, self._oi_stopped)
+        self._oi_worker = threading.Thread(target=work, name="oi-tui-chat", daemon=True)
+        self._oi_worker.start()
 
-    async def _stop_and_wait(self) -> None:
-        self._stopped.set()
-        if self._worker and self._worker.is_alive():
+    async def _oi_stop_and_wait(self) -> None:
+        self._oi_stopped.set()
+        if self._oi_worker and self._oi_worker.is_alive():
             self.stop()
-            await asyncio.to_thread(self._worker.join)
+            await asyncio.to_thread(self._oi_worker.join)
 
-    def _respond(self, parts: Sequence[Chunk], may_run: bool, stopped: threading.Event) -> None:
+    def _oi_respond(self, parts: Sequence[Chunk], may_run: bool, stopped: threading.Event) -> None:
         """Work on the message. The turn ends at code that needs approval; with `may_run`, one piece runs."""
         try:
             messages = [*self.messages, *parts]
@@ -112,11 +111,11 @@ class AsyncInterpreter(OpenInterpreter):
                         stream.close()
                     may_run = False
                 elif not stopped.is_set():
-                    self._outbox.put(chunk)
+                    self._oi_outbox.put(chunk)
         except Exception as error:  # noqa: BLE001 -- whoever takes the chunks has to know
-            self._outbox.put({"role": "server", "type": "error", "content": str(error)})
+            self._oi_outbox.put({"role": "server", "type": "error", "content": str(error)})
         if not stopped.is_set():
-            self._outbox.put(_COMPLETE)
+            self._oi_outbox.put(_COMPLETE)
 
 
 class _Outbox:

@@ -90,26 +90,12 @@ class ApiComputer(SettingGroup):
         emit_images: bool
         import_computer_api: bool
 
-    _title = "interpreter.computer"
-    _prefix = "computer."
-    _own: ClassVar[frozenset[str]] = frozenset(
-        {
-            "_settings",
-            "_model",
-            "_known",
-            "_languages",
-            "_runtimes",
-            "_earlier",
-            "_script",
-            "_cells",
-            "_with_object",
-            "_stop_turn",
-        }
-    )
-    _fixed: ClassVar[frozenset[str]] = ATTRIBUTES
+    _oi_title = "interpreter.computer"
+    _oi_prefix = "computer."
+    _oi_fixed: ClassVar[frozenset[str]] = ATTRIBUTES
 
     def __init__(self, settings: ApiSettings, model: ApiModel) -> None:
-        self._settings = settings
+        self._oi_settings = settings
         self._model = model
         self._stop_turn: Callable[[], Callable[[], None] | None] = _find_no_turn
         self._script: ScriptComputer | None = None
@@ -131,13 +117,13 @@ class ApiComputer(SettingGroup):
 
     def _own_languages(self) -> tuple[Language, ...]:
         """The languages that the profile declares in files; a problem with one is a warning."""
-        profile = self._settings.profile
+        profile = self._oi_settings.profile
         if not profile.custom_languages:
             return ()
         languages = CustomLanguages(
             profile.custom_languages,
             Choices(profile.python or sys.executable or None, profile.shell),
-            self._settings.folder,
+            self._oi_settings.folder,
             may_ask=not profile.sandbox,
         )
         for problem in languages.problems:
@@ -148,7 +134,7 @@ class ApiComputer(SettingGroup):
     def runtimes(self) -> Computer:
         """The runtimes of the languages. They are created at first use, with the settings of that moment."""
         if self._runtimes is None:
-            profile = self._settings.profile
+            profile = self._oi_settings.profile
             wipe_environment()
             self._runtimes = Computer(
                 # What is installed beside the script can be imported.
@@ -166,7 +152,7 @@ class ApiComputer(SettingGroup):
                 hosts=profile.sandbox_hosts,
                 limits=read_limits(profile),
             )
-            self._settings.start()
+            self._oi_settings.start()
             for language, code in profile.startup:
                 self._review(language, code)
             finalize(self, partial(_close, self._runtimes, self._cells))
@@ -215,8 +201,8 @@ class ApiComputer(SettingGroup):
         wanted = self._declare_languages(runtimes.declared if runtimes else LANGUAGES)
         if runtimes and wanted != runtimes.declared:
             runtimes.declare(wanted)
-        if runtimes and runtimes.sandbox != self._settings.profile.sandbox:
-            runtimes.use_sandbox(self._settings.profile.sandbox, ())
+        if runtimes and runtimes.sandbox != self._oi_settings.profile.sandbox:
+            runtimes.use_sandbox(self._oi_settings.profile.sandbox, ())
 
     def _declare_languages(self, before: Iterable[Language]) -> tuple[Language, ...]:
         known = {id(item.source): item for item in before if item.source is not None}
@@ -231,11 +217,11 @@ class ApiComputer(SettingGroup):
 
     def _given_object(self, language: Language) -> Language:
         """Return the language, with the object `computer` if it is Python and the settings want that."""
-        profile = self._settings.profile
+        profile = self._oi_settings.profile
         if language.name != "python" or language.source is not None or not computer_api.is_wanted(profile):
             return language
         if self._cells is None:
-            settings, model, stop_turn = self._settings, self._model, self._stop_turn
+            settings, model, stop_turn = self._oi_settings, self._model, self._stop_turn
 
             def stop() -> None:
                 if act := stop_turn():
@@ -254,10 +240,10 @@ class ApiComputer(SettingGroup):
             self._with_object[id(language)] = language, extended
         return self._with_object[id(language)][1]
 
-    def _read_attribute(self, name: str) -> Any:
+    def _oi_read_attribute(self, name: str) -> Any:
         """Return the value of an attribute, or a part of the computer object."""
         if name not in ATTRIBUTES:
-            return super()._read_attribute(name)
+            return super()._oi_read_attribute(name)
         if self._script is None:
             self._script = ScriptComputer(self._model)
         return getattr(self._script, name)
@@ -338,14 +324,14 @@ class ApiComputer(SettingGroup):
         """End all interpreters; their variables are lost."""
         self.runtimes.reset()
         self._earlier.forget()
-        for language, code in self._settings.profile.startup:
+        for language, code in self._oi_settings.profile.startup:
             self._review(language, code)
 
     def _forget_processes(self) -> None:
         """Leave the languages to the process that this one was forked from."""
         self._runtimes = self._cells = self._script = None
         self._with_object, self._earlier = {}, EarlierCode()
-        self._settings.start_anew()
+        self._oi_settings.start_anew()
 
     def _review(self, language: str, code: str) -> None:
         """Tell the review what code changes in the languages."""
@@ -355,7 +341,7 @@ class ApiComputer(SettingGroup):
     def _run(self, language: str, code: str, *, display: bool) -> Iterator[Chunk]:
         self._review(language, code)
         writer = ChunkWriter()
-        program_input = InputAnswerer(self.runtimes.send_input, self._settings.on_input)
+        program_input = InputAnswerer(self.runtimes.send_input, self._oi_settings.on_input)
         screen = NotebookDisplay()
         starting = False
         with closing(self.runtimes.run(language, code)) as reports:

@@ -6,7 +6,7 @@ import weakref
 from collections.abc import AsyncGenerator, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, overload
 
 from oi_tui import log, profiles
 from oi_tui.api.computer import ApiComputer
@@ -67,18 +67,7 @@ class OpenInterpreter(SettingGroup):
     Conversations are saved unless `conversation_history` is False; `oi-tui --conversations` lists them.
     """
 
-    _title = "interpreter"
-    _own: ClassVar[frozenset[str]] = frozenset(
-        {
-            "_settings",
-            "_model",
-            "_turns",
-            "_background",
-            "_streams",
-            "_voice",
-            "_question",
-        }
-    )
+    _oi_title = "interpreter"
     llm: LlmSettings
     computer: ApiComputer
     if TYPE_CHECKING:
@@ -137,21 +126,21 @@ class OpenInterpreter(SettingGroup):
         if isinstance(profile, list | tuple):
             # Open Interpreter's first argument is the list of messages.
             settings, profile = {"messages": profile, **settings}, None
-        self._settings = ApiSettings(*_find_profile(profile))
-        llm_settings = LlmSettings(self._settings, _ModelAccess(weakref.ref(self)))
+        self._oi_settings = ApiSettings(*_find_profile(profile))
+        llm_settings = LlmSettings(self._oi_settings, _ModelAccess(weakref.ref(self)))
         if isinstance(llm, LlmSettings):
             llm_settings.take_over(llm)
             llm = None
         elif llm is not None and not callable(getattr(llm, "reply", None)):
             raise TypeError(f"llm must be the llm of an OpenInterpreter or have a method reply, not {llm!r}")
-        self._model = ApiModel(self._settings, llm_settings, llm)
-        computer = ApiComputer(self._settings, self._model)
-        self._turns = Turns(self._settings, computer, self._model)
-        computer.stop_with(self._turns.stop)
-        self._background: BackgroundTurn | None = None
-        self._streams = AsyncStreams()
-        self._voice = Voice()
-        self._question = NotebookQuestion()
+        self._oi_model = ApiModel(self._oi_settings, llm_settings, llm)
+        computer = ApiComputer(self._oi_settings, self._oi_model)
+        self._oi_turns = Turns(self._oi_settings, computer, self._oi_model)
+        computer.stop_with(self._oi_turns.stop)
+        self._oi_background: BackgroundTurn | None = None
+        self._oi_streams = AsyncStreams()
+        self._oi_voice = Voice()
+        self._oi_question = NotebookQuestion()
         # `self.llm = ...` is refused, so that no limit is lost with the group.
         vars(self).update(llm=llm_settings, computer=computer)
         for name, value in settings.items():
@@ -162,7 +151,7 @@ class OpenInterpreter(SettingGroup):
                 setattr(self, name, value)
             except AttributeError as error:
                 raise TypeError(str(error)) from None
-        self._log()
+        self._oi_log()
 
     @property
     def messages(self) -> list[Chunk]:
@@ -170,20 +159,20 @@ class OpenInterpreter(SettingGroup):
 
         Messages in the form of Open Interpreter 0.1 (`message`, `code`, `output`) are read as well.
         """
-        return self._turns.messages
+        return self._oi_turns.messages
 
     @messages.setter
     def messages(self, messages: Iterable[Chunk]) -> None:
-        self._turns.messages = messages
+        self._oi_turns.messages = messages
 
     @property
     def last_messages_count(self) -> int:
         """How many messages there were when the last turn began."""
-        return self._turns.new_from
+        return self._oi_turns.new_from
 
     @last_messages_count.setter
     def last_messages_count(self, count: int) -> None:
-        self._turns.new_from = count
+        self._oi_turns.new_from = count
 
     @property
     def conversation_filename(self) -> str | None:
@@ -192,7 +181,7 @@ class OpenInterpreter(SettingGroup):
         With a name such as "talk.json", the messages are also written to that file in
         `conversation_history_path` after each turn, as a JSON list.
         """
-        file = self._turns.file
+        file = self._oi_turns.file
         return file.name or file.title or file.id
 
     @conversation_filename.setter
@@ -201,7 +190,7 @@ class OpenInterpreter(SettingGroup):
             raise TypeError(f"conversation_filename must be a string, not {name!r}")
         if name != self.conversation_filename:
             # A script that gives all settings back as it read them does not begin another conversation.
-            self._turns.file.call(name or "")
+            self._oi_turns.file.call(name or "")
 
     @property
     def on_approval(self) -> OnApproval | None:
@@ -210,11 +199,11 @@ class OpenInterpreter(SettingGroup):
         It gets the question, and calls its `run()`, `edit(code)` or `reject(reason)`, or returns True or
         False.
         """
-        return self._turns.on_approval
+        return self._oi_turns.on_approval
 
     @on_approval.setter
     def on_approval(self, function: OnApproval | None) -> None:
-        self._turns.on_approval = _function("on_approval", function)
+        self._oi_turns.on_approval = _function("on_approval", function)
 
     @property
     def on_input(self) -> OnInput | None:
@@ -222,16 +211,16 @@ class OpenInterpreter(SettingGroup):
 
         It gets the request, and returns a line, or None for the end of input.
         """
-        return self._settings.on_input
+        return self._oi_settings.on_input
 
     @on_input.setter
     def on_input(self, function: OnInput | None) -> None:
-        self._settings.on_input = _function("on_input", function)
+        self._oi_settings.on_input = _function("on_input", function)
 
     @property
     def responding(self) -> bool:
         """Whether a turn is in progress."""
-        return self._turns.is_working
+        return self._oi_turns.is_working
 
     @overload
     def chat(
@@ -291,17 +280,17 @@ class OpenInterpreter(SettingGroup):
         model cannot or must not be asked, and when code needs approval and nobody can give it.
         """
         if stream:
-            chunks = self._turns.chunks(message)
-            return self._ask(chunks, display=True) if display else chunks
+            chunks = self._oi_turns.chunks(message)
+            return self._oi_ask(chunks, display=True) if display else chunks
         if not blocking:
-            self._turns.require_none()
-            self._background = BackgroundTurn(lambda: self._chat(message, display=display))
+            self._oi_turns.require_none()
+            self._oi_background = BackgroundTurn(lambda: self._oi_chat(message, display=display))
             return None
         if message is None and display:
-            self._turns.converse(lambda words: self._chat(words, display=True))
+            self._oi_turns.converse(lambda words: self._oi_chat(words, display=True))
         else:
-            self._chat(message, display=display)
-        return self.messages if return_messages else self._turns.new_messages
+            self._oi_chat(message, display=display)
+        return self.messages if return_messages else self._oi_turns.new_messages
 
     def achat(self, message: Prompt = None) -> AsyncGenerator[Chunk, None]:
         """Like `chat(message, stream=True, display=False)` for asyncio. Cancelling the task stops the turn.
@@ -314,7 +303,7 @@ class OpenInterpreter(SettingGroup):
         >>> asyncio.run(main())[0]["role"]
         'assistant'
         """
-        return self._streams.iterate(self._turns.chunks(message), self.stop)
+        return self._oi_streams.iterate(self._oi_turns.chunks(message), self.stop)
 
     def events(self, message: Prompt = None) -> Generator[Event, None, None]:
         """Work on a message and return what happens as typed events, which are frozen dataclasses.
@@ -332,24 +321,24 @@ class OpenInterpreter(SettingGroup):
         ...             print(event.outcome)
         rejected
         """
-        return self._turns.events(message)
+        return self._oi_turns.events(message)
 
     def open_events(self, message: Prompt = None) -> Generator[Event, None, None]:
         """Like `events`, but nothing is answered: that may be done later, from another thread."""
-        return self._turns.open_events(message)
+        return self._oi_turns.open_events(message)
 
     def propose(self, language: str, code: str) -> Generator[Event, None, None]:
         """Ask for code that another program wrote, and run it; the model does not see it."""
-        return self._turns.propose(language, code)
+        return self._oi_turns.propose(language, code)
 
     @property
     def server(self) -> "Server":
         """The server for this interpreter. Needs the extra `server`: `pip install "oi-tui[server]"`."""
         with need_extra("server", "The server", ("starlette", "uvicorn", "websockets", "h11")):
             from oi_tui.api.server import Server
-        found: Server | None = vars(self).get("_server")
+        found: Server | None = vars(self).get("_oi_server")
         if found is None:
-            found = vars(self)["_server"] = Server(self)
+            found = vars(self)["_oi_server"] = Server(self)
         return found
 
     def wait(self) -> list[Chunk]:
@@ -357,15 +346,15 @@ class OpenInterpreter(SettingGroup):
 
         Raises what the turn raised, and TurnError in a notebook where the turn waits for a click.
         """
-        question = self._question
-        if self._background and not self._background.wait(lambda: question.waits_for_a_click):
+        question = self._oi_question
+        if self._oi_background and not self._oi_background.wait(lambda: question.waits_for_a_click):
             raise TurnError("The code waits for your answer: click Run or Reject, then call wait() again.")
-        return self._turns.new_messages
+        return self._oi_turns.new_messages
 
     def stop(self) -> None:
         """Stop the current turn, from any thread. Variables are kept."""
-        self._turns.stop()
-        self._question.withdraw()
+        self._oi_turns.stop()
+        self._oi_question.withdraw()
 
     def reset(self) -> None:
         """Clear the conversation and the variables of all languages. What was saved stays saved.
@@ -373,11 +362,11 @@ class OpenInterpreter(SettingGroup):
         A turn that is in progress in another thread is stopped. A stream that this thread reads ends.
         """
         self.stop()
-        self._turns.leave_stream()
+        self._oi_turns.leave_stream()
         self.computer.terminate()
         self.messages = []
         self.last_messages_count = 0
-        self._turns.file.call("")
+        self._oi_turns.file.call("")
 
     def load(self, messages: Iterable[Chunk]) -> None:
         """Replace the conversation, as Open Interpreter 0.1 did."""
@@ -387,7 +376,7 @@ class OpenInterpreter(SettingGroup):
         """Apply the settings of a profile on top of the current ones, as Open Interpreter 0.1 did."""
         found, _ = _find_profile(config_path)
         changes = {name: getattr(found, name) for name in found.origins}
-        self._settings.profile = self._settings.profile.with_changes(**changes)
+        self._oi_settings.profile = self._oi_settings.profile.with_changes(**changes)
 
     def local_setup(self) -> None:
         """Use the first model that a server on this machine has, and print its name.
@@ -400,8 +389,8 @@ class OpenInterpreter(SettingGroup):
                 "\n".join(("No server on this machine has a model.", *local_servers.list_hints()))
             )
         chosen = found[0]
-        profile = self._settings.profile
-        self._settings.profile = profile.with_changes(model=chosen.model, api_base=chosen.api_base)
+        profile = self._oi_settings.profile
+        self._oi_settings.profile = profile.with_changes(model=chosen.model, api_base=chosen.api_base)
         self.display_message(f"The model is {chosen.model} ({chosen.server} at {chosen.api_base}).")
 
     def display_message(self, message: str) -> None:
@@ -414,9 +403,9 @@ class OpenInterpreter(SettingGroup):
     def close(self) -> None:
         """End all languages, and the model process if no other interpreter uses it."""
         self.stop()
-        self._voice.stop()
+        self._oi_voice.stop()
         self.computer.close()
-        self._model.close()
+        self._oi_model.close()
 
     def __enter__(self) -> Self:
         return self
@@ -428,9 +417,9 @@ class OpenInterpreter(SettingGroup):
 
     def _respond_and_store(self) -> Generator[Chunk, None, None]:
         """Continue the conversation. It is internal in Open Interpreter, but scripts call it."""
-        return self._turns.chunks(None)
+        return self._oi_turns.chunks(None)
 
-    def _ask(self, chunks: Generator[Chunk, None, None], *, display: bool) -> Generator[Chunk, None, None]:
+    def _oi_ask(self, chunks: Generator[Chunk, None, None], *, display: bool) -> Generator[Chunk, None, None]:
         """Pass chunks on, print them with `display`, and have the person decide about code."""
         screen = NotebookDisplay()
         with closing(chunks):
@@ -439,22 +428,22 @@ class OpenInterpreter(SettingGroup):
                     screen.show(chunk)
                 yield chunk
                 if chunk["type"] == "confirmation":
-                    _confirm(chunks, self._question, display=display)
+                    _confirm(chunks, self._oi_question, display=display)
 
-    def _chat(self, message: Prompt, *, display: bool) -> None:
-        for _ in self._ask(self._turns.chunks(message), display=display):
+    def _oi_chat(self, message: Prompt, *, display: bool) -> None:
+        for _ in self._oi_ask(self._oi_turns.chunks(message), display=display):
             pass
-        if self._settings.profile.speak_messages:
-            replies = [item for item in self._turns.new_messages if item["type"] == "message"]
-            self._voice.say("\n".join(str(item["content"]) for item in replies))
+        if self._oi_settings.profile.speak_messages:
+            replies = [item for item in self._oi_turns.new_messages if item["type"] == "message"]
+            self._oi_voice.say("\n".join(str(item["content"]) for item in replies))
 
-    def _apply_change(self, key: str) -> None:
+    def _oi_apply_change(self, key: str) -> None:
         if key in ("verbose", "debug"):
-            self._log()
+            self._oi_log()
 
-    def _log(self) -> None:
+    def _oi_log(self) -> None:
         """Print what `verbose` and `debug` note, to standard error."""
-        profile = self._settings.profile
+        profile = self._oi_settings.profile
         request_log.set_levels(verbose=profile.verbose, debug=profile.debug)
         log.print_lines(profile.verbose or profile.debug)
 
@@ -468,17 +457,17 @@ class _ModelAccess:
     def load(self) -> None:
         """Start the model process."""
         if found := self._interpreter():
-            found._model.load()
+            found._oi_model.load()
 
     def reply(self, messages: Iterable[Chunk]) -> Iterator[Chunk]:
         """Ask for one reply to these messages."""
         found = self._found()
-        return reply_chunks(messages, found._settings.profile, found.computer, found._model)
+        return reply_chunks(messages, found._oi_settings.profile, found.computer, found._oi_model)
 
     def complete(self, parameters: dict[str, Any]) -> Iterator[Any]:
         """Ask the model itself, with LiteLLM's parameters."""
         found = self._found()
-        return openai_chunks(parameters, found._settings.profile, found._model)
+        return openai_chunks(parameters, found._oi_settings.profile, found._oi_model)
 
     def conversation(self) -> list[Chunk]:
         """Return the messages of the conversation so far."""

@@ -62,7 +62,7 @@ class BuiltInLanguage(BaseLanguage):
     built_in: ClassVar[str]
 
     def __init__(self, computer: ApiComputer | None = None) -> None:
-        profile = computer._settings.profile if computer else Profile()
+        profile = computer._oi_settings.profile if computer else Profile()
         self._interpreter = OpenInterpreter(profile.with_changes(languages=(), conversation_history=False))
         finalize(self, self._interpreter.close)
 

@@ -1,7 +1,7 @@
 """The settings of the model, as attributes."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from oi_tui.api.replaced import make_completions
 from oi_tui.api.settings import ACTING, ApiSettings, SettingGroup
@@ -51,12 +51,11 @@ class LlmSettings(SettingGroup):
         temperature: float | None
         timeout: float
 
-    _title = "interpreter.llm"
-    _prefix = "llm."
-    _own: ClassVar[frozenset[str]] = frozenset({"_settings", "_function", "_access", "_default"})
+    _oi_title = "interpreter.llm"
+    _oi_prefix = "llm."
 
     def __init__(self, settings: ApiSettings, access: ModelAccess) -> None:
-        self._settings = settings
+        self._oi_settings = settings
         self._access = access
         #: What answers instead of a server, if the script set it.
         self._function: Completions | None = None
@@ -108,8 +107,8 @@ class LlmSettings(SettingGroup):
     def take_over(self, other: "LlmSettings") -> None:
         """Take the settings of another interpreter's model, and its `completions`."""
         for key in sorted(ACTING):
-            if key.startswith(self._prefix):
-                self._settings.write(key, other._settings.read(key))
+            if key.startswith(self._oi_prefix):
+                self._oi_settings.write(key, other._oi_settings.read(key))
         self._function = other.function
 
     @property

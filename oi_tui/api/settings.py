@@ -212,102 +212,107 @@ class SettingGroup:
     keeps its value, with a warning. `del` takes the last change of a setting back. A method may be replaced
     by a function, as tests do. Subclasses may have attributes of their own, and so may programs whose names
     begin with `_`.
+
+    Private names here and in the classes that programs extend begin with `_oi_`, so that a program's own
+    `_log` or `_settings` does not replace one.
     """
 
     #: How a person calls the object, and what its keys begin with.
-    _title: ClassVar[str]
-    _prefix: ClassVar[str] = ""
-    #: Attributes that are no settings, each kept as it is.
-    _own: ClassVar[frozenset[str]] = frozenset()
+    _oi_title: ClassVar[str]
+    _oi_prefix: ClassVar[str] = ""
     #: Further attributes, which cannot be replaced.
-    _fixed: ClassVar[frozenset[str]] = frozenset()
-    _settings: ApiSettings
+    _oi_fixed: ClassVar[frozenset[str]] = frozenset()
+    _oi_settings: ApiSettings
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         for name, value in vars(cls).items():
             # It would be read from the class, and would not act.
-            if f"{cls._prefix}{name}" in ACTING and not callable(value):
+            if f"{cls._oi_prefix}{name}" in ACTING and not callable(value):
                 raise TypeError(f"{cls.__name__}.{name} is a setting: set it in __init__, on the object")
 
-    def _read_attribute(self, name: str) -> Any:
+    def _oi_read_attribute(self, name: str) -> Any:
         """Return the value of an attribute that is not on the object."""
-        if name.startswith("_") and f"{self._prefix}{name}" not in NEEDLESS:
-            raise AttributeError(f"{self._title} has no attribute {name!r}")
-        key = self._key(name)
+        if "_oi_settings" not in vars(self) and (name.startswith("_oi_") or name[:1] != "_"):
+            raise AttributeError(
+                f"{self._oi_title}.{name} is not there yet: begin your __init__ with super().__init__()"
+            )
+        if name.startswith("_") and f"{self._oi_prefix}{name}" not in NEEDLESS:
+            raise AttributeError(f"{self._oi_title} has no attribute {name!r}")
+        key = self._oi_key(name)
         if key in ACTING:
-            return self._settings.read(key)
+            return self._oi_settings.read(key)
         for known in (ABSENT, REFUSED):
             if key in known:
-                return self._settings.held.get(key, known[key][0])
+                return self._oi_settings.held.get(key, known[key][0])
         if key in NEEDLESS:
-            return self._settings.held.get(key, NEEDLESS[key])
-        raise self._explain_unknown(name, key)
+            return self._oi_settings.held.get(key, NEEDLESS[key])
+        raise self._oi_explain_unknown(name, key)
 
-    def _write_attribute(self, name: str, value: Any) -> None:
+    def _oi_write_attribute(self, name: str, value: Any) -> None:
         """Assign to an attribute."""
         declared = getattr(type(self), name, None)
-        key = self._key(name)
-        if self._is_kept(name, declared, value) or self._is_callers_attribute(name, key):
+        key = self._oi_key(name)
+        if self._oi_is_kept(name, declared, value) or self._oi_is_callers_attribute(name, key):
             object.__setattr__(self, name, value)
             return
-        if declared is not None or name in vars(self) or name in self._fixed:
-            raise AttributeError(f"{self._title}.{name} cannot be replaced; set its attributes one by one")
+        if declared is not None or name in vars(self) or name in self._oi_fixed:
+            raise AttributeError(f"{self._oi_title}.{name} cannot be replaced; set its attributes one by one")
         if key in ACTING:
-            self._settings.write(key, value)
-            self._apply_change(key)
+            self._oi_settings.write(key, value)
+            self._oi_apply_change(key)
         elif key in REFUSED and value != REFUSED[key][0]:
-            raise AttributeError(f"{self._title}.{name} cannot be {value!r}: {REFUSED[key][1]}")
+            raise AttributeError(f"{self._oi_title}.{name} cannot be {value!r}: {REFUSED[key][1]}")
         elif key in ABSENT or key in NEEDLESS or key in REFUSED:
-            self._settings.held[key] = value
+            self._oi_settings.held[key] = value
             if key in ABSENT and value != ABSENT[key][0]:
-                warnings.warn(f"{self._title}.{name} has no effect: {ABSENT[key][1]}", stacklevel=3)
+                warnings.warn(f"{self._oi_title}.{name} has no effect: {ABSENT[key][1]}", stacklevel=3)
         else:
-            raise self._explain_unknown(name, key)
+            raise self._oi_explain_unknown(name, key)
 
-    def _delete_attribute(self, name: str) -> None:
+    def _oi_delete_attribute(self, name: str) -> None:
         """Take the last change of a setting back, or delete an attribute."""
-        key = self._key(name)
+        key = self._oi_key(name)
         if key in ACTING and name not in vars(self):
-            self._settings.revert(key)
-            self._apply_change(key)
+            self._oi_settings.revert(key)
+            self._oi_apply_change(key)
         else:
             object.__delattr__(self, name)
 
     if not TYPE_CHECKING:
         # Type checkers know the attributes that a group declares, and so report a misspelt one.
         def __getattr__(self, name: str) -> Any:
-            return self._read_attribute(name)
+            return self._oi_read_attribute(name)
 
         def __setattr__(self, name: str, value: Any) -> None:
-            self._write_attribute(name, value)
+            self._oi_write_attribute(name, value)
 
         def __delattr__(self, name: str) -> None:
-            self._delete_attribute(name)
+            self._oi_delete_attribute(name)
 
     def __reduce__(self) -> Any:
         raise TypeError(
-            f"{self._title} cannot be copied or sent to another process. "
+            f"{self._oi_title} cannot be copied or sent to another process. "
             "Make a new OpenInterpreter there, and give it the messages of this one."
         )
 
     def __dir__(self) -> list[str]:
-        names = [key.removeprefix(self._prefix) for key in ACTING if key.startswith(self._prefix)]
+        names = [key.removeprefix(self._oi_prefix) for key in ACTING if key.startswith(self._oi_prefix)]
         return sorted({*super().__dir__(), *(name for name in names if "." not in name)})
 
-    def _is_kept(self, name: str, declared: Any, value: Any) -> bool:
+    def _oi_is_kept(self, name: str, declared: Any, value: Any) -> bool:
         """Whether an attribute is assigned unchecked: ours, a property, or a method that is replaced."""
-        if name in self._own or (isinstance(declared, property) and declared.fset):
+        if name.startswith("_oi_") or (isinstance(declared, property) and declared.fset):
             return True
         return isinstance(declared, types.FunctionType) and callable(value)
 
-    def _is_callers_attribute(self, name: str, key: str) -> bool:
+    def _oi_is_callers_attribute(self, name: str, key: str) -> bool:
         """Whether this is an attribute that a subclass has for itself, or a private one, such as a mark."""
         classes = type(self).__mro__
-        ours = next(item for item in classes if "_title" in vars(item))
+        ours = next(item for item in classes if "_oi_title" in vars(item))
         added = classes[: classes.index(ours)]
-        is_ours = hasattr(ours, name) or name in _list_annotations(ours) or name in self._fixed
-        if is_ours or self._is_known(key):
+        is_ours = hasattr(ours, name) or name in _list_annotations(ours) or name in self._oi_fixed
+        if is_ours or self._oi_is_known(key):
             return False
         if name.startswith("_"):
             return True
@@ -316,33 +321,33 @@ class SettingGroup:
         if name in vars(self):
             return True
         declared = any(name in vars(item) or name in _list_annotations(item) for item in added)
-        alike = difflib.get_close_matches(name, self._list_places(), 1, _SIMILARITY)
+        alike = difflib.get_close_matches(name, self._oi_list_places(), 1, _SIMILARITY)
         return declared or not alike
 
-    def _is_known(self, key: str) -> bool:
+    def _oi_is_known(self, key: str) -> bool:
         declared = {setting.key for setting in list_settings()}
         return any(key in known for known in (ACTING, ABSENT, NEEDLESS, REFUSED, declared))
 
-    def _apply_change(self, key: str) -> None:
+    def _oi_apply_change(self, key: str) -> None:
         """Apply a changed setting at once."""
 
-    def _key(self, name: str) -> str:
-        key = f"{self._prefix}{name}"
+    def _oi_key(self, name: str) -> str:
+        key = f"{self._oi_prefix}{name}"
         return _ALIASES.get(key) or MOVED.get(key, key)
 
-    def _explain_unknown(self, name: str, key: str) -> AttributeError:
+    def _oi_explain_unknown(self, name: str, key: str) -> AttributeError:
         """Return what an attribute without effect is, or which one was probably meant."""
         declared = {setting.key for setting in list_settings()}
         if key in declared:
             return AttributeError(
-                f"{self._title}.{name} has no effect from Python; it is for the application"
+                f"{self._oi_title}.{name} has no effect from Python; it is for the application"
             )
-        places = self._list_places()
+        places = self._oi_list_places()
         found = difflib.get_close_matches(name, places, n=1)
         hint = f"; did you mean {places[found[0]]}?" if found else ""
-        return AttributeError(f"{self._title} has no attribute {name!r}{hint}")
+        return AttributeError(f"{self._oi_title} has no attribute {name!r}{hint}")
 
-    def _list_places(self) -> dict[str, str]:
+    def _oi_list_places(self) -> dict[str, str]:
         """Names of attributes, with where each of them is."""
         places = {item.rpartition(".")[2]: f"interpreter.{item}" for item in ACTING}
-        return places | {item: f"{self._title}.{item}" for item in dir(self) if item[:1] != "_"}
+        return places | {item: f"{self._oi_title}.{item}" for item in dir(self) if item[:1] != "_"}

@@ -178,7 +178,7 @@ def test_the_budget_is_that_of_all_turns(interpreter: OpenInterpreter) -> None:
     interpreter.llm.completions = lambda messages: "ok"
     interpreter.chat("one", display=False)
     interpreter.chat("two", display=False)
-    assert interpreter._model.account.ledger.requests == 2
+    assert interpreter._oi_model.account.ledger.requests == 2
 
 
 # -- from a trusted profile -------------------------------------------------------------------------

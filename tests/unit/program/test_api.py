@@ -59,7 +59,7 @@ def part(interpreter: OpenInterpreter, path: str) -> tuple[Any, str]:
 
 def profile_of(interpreter: OpenInterpreter) -> Profile:
     """What the next turn works by."""
-    return interpreter._turns.begin().profile
+    return interpreter._oi_turns.begin().profile
 
 
 @pytest.mark.parametrize("path", DOCUMENTED)
@@ -69,7 +69,7 @@ def test_every_documented_attribute_acts_or_says_why_not(path: str, interpreter:
         with pytest.raises(TypeError):
             setattr(place, name, 5)
         return
-    key = place._key(name)
+    key = place._oi_key(name)
     if key in ACTING:
         value = other_value(BY_KEY[key])
         setattr(place, name, value)
@@ -511,7 +511,7 @@ def test_a_program_that_asks_for_input_gets_what_is_typed_or_the_end_of_input(
 
 def asked(interpreter: OpenInterpreter) -> list[str]:
     """The code of the next turn that a grant for Python without findings does not cover."""
-    session = interpreter._turns.begin()
+    session = interpreter._oi_turns.begin()
     session.permissions.add(Permission("unremarkable", "python"))
     questions = []
     for event in session.turn("go"):

@@ -8,6 +8,7 @@ import json
 import multiprocessing
 import os
 import pickle
+import re
 import subprocess
 import sys
 import types
@@ -22,7 +23,7 @@ import pytest
 import yaml
 
 import oi_tui
-from oi_tui import OpenInterpreter, interpreter_module, paths
+from oi_tui import AsyncInterpreter, OpenInterpreter, interpreter_module, paths
 from oi_tui.api import original_modules, token_counts
 from oi_tui.engine.llm.transport.client import ModelProcess
 from tests.servers import openai_server as server
@@ -113,16 +114,62 @@ def test_a_subclass_has_attributes_and_methods_of_its_own() -> None:
         assert interpreter.auto_run
 
 
+class Busy(OpenInterpreter):
+    """A subclass whose private names are those that many programs have."""
+
+    _title = "a program"
+    _prefix = "> "
+
+    def __init__(self, **settings: Any) -> None:
+        self._turns = self._parts = 0
+        super().__init__(**settings)
+        self._settings = self._model = self._question = self._voice = self._background = "mine"
+        self._server = self._streams = self._fixed = self._own = "mine"
+
+    def _log(self, line: str) -> str:
+        return f"{self._prefix}{line}"
+
+    _ask = _chat = _key = _apply_change = _log
+
+
+def test_private_names_of_a_subclass_replace_none_of_ours() -> None:
+    with Busy(auto_run=True) as interpreter:
+        interpreter.llm.completions = lambda messages: iter(["Hello"])
+        interpreter.max_output, interpreter.verbose = 900, False
+        assert interpreter.chat("one")[0]["content"] == "Hello"
+        assert interpreter.computer.run("python", "print(1)")[0]["content"] == "1\n"
+        assert (interpreter._log("line"), interpreter._settings, interpreter._turns) == ("> line", "mine", 0)
+        with pytest.raises(AttributeError, match="interpreter has no attribute 'mesages'; did you mean"):
+            interpreter.mesages  # noqa: B018
+        interpreter.reset()
+
+
+@pytest.mark.parametrize("kind", [OpenInterpreter, AsyncInterpreter])
+def test_private_names_that_programs_extend_are_marked_as_ours(kind: Any) -> None:
+    with kind() as interpreter:
+        seen = {*dir(interpreter), *vars(interpreter)} - {*dir(object), "_respond_and_store"}
+        assert {name for name in seen if re.match("_(?!_|oi_)", name)} == set()
+
+
+def test_an_init_that_does_not_begin_with_ours_says_so() -> None:
+    class Early(OpenInterpreter):
+        def __init__(self) -> None:
+            self.auto_run = True
+
+    with pytest.raises(AttributeError, match=r"begin your __init__ with super\(\).__init__\(\)"):
+        Early()
+
+
 def test_programs_keep_private_marks_on_an_interpreter() -> None:
     interpreter = OpenInterpreter()
     for part in (interpreter, interpreter.llm, interpreter.computer):
         assert not hasattr(part, "_wrapped_by_us")
         part._wrapped_by_us = True
         assert part._wrapped_by_us
-        settings = part._settings
+        settings = part._oi_settings
         with pytest.raises(AttributeError):
             part._setings_of_ours  # noqa: B018
-        assert part._settings is settings
+        assert part._oi_settings is settings
 
 
 @pytest.mark.parametrize("name", ["auto_rnu", "mesages", "conversation_histroy"])

@@ -603,7 +603,7 @@ def test_closing_the_last_interpreter_ends_the_model_process() -> None:
     one, two = OpenInterpreter(model="demo"), OpenInterpreter(model="demo")
     one.chat("hello", display=False)
     two.chat("hello", display=False)
-    process = POOL.lease(one._model._lease)
+    process = POOL.lease(one._oi_model._lease)
     assert process.pid
     one.close()
     assert process.pid
