@@ -1,13 +1,13 @@
 """The MCP servers of a profile: started when they are needed, with the tools that may be used."""
 
-import math
 import os
 import queue
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, BinaryIO, Literal
 from urllib.parse import urlsplit
 
 from oi_tui.engine.credentials.keys import SecretError, Secrets
@@ -21,7 +21,7 @@ from oi_tui.mcp_client import definitions
 from oi_tui.mcp_client.connection import Hear, McpCallError, McpConnection
 from oi_tui.mcp_client.definitions import Definition, Pins
 from oi_tui.mcp_client.runtime import make_language
-from oi_tui.mcp_client.sign_ins import SignIns, can_sign_in
+from oi_tui.mcp_client.sign_ins import SignIns, can_sign_in, is_over
 from oi_tui.runtimes.language import Language
 from oi_tui.system.environment import is_secret
 from oi_tui.text import one_line
@@ -51,6 +51,8 @@ class ServerStatus:
     gives_way: bool = False
     #: The sign-in that it is used with, as it is kept; None without one.
     signed_in: Mapping[str, Any] | None = None
+    #: Open while this program renews the sign-in, so that no other one does: a token may be taken once only.
+    renewal: BinaryIO | None = None
     #: The addresses that a person is to open in a browser.
     addresses: "queue.SimpleQueue[str]" = field(default_factory=queue.SimpleQueue)
 
@@ -187,12 +189,15 @@ class McpServers:
             filled = self._require_allowed(status.server)
         except McpServerError as error:
             raise McpCallError(str(error)) from None
-        if self._was_renewed_elsewhere(status, filled):
-            self._connect_again(status)
-        self._make_ready(status, stopped)
-        if needs and needs not in status.tools:
-            raise McpCallError(f"its tool {needs.name} has changed, or is gone")
-        return self._connection.ask({**order, "server": name}, stopped, hear)
+        is_ready = status.state in ("ready", "changed")
+        with self._renewing(status, filled, is_over(status.signed_in) and is_ready, stopped):
+            if is_ready and self._was_renewed_elsewhere(status, filled):
+                _end_renewal(status)
+                self._connect_again(status)
+            self._make_ready(status, stopped)
+            if needs and needs not in status.tools:
+                raise McpCallError(f"its tool {needs.name} has changed, or is gone")
+            return self._connection.ask({**order, "server": name}, stopped, hear)
 
     def test(self, status: ServerStatus) -> None:
         """Connect again. Raises McpCallError."""
@@ -295,10 +300,22 @@ class McpServers:
     def _was_renewed_elsewhere(self, status: ServerStatus, server: McpServer) -> bool:
         """Whether a token is over that another oi-tui has renewed: a server may take each one once only."""
         used = status.signed_in or {}
-        if status.state not in ("ready", "changed") or time.time() < (used.get("expires") or math.inf):
-            return False
-        kept = self._sign_ins.of(server)
+        kept = self._sign_ins.of(server) if is_over(used) else None
         return kept is not None and kept.get("tokens") != used.get("tokens")
+
+    @contextmanager
+    def _renewing(
+        self, status: ServerStatus, server: McpServer, is_due: bool, stopped: threading.Event | None = None
+    ) -> Iterator[None]:
+        """Where this oi-tui is about to renew the sign-in, let no other one do so before it is renewed."""
+        claim = self._sign_ins.claim(server, stopped) if is_due else None
+        if claim:
+            status.renewal = claim
+        try:
+            yield
+        finally:
+            if claim:
+                claim.close()
 
     def _connect(self, status: ServerStatus, sign_in: bool = False) -> None:
         try:
@@ -316,7 +333,11 @@ class McpServers:
                 "sign_in": sign_in,
                 "signed_in": status.signed_in,
             }
-            offered = self._connection.ask({"do": "connect", "server": server.name, "spec": spec})
+            is_due = is_over(status.signed_in) and not sign_in
+            with self._renewing(status, server, is_due):
+                if is_due:
+                    spec["signed_in"] = status.signed_in = self._sign_ins.of(server)
+                offered = self._connection.ask({"do": "connect", "server": server.name, "spec": spec})
             self._accept_tools(status, offered["tools"])
         except (McpCallError, McpServerError, OSError) as error:
             self._fail(status, one_line(str(error), 500))
@@ -407,11 +428,17 @@ class McpServers:
                 self._sign_ins.save(self._require_allowed(about.server), record["signed_in"])
             except (SecretError, McpServerError) as error:
                 self._say(str(error))
+            _end_renewal(about)
         elif "offered" in record:
             try:
                 self._accept_tools(about, record["offered"]["tools"])
             except OSError as error:
                 self._fail(about, f"its tools could not be kept: {error.strerror or error}")
+
+
+def _end_renewal(status: ServerStatus) -> None:
+    if status.renewal:
+        status.renewal.close()
 
 
 def _describe_names(

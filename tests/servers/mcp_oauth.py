@@ -1,9 +1,11 @@
 """An MCP server for tests that wants a sign-in by OAuth, made with the real library; at a local port.
 
 It says yes to everybody, or no where the variable REFUSE is set. With FORGET, it knows no token that it gave.
-With GARBLE, what it sends in place of a token is none.
+With GARBLE, what it sends in place of a token is none. SECONDS is how long a token is valid, RENEWING_SECONDS
+how long it takes to renew one.
 """
 
+import asyncio
 import os
 import secrets
 import sys
@@ -66,6 +68,7 @@ class Provider:
     async def exchange_refresh_token(self, client, refresh_token, scopes):
         del self.refresh[refresh_token.token]
         self.counts["refreshed"] += 1
+        await asyncio.sleep(float(os.environ.get("RENEWING_SECONDS", "0")))
         return self._tokens(client)
 
     async def load_access_token(self, token):

@@ -7,6 +7,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
@@ -157,6 +158,20 @@ def test_two_windows_share_a_sign_in_of_which_each_token_is_renewed_once(
         assert wait_until(lambda: time.time() > float(str(kept(address)["expires"])), _BOUND)
         assert "signed_in=1" in counts(first)
         assert "signed_in=1" in counts(second)
+
+
+def test_windows_that_need_a_new_token_at_the_same_moment_have_it_renewed_once(
+    open_workspace: Open, start: Start
+) -> None:
+    address = start(SECONDS="4", RENEWING_SECONDS="1")
+    one = open_workspace(servers=[f"t = {address}"])
+    sign_in(one)
+    two = open_workspace(servers=[f"t = {address}"])
+    assert "signed_in=1" in counts(two)
+    for windows in ((one, two), [open_workspace(servers=[f"t = {address}"]) for _ in range(2)]):
+        assert wait_until(lambda: time.time() > float(str(kept(address)["expires"])), _BOUND)
+        with ThreadPoolExecutor(2) as pool:
+            assert all("signed_in=1" in text for text in pool.map(counts, windows))
 
 
 def test_a_token_that_is_not_renewed_asks_for_another_sign_in(open_workspace: Open, start: Start) -> None:
