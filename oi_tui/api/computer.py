@@ -248,6 +248,10 @@ class ApiComputer(SettingGroup):
             self._script = ScriptComputer(self._model)
         return getattr(self._script, name)
 
+    def __repr__(self) -> str:
+        names = ", ".join(str(getattr(item, "name", item)) for item in self._languages)
+        return f"<{self._oi_title} languages: {names}>"
+
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *ATTRIBUTES})
 

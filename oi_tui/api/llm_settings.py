@@ -62,6 +62,9 @@ class LlmSettings(SettingGroup):
         # One object, so that scripts can compare it, and put it back.
         self._default: Completions = lambda **parameters: access.complete(parameters)
 
+    def __repr__(self) -> str:
+        return f"<{self._oi_title} model={self.model!r} api_base={self.api_base!r}>"
+
     def load(self) -> None:
         """Start what talks to the model now, so that the first request is quicker; returns at once.
 

@@ -121,7 +121,7 @@ class Exchange:
         Raises LlmError when there is no reply, or only half of one (what came of it is in the events
         before), and OverBudget when there must not be one.
         """
-        request_gate.check(profile)
+        request_gate.check(profile, self._llm)
         #: The size of a request that was refused as too long, and the refusal.
         refused: tuple[int, ErrorInfo] | None = None
         for attempt in range(len(RETRIES) + 3):
@@ -162,7 +162,7 @@ class Exchange:
 
         Raises what `ask` raises.
         """
-        request_gate.check(profile)
+        request_gate.check(profile, self._llm)
         for attempt in range(len(RETRIES) + 2):
             facts = yield from self._look_up(profile)
             plan = compaction.plan(messages, profile, facts.window(profile))

@@ -73,7 +73,7 @@ def is_home(profile: Profile) -> bool:
 def find_refusal(profile: Profile) -> ErrorInfo | None:
     """Return why the profile does not allow a request; None when it does."""
     if profile.completions:
-        return _check_function(profile)
+        return explain_function(profile)
     if wrong := check_provider_address(profile):
         return wrong
     if profile.api_base and (must := urls.explain_invalid(profile.api_base)):
@@ -97,10 +97,10 @@ def find_refusal(profile: Profile) -> ErrorInfo | None:
     return None
 
 
-def _check_function(profile: Profile) -> ErrorInfo | None:
+def explain_function(profile: Profile) -> ErrorInfo | None:
     """Say that nobody can tell which servers a function asks, where that matters."""
     if not (profile.local or profile.offline):
         return None
     setting = "local" if profile.local else "offline"
-    text = f"{setting} is on, but the profile's function llm.completions could contact any server."
+    text = f"{setting} is on, but the function llm.completions could contact any server."
     return ErrorInfo("address", f"{text} Turn {setting} off to use the function.", setting)

@@ -14,6 +14,7 @@ from oi_tui.engine.llm import endpoint, signed_reasoning
 from oi_tui.engine.llm.base import Llm, LlmError, Reply, Request
 from oi_tui.engine.llm.context_window import estimate_tokens
 from oi_tui.engine.llm.usage_report import UsageTracker
+from oi_tui.engine.models.function_model import FunctionModel
 from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.engine.settings.profile import Profile
 
@@ -26,7 +27,7 @@ def send(llm: Llm, request: Request, profile: Profile, account: UsageTracker, fa
 
     Raises LlmError where the model's server must not be asked, and OverBudget where it would cost too much.
     """
-    check(profile)
+    check(profile, llm)
     account.check_budget(estimate_tokens(request), profile, facts)
     sent = replace(
         request, context_window=facts.choose_window(profile), direct=profile.offline or profile.local
@@ -34,10 +35,12 @@ def send(llm: Llm, request: Request, profile: Profile, account: UsageTracker, fa
     return llm.reply(_remove_keys(sent))
 
 
-def check(profile: Profile) -> None:
+def check(profile: Profile, llm: Llm) -> None:
     """Raise LlmError where no request may be sent to the profile's model."""
     if forbidden := endpoint.find_refusal(profile):
-        raise LlmError(forbidden)
+        # The model that the profile names is not asked where a function of the program answers.
+        of_function = endpoint.explain_function(profile) if isinstance(llm, FunctionModel) else None
+        raise LlmError(of_function or forbidden)
 
 
 def _remove_keys(request: Request) -> Request:

@@ -45,7 +45,7 @@ def check(
     """
     account, facts = account or UsageTracker(), facts or ModelInfo()
     try:
-        request_gate.check(profile)
+        request_gate.check(profile, llm)
     except LlmError as error:
         yield CheckResult("host", False, error.fault.sentence, error.fault.setting)
         return

@@ -322,6 +322,8 @@ class ChunkPrinter:
 
 def print_text(text: str, *, flush: bool = True) -> None:
     """Print text, with `?` for what the encoding of standard output does not have."""
+    # A program may have put an object in its place that can only write.
+    flush = flush and hasattr(sys.stdout, "flush")
     try:
         print(text, end="", flush=flush)  # noqa: T201 -- it is what `display` is for
     except UnicodeEncodeError:

@@ -329,6 +329,9 @@ def test_the_gate_refuses_for_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     function = Profile(offline=True, completions=("", "p.py"))
     with pytest.raises(LlmError, match="could contact any server"):
         request_gate.send(llm, request, function, UsageTracker(), ModelInfo())
+    of_a_script = FunctionModel(lambda messages: iter(["ok"]))
+    with pytest.raises(LlmError, match=r"offline is on, but the function llm\.completions could contact any"):
+        request_gate.send(of_a_script, request, Profile(offline=True), UsageTracker(), ModelInfo())
     assert llm.requests == []
 
 

@@ -280,6 +280,10 @@ def test_none_is_no_text_and_no_messages_are_refused(interpreter: OpenInterprete
 def test_an_interpreter_says_what_it_is(interpreter: OpenInterpreter) -> None:
     interpreter.llm.model = "openai/m"
     assert repr(interpreter) == "<OpenInterpreter model='openai/m' messages=0>"
+    interpreter.llm.api_key = "secret"
+    assert repr(interpreter.llm) == "<interpreter.llm model='openai/m' api_base=None>"
+    interpreter.computer.languages = ["python", "shell"]
+    assert repr(interpreter.computer) == "<interpreter.computer languages: python, shell>"
 
 
 # ---- Imports of older scripts

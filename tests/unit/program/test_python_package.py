@@ -427,6 +427,24 @@ def test_a_turn_goes_on_where_standard_output_lacks_characters(
     assert output.read() == "Snow ? now\n? done\n"
 
 
+def test_a_turn_is_displayed_on_what_can_only_write(
+    make: Make, served: server.ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Lines:
+        def __init__(self) -> None:
+            self.written: list[str] = []
+
+        def write(self, text: str) -> None:
+            self.written.append(text)
+
+    served.answer(says("It is done"))
+    output = Lines()
+    monkeypatch.setattr("sys.stdout", output)
+    make().chat("go")
+    monkeypatch.undo()
+    assert "".join(output.written) == "It is done\n"
+
+
 def test_load_extend_config_and_display_message(
     make: Make, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
