@@ -392,8 +392,8 @@ def _report_output(message: Message) -> Iterator[Report]:
     match message["msg_type"]:
         case "stream":
             yield _to_printed(str(content.get("text", "")))
-        case "error":
-            yield _to_printed("\n".join(map(str, content.get("traceback", ()))) + "\n")
+        case "error" if content.get("traceback"):
+            yield _to_printed("\n".join(map(str, content["traceback"])) + "\n")
         case "display_data" | "execute_result" | "update_display_data":
             data = content.get("data", {})
             view = str(data["text/plain"]) if "text/plain" in data else None
@@ -416,9 +416,11 @@ def _report_payload(content: Message) -> Iterator[Report]:
 
 
 def _name_error(content: Message) -> str | None:
-    """The error of a reply in a line, such as `ValueError: oops`."""
-    words = (str(content.get(name) or "").strip() for name in ("ename", "evalue"))
-    return ": ".join(filter(None, words)).partition("\n")[0][:300] or None
+    """The error of a reply in a line, such as `ValueError: oops`; shells give their exit status alone."""
+    name, value = (str(content.get(field) or "").strip() for field in ("ename", "evalue"))
+    if not name and value.isdecimal():
+        return f"exit status {value}"
+    return ": ".join(filter(None, (name, value))).partition("\n")[0][:300] or None
 
 
 def _to_printed(text: str) -> Printed:

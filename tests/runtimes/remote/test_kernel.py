@@ -72,6 +72,47 @@ def test_an_error_fails_the_run(computer: Computer) -> None:
     assert "oops" in played.text
 
 
+SHELL_KERNEL = """
+import subprocess
+from ipykernel.kernelapp import IPKernelApp
+from ipykernel.kernelbase import Kernel
+
+class Shell(Kernel):
+    implementation, implementation_version, banner = "shell", "1", ""
+    language_info = {"name": "bash", "mimetype": "text/x-sh", "file_extension": ".sh"}
+
+    def do_execute(self, code, silent, *_, **__):
+        done = subprocess.run(["sh", "-c", code], capture_output=True, text=True)
+        self.send_response(self.iopub_socket, "stream", {"name": "stdout", "text": done.stdout})
+        if not done.returncode:
+            return {"status": "ok", "execution_count": 1, "payload": [], "user_expressions": {}}
+        error = {"ename": "", "evalue": str(done.returncode), "traceback": []}
+        self.send_response(self.iopub_socket, "error", error)
+        return {"status": "error", "execution_count": 1, **error}
+
+IPKernelApp.launch_instance(kernel_class=Shell)
+"""
+
+
+def test_the_kernel_of_a_shell_gives_an_exit_status_as_the_reason(make: Make, tmp_path: Path) -> None:
+    """As bash_kernel does: it names no error, and its value is the number alone."""
+    file = tmp_path / "kernel-2.json"
+    process = subprocess.Popen(
+        [sys.executable, "-W", "ignore", "-c", SHELL_KERNEL, "-f", str(file)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        until(lambda: is_whole(file))
+        computer = make(target=f"kernel:{file}")
+        played = play(computer, computer.languages[0], "echo out; exit 3")
+        assert (played.state, played.reason, played.text) == ("failed", "exit status 3", "out\n")
+        assert play(computer, computer.languages[0], "echo ok").text == "ok\n"
+    finally:
+        process.kill()
+        process.wait(10)
+
+
 def test_help_and_loaded_code_are_shown(computer: Computer, tmp_path: Path) -> None:
     assert "Prints the values to a stream" in play(computer, "python", "print?").text
     (tmp_path / "cell.py").write_text("a = 1\nb = 2\n")
