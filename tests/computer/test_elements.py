@@ -13,6 +13,7 @@ from oi_tui.computer.desktop.base import Region, Window
 from oi_tui.computer.desktop.dbus import Call
 from oi_tui.computer.desktop.elements import Element, Elements, Passwords, find_only
 from oi_tui.computer.desktop.pictures import Picture
+from oi_tui.computer.desktop.x11 import X11
 from oi_tui.engine.llm.base import Text
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.messages import Printed
@@ -95,6 +96,83 @@ def test_a_password_is_neither_read_nor_in_pictures(cells: Cells) -> None:
         assert cells.run(field + zoom + "print(set(z.pixels))") == "{0}"
         active = "p, w = computer.display.view(show=False), computer.os.active_window().region\n"
         assert cells.run(active + "print(p.crop(f.x - w.x, f.y - w.y, 4, 4).pixels == bytes(48))") == "True"
+
+
+@needs_desktop
+def test_on_a_fine_display_elements_are_clicked_and_passwords_are_black_where_they_are(
+    cells: Cells, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # GTK counts two pixels as one then.
+    monkeypatch.setenv("GDK_SCALE", "2")
+    with dialog(*LOGIN, "--width=300") as process:
+        cells.wait_for("password text")
+        cells.run("computer.mouse.click(role='password text')\ncomputer.keyboard.write('hunter2', delay=0)")
+        cells.wait_for("(hidden) (focused)")
+        region = "w = computer.os.active_window().region\n"
+        field = "f = computer.display.elements(role='password text')[0].region\n"
+        inside = "print(w.x < f.x < f.x + f.width < w.x + w.width and f.width > 200)\n"
+        look = "p = computer.display.view(show=False, active_app_only=False)\n"
+        black = "print(set(p.crop(f.x, f.y, f.width, f.height).pixels))"
+        assert cells.run(region + field + inside + look + black) == "True\n{0}"
+        cells.run("computer.mouse.click(role='button', name='OK')")
+        assert process.communicate(timeout=PATIENCE)[0] == "|hunter2\n"
+
+
+@needs_desktop
+def test_an_element_that_is_not_to_be_seen_is_not_clicked(cells: Cells) -> None:
+    programs.need("xterm")
+    eyes = X11()
+    windows = "print([(w.title, w.hidden) for w in computer.display.windows()])"
+    with dialog("--question", "--title=Sure", "--text=Delete it?") as process:
+        cells.wait_for("'No'")
+        cells.run("kept = computer.display.elements(role='button', name='Yes')[0]")
+        for message, value in (("WM_CHANGE_STATE", 3), ("_NET_WM_DESKTOP", 1)):
+            (window,) = (window for window in eyes.windows() if window.title == "Sure")
+            eyes._ask_window_manager(message, window.id, value)
+            eyes.position()
+            until(lambda: "('Sure', True)" in cells.run(windows), message)
+            assert cells.run("print(len(computer.display.elements()))") == "0"
+            assert "Nothing was clicked" in cells.tried("computer.mouse.click(role='button', name='Yes')")[0]
+            assert "on another workspace" in cells.tried("computer.mouse.click(icon='Sure')")[0]
+            cells.run("computer.os.activate('Sure')")
+            cells.wait_for("'Yes'")
+        cells.allows = True
+        above = subprocess.Popen(["xterm", "-T", "Above", "-geometry", "90x40+250+150", "-e", "sleep", "60"])
+        try:
+            until(lambda: "Above" in cells.run("print(computer.os.active_window())"), "the terminal")
+            text = cells.tried("computer.mouse.click(kept)")[0]
+            assert "The window 'Above' covers the push button 'Yes' of 'Sure'. Nothing was clicked." in text
+            assert "is not on the screen" in cells.tried("computer.mouse.click('Yes')")[0]
+        finally:
+            above.kill()
+            above.wait()
+            cells.allows = False
+            cells.asked.clear()
+        assert process.poll() is None
+        cells.run("computer.os.activate('Sure')")
+        cells.wait_for("'Yes'")
+        cells.run("computer.mouse.click(kept)")
+        assert process.wait(PATIENCE) == 0
+    eyes._ask_window_manager("_NET_CURRENT_DESKTOP", eyes._root, 0)
+    eyes.position()
+
+
+@needs_desktop
+def test_a_picture_of_a_window_at_the_edge_begins_at_the_screen(cells: Cells) -> None:
+    programs.need("xterm")
+    terminal = subprocess.Popen(["xterm", "-T", "Edge", "-geometry", "40x5+-60+90", "-e", "sleep", "60"])
+    try:
+        until(lambda: "'Edge', region=Region(x=-" in cells.run("print(computer.os.active_window())"), "it")
+        cells.allows = True
+        text = cells.run("p, w = computer.display.view(), computer.os.active_window().region")
+        assert "at (0, 1" in text
+        assert ", plus (0, 1" in text
+        assert cells.run("print(p.width == w.width + w.x)") == "True"
+    finally:
+        cells.asked.clear()
+        cells.allows = False
+        terminal.kill()
+        terminal.wait()
 
 
 @needs_desktop

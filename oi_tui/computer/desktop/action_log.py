@@ -147,7 +147,8 @@ class ActionLog:
 
 def _has(window: Window, place: tuple[int, int]) -> bool:
     (x, y), region = place, window.region
-    return region.x <= x < region.x + region.width and region.y <= y < region.y + region.height
+    inside = region.x <= x < region.x + region.width and region.y <= y < region.y + region.height
+    return inside and not window.hidden
 
 
 def _shorten(text: str) -> str:

@@ -37,6 +37,8 @@ class Window:
     active: bool
     #: The number of its program's process; 0 where that is not known.
     process: int = 0
+    #: Whether it is known to be minimised or on another workspace.
+    hidden: bool = False
 
 
 class Desktop(Protocol):

@@ -63,7 +63,10 @@ class Display(Tool):
         return open_session().desktop.monitors()
 
     def windows(self) -> list[Window]:
-        """Return the windows with title, region and whether they are active, the lowest first."""
+        """Return the windows, the lowest first, with title, region and whether they are active or hidden.
+
+        Hidden ones are minimised or on another workspace.
+        """
         return open_session().desktop.windows()
 
     def view(
@@ -109,11 +112,10 @@ class Display(Tool):
         `mouse.click(role="button", name="Save")` clicks one. Passwords are never read. Not every program
         says what it shows.
         """
-        titles = [window.title for window in self.windows()]
-        found: Iterable[Element] = found_elements.open_tree().elements(titles, active_app_only)
+        found: Iterable[Element] = found_elements.open_tree().elements(self.windows(), active_app_only)
         if limits := open_session().limits():
-            windows = limits.windows(open_session().desktop)
-            found = [element for element in found if any(_is_in(window, element) for window in windows)]
+            granted = limits.windows(open_session().desktop)
+            found = [element for element in found if any(_is_in(window, element) for window in granted)]
         if not open_session().desktop.knows_places:
             # What programs say there is the place in their window.
             found = [replace(element, region=UNKNOWN_PLACE) for element in found]
@@ -125,7 +127,7 @@ class Display(Tool):
         windows = [
             window.region.center
             for window in self.windows()
-            if wanted in window.title.casefold() and open_session().desktop.knows_places
+            if wanted in window.title.casefold() and open_session().desktop.knows_places and not window.hidden
         ]
         texts = [found["center"] for found in self.find_text(description, screenshot)]
         return [*texts, *windows]
@@ -174,7 +176,8 @@ class Display(Tool):
             return Region(whole.x + column * width, whole.y + row * height, width, height)
         if active_app_only and not is_named:
             active = next((window.region for window in self.windows() if window.active), None)
-            return active if active and active != UNKNOWN_PLACE else whole
+            # A window may reach beyond the screen.
+            return (_find_common_part(active, whole) if active else None) or whole
         return whole
 
     def _show(self, picture: Picture, region: Region) -> None:
@@ -214,6 +217,13 @@ def _is_in(window: Window, element: Element) -> bool:
     (x, y), region = element.center, window.region
     inside = region.x <= x < region.x + region.width and region.y <= y < region.y + region.height
     return inside and element.window == found_elements.normalise_spaces(window.title)
+
+
+def _find_common_part(one: Region, other: Region) -> Region | None:
+    x, y = max(one.x, other.x), max(one.y, other.y)
+    width = min(one.x + one.width, other.x + other.width) - x
+    height = min(one.y + one.height, other.y + other.height) - y
+    return Region(x, y, width, height) if width > 0 and height > 0 else None
 
 
 def _find_word_starts(line: list[RecognizedWord], wanted: list[str]) -> list[int]:

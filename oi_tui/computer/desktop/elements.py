@@ -52,6 +52,9 @@ _SECONDS, _MOST, _DEPTH, _LONGEST = 2.0, 5_000, 60, 200
 #: How long a program may take to say which windows it has. One that hangs must not cost the time of others.
 _PROGRAM_SECONDS = 0.5
 _BOUND = 2**31 - 1
+#: How many pixels a unit of a program may be, and by how much its window may be wider with its frame.
+_SCALES = (1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0)
+_FRAME = 32
 #: The number of the relation from a field to the label beside it.
 _LABELLED_BY = 2
 
@@ -162,15 +165,17 @@ class Tree:
     def __init__(self) -> None:
         self._bus: Bus | None = None
         self._address = ""
+        #: How many pixels a unit of a program is, where that is not one.
+        self._scales: dict[str, float] = {}
 
-    def elements(self, titles: Sequence[str] = (), active_only: bool = True) -> Elements:
+    def elements(self, windows: Sequence[Window] = (), active_only: bool = True) -> Elements:
         """Read what programs show now: what has a name, and what can be written into.
 
-        `titles` are those of the windows on this screen: a session may have programs on other screens too.
-        With `active_only`, of the program whose window is active. Raises ComputerError where there is no
-        accessibility service.
+        `windows` are those of this screen: a session may have programs on other screens too, and programs
+        list hidden windows like others. With `active_only`, of the program whose window is active. Raises
+        ComputerError where there is no accessibility service.
         """
-        tops = _on_this_screen(self._tops(), titles)
+        tops = _to_be_seen(self._tops(windows), windows)
         if active_only:
             programs = {top.bus for top in tops if _ACTIVE in top.states}
             tops = [top for top in tops if top.bus in programs] if programs else tops
@@ -189,22 +194,34 @@ class Tree:
         self._read([node], time.monotonic() + _SECONDS)
         return _SHOWING in node.states and node.region == element.region
 
-    def passwords(self) -> Passwords:
+    def passwords(self, windows: Sequence[Window] = ()) -> Passwords:
         """Return where password fields are on the screen. Raises ComputerError where there is no service."""
-        tops = self._tops()
+        tops = self._tops(windows)
         nodes = self._below(tops)
-        regions = [node.region for node in nodes if node.password and _has_place(node)]
+        fields = [node for node in nodes if node.password and _has_place(node)]
+        misplaced = {id(node.top) for node in fields if not _lies_in_its_window(node, windows)}
         # A window without anything in it is one of a program that does not say what it shows.
-        return Passwords(regions, [top.name for top in tops if top.children and not top.cut])
+        known = [top for top in tops if top.children and not top.cut and id(top) not in misplaced]
+        return Passwords([node.region for node in fields], [top.name for top in known])
 
-    def _tops(self) -> list[_Node]:
+    def _tops(self, on_screen: Sequence[Window] = ()) -> list[_Node]:
         """The windows of all programs that show something."""
+        self._scales = {}
         end = time.monotonic() + _SECONDS
         registry = _Node(_PREFIX + "Registry", _ROOT)
         programs = self._children([registry], end)
         windows = self._children(programs, time.monotonic() + _PROGRAM_SECONDS)
         self._read(windows, end)
+        self._scales = {top.bus: scale for top in windows if (scale := _find_scale(top, on_screen)) != 1}
+        for top in windows:
+            top.extents = self._scale(top)
         return [window for window in windows if _SHOWING in window.states]
+
+    def _scale(self, node: _Node) -> tuple[int, int, int, int]:
+        """The place of an element in pixels; its program may count larger units."""
+        scale = self._scales.get(node.bus, 1)
+        x, y, width, height = (round(number * scale) for number in node.extents)
+        return x, y, width, height
 
     def _below(self, tops: list[_Node]) -> list[_Node]:
         """The elements of windows that are shown, in the order of the tree."""
@@ -249,6 +266,7 @@ class Tree:
             node.role_number = _find_first(number, int) or 0
             node.states = _list_bits(_find_first(states, list) or [])
             node.extents = _four(_find_first(extents, tuple) or ())
+            node.extents = self._scale(node)
 
     def _read_values(self, nodes: list[_Node]) -> None:
         """Ask for the texts in fields; those of passwords are never asked for."""
@@ -413,12 +431,39 @@ def _walk(node: _Node) -> Iterable[_Node]:
         waiting.extend(reversed(node.children))
 
 
-def _on_this_screen(tops: list[_Node], titles: Sequence[str]) -> list[_Node]:
-    """The windows of programs that have one with such a title, or one without a title."""
-    if not titles:
+def _to_be_seen(tops: list[_Node], windows: Sequence[Window]) -> list[_Node]:
+    """Those of programs that have a window with such a title, or one without a title; no hidden ones."""
+    if not windows:
         return tops
-    here = {top.bus for top in tops if not top.name or top.name in set(map(normalise_spaces, titles))}
-    return [top for top in tops if top.bus in here]
+    titles = {normalise_spaces(window.title) for window in windows}
+    here = {top.bus for top in tops if not top.name or top.name in titles}
+    shown = {normalise_spaces(window.title) for window in windows if not window.hidden}
+    return [top for top in tops if top.bus in here and top.name not in titles - shown]
+
+
+def _find_scale(top: _Node, windows: Sequence[Window]) -> float:
+    """How many pixels a unit of a window's program is: GTK counts two pixels as one on fine displays."""
+    regions = [window.region for window in windows if normalise_spaces(window.title) == top.name]
+    x, _, width, _ = top.extents
+    distances = [
+        (abs(width * scale - region.width) + abs(x * scale - region.x), scale)
+        for scale in _SCALES
+        for region in regions
+        if region != UNKNOWN_PLACE and width > 0
+    ]
+    # A place that fits with none is not understood, and stays as it is.
+    distance, scale = min(distances, default=(0, 1.0))
+    return scale if distance <= _FRAME * scale else 1.0
+
+
+def _lies_in_its_window(node: _Node, windows: Sequence[Window]) -> bool:
+    """Whether an element is left or right of no window of its title; also where there is no such window."""
+    regions = [
+        window.region for window in windows if node.top and normalise_spaces(window.title) == node.top.name
+    ]
+    x = node.region.center[0]
+    # Above and below may be what is scrolled away.
+    return not regions or any(region.x <= x < region.x + region.width for region in regions)
 
 
 def _has_place(node: _Node) -> bool:

@@ -41,9 +41,10 @@ def _find_passwords(desktop: Desktop, region: Region, ask: bool) -> list[Region]
         if not bridge.allows_unmasked(_NO_PLACES if ask else ""):
             raise ComputerError(_UNMASKED.format(_NO_PLACES))
         return []
-    overlapping = [window for window in desktop.windows() if _overlap(window.region, region)]
+    windows = desktop.windows()
+    overlapping = [window for window in windows if _overlap(window.region, region)]
     try:
-        fields = elements.open_tree().passwords()
+        fields = elements.open_tree().passwords(windows)
     except ComputerError:
         fields, why = Passwords([], []), _NO_SERVICE
         unread = True

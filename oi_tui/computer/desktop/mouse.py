@@ -6,8 +6,8 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from oi_tui.computer.desktop.base import UNKNOWN_PLACE
-from oi_tui.computer.desktop.elements import Element, find_only, open_tree
+from oi_tui.computer.desktop.base import UNKNOWN_PLACE, Window
+from oi_tui.computer.desktop.elements import Element, find_only, normalise_spaces, open_tree
 from oi_tui.computer.desktop.pictures import Picture
 from oi_tui.computer.desktop.session import DesktopSession, open_session
 from oi_tui.computer.errors import ComputerError
@@ -20,6 +20,7 @@ _NO_PLACES = (
     "the screen, or a point of a picture (computer.display.view()), or press keys. "
     "computer.os.activate(title) brings a window to the front."
 )
+_TO_THE_FRONT = "computer.os.activate(title) brings a window to the front; list the elements again then."
 #: A movement of a drag: how many steps, and how long each.
 _STEPS, _STEP_SECONDS = 20, 0.01
 
@@ -168,7 +169,25 @@ class Mouse(Tool):
                 f"The {element.role} {element.name!r} of the window {element.window!r} has gone or moved. "
                 "Nothing was clicked. List the elements again."
             )
-        return self._on_screen(*element.center)
+        point = self._on_screen(*element.center)
+        self._require_on_top(element, point)
+        return point
+
+    def _require_on_top(self, element: Element, point: tuple[int, int]) -> None:
+        """Raise ComputerError where another window would get the click."""
+        if above := self._find_above(element, point):
+            raise ComputerError(
+                f"The window {above.title!r} covers the {element.role} {element.name!r} of "
+                f"{element.window!r}. Nothing was clicked. {_TO_THE_FRONT}"
+            )
+
+    def _find_above(self, element: Element, point: tuple[int, int]) -> Window | None:
+        """Return the other window that is above an element; None where there is none, or it is not known."""
+        windows = [window for window in self._computer.display.windows() if not window.hidden]
+        own = [window for window in windows if normalise_spaces(window.title) == element.window]
+        at = open_session().desktop.window_at(*point) if own else None
+        # Menus and the like have windows that are not listed.
+        return next((window for window in windows if window.id == at and window not in own), None)
 
     def _on_screen(self, x: Any, y: Any) -> tuple[int, int]:
         width, height = open_session().desktop.size()
@@ -199,13 +218,15 @@ class Mouse(Tool):
             return None
         wanted = text.casefold()
         matches = [
-            element.center
+            element
             for element in elements
             if element.name.casefold() == wanted
             and element.role != "label"
             and element.region != UNKNOWN_PLACE
         ]
-        center: tuple[int, int] | None = matches[0] if len(matches) == 1 else None
+        if len(matches) != 1 or self._find_above(matches[0], matches[0].center):
+            return None
+        center: tuple[int, int] = matches[0].center
         return center
 
     def _window(self, title: str) -> tuple[int, int]:
@@ -217,6 +238,11 @@ class Mouse(Tool):
             titles = ", ".join(repr(window.title) for window in windows) or "none"
             raise ComputerError(
                 f"{len(matches)} windows fit {title!r}. Windows: {titles}. Nothing was clicked."
+            )
+        if matches[0].hidden:
+            raise ComputerError(
+                f"The window {matches[0].title!r} is minimised or on another workspace. Nothing was clicked. "
+                f"{_TO_THE_FRONT}"
             )
         center: tuple[int, int] = matches[0].region.center
         return center

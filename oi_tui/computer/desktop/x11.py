@@ -46,6 +46,8 @@ _KEY, _BUTTON = 0, 1
 _LOCK, _CORE_KEYBOARD = 2, 0x100
 _CARDINAL, _REPLACE = 6, 0
 #: Where red, green and blue are in a pixel of most screens, and how pixels of other sizes are read.
+#: The workspace of a window that is on all of them.
+_ALL_DESKTOPS = 0xFFFFFFFF
 _USUAL_MASKS = (0xFF0000, 0xFF00, 0xFF)
 _TYPES = {8: "B", 16: "H", 32: "I"}
 _NO_COLOURS = (
@@ -288,7 +290,7 @@ class X11:
             active = (self._numbers(self._root, "_NET_ACTIVE_WINDOW") or [0])[0]
             regions = [(id_, self._region(id_)) for id_ in listed]
             return [
-                Window(id_, self._title(id_), region, id_ == active, self._process(id_))
+                Window(id_, self._title(id_), region, id_ == active, self._process(id_), self._is_hidden(id_))
                 for id_, region in regions
                 if region
             ]
@@ -312,14 +314,20 @@ class X11:
         return child.value
 
     def activate(self, window: Window) -> None:
-        """Bring a window to the front."""
+        """Bring a window to the front, and its workspace before."""
         with self._lock:
-            event = ClientMessage()
-            event.type, event.window, event.format = _CLIENT_MESSAGE, window.id, 32
-            event.message_type = self._atom("_NET_ACTIVE_WINDOW")
-            event.data[0] = 2
-            self._x.XSendEvent(self._display, self._root, 0, _TO_WINDOW_MANAGER, byref(event))
+            own = self._numbers(window.id, "_NET_WM_DESKTOP")
+            if own and own[0] & _ALL_DESKTOPS != _ALL_DESKTOPS:
+                self._ask_window_manager("_NET_CURRENT_DESKTOP", self._root, own[0])
+            self._ask_window_manager("_NET_ACTIVE_WINDOW", window.id, 2)
             self._x.XSync(self._display, 0)
+
+    def _ask_window_manager(self, message: str, window: int, value: int) -> None:
+        event = ClientMessage()
+        event.type, event.window, event.format = _CLIENT_MESSAGE, window, 32
+        event.message_type = self._atom(message)
+        event.data[0] = value
+        self._x.XSendEvent(self._display, self._root, 0, _TO_WINDOW_MANAGER, byref(event))
 
     def _symbol(self, name: str) -> int:
         symbol = int(self._x.XStringToKeysym(name.encode()))
@@ -389,6 +397,13 @@ class X11:
 
     def _process(self, window: int) -> int:
         return (self._numbers(window, "_NET_WM_PID") or [0])[0]
+
+    def _is_hidden(self, window: int) -> bool:
+        if self._atom("_NET_WM_STATE_HIDDEN") in self._numbers(window, "_NET_WM_STATE"):
+            return True
+        current = self._numbers(self._root, "_NET_CURRENT_DESKTOP")
+        own = self._numbers(window, "_NET_WM_DESKTOP")
+        return bool(current and own) and own[0] & _ALL_DESKTOPS not in (current[0], _ALL_DESKTOPS)
 
     def _region(self, window: int) -> Region | None:
         root, numbers, sizes = c_ulong(), (c_int(), c_int()), (c_uint(), c_uint(), c_uint(), c_uint())
