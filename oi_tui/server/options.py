@@ -32,6 +32,8 @@ class ServerLimits:
     #: Open connections, and conversations in memory.
     connections: int = 400
     sessions: int = 256
+    #: Of these, the sessions that OpenAI's clients began without naming them; each may have interpreters.
+    disposable_sessions: int = 32
     #: Seconds for a request's headers, and for its body.
     request_seconds: float = 15.0
     #: Messages that one WebSocket may send in a second, on average.

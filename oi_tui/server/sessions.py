@@ -46,12 +46,14 @@ class Sessions:
     async def create(self, id: str = "", *, disposable: bool = False) -> HostedSession:
         """Make a session. Raises NoRoomError.
 
-        One that is disposable gives way to another when there is no room; its conversation stays saved.
+        One that is disposable gives way to another when there is no room, or when there are many of them; its
+        conversation stays saved.
         """
         async with self._making:
             if id in self._sessions:
                 return self._sessions[id]
-            if len(self._sessions) >= self._limits.sessions:
+            is_full = len(self._sessions) >= self._limits.sessions
+            if is_full or (disposable and len(self._disposable) >= self._limits.disposable_sessions):
                 await self._make_room()
             if len(self._sessions) >= self._limits.sessions:
                 raise NoRoomError(f"There are {self._limits.sessions} sessions; delete one first.")

@@ -155,6 +155,22 @@ def test_a_response_whose_session_has_ended_is_continued_with_its_history(serve:
     assert places == sorted(places)
 
 
+def test_of_the_sessions_that_clients_left_the_newest_ones_are_kept(serve: Serve) -> None:
+    running = serve(*([Text("Hi.")] for _ in range(7)), limits=ServerLimits(disposable_sessions=3))
+    with client_of(running) as client, running.http() as http:
+        first, second, *_ = [client.responses.create(model="x", input=str(n)) for n in range(3)]
+        own = http.post("/v1/sessions", json={}).json()["id"]
+        # The first one is used again, so that the second one is the oldest.
+        client.responses.create(model="x", input="again", previous_response_id=first.id)
+        client.responses.create(model="x", input="3")
+        titles = [item["title"] for item in http.get("/v1/sessions").json()["sessions"]]
+        assert titles == ["0", "2", "", "3"]
+        assert own in [item["id"] for item in http.get("/v1/sessions").json()["sessions"]]
+        assert (
+            client.responses.create(model="x", input="4", previous_response_id=second.id).output_text == "Hi."
+        )
+
+
 @pytest.mark.parametrize(
     "given", [{}, {"input": []}, {"input": [1]}, {"input": [{"role": "assistant", "content": "x"}]}]
 )
