@@ -22,6 +22,24 @@ from oi_tui.text import one_line, repair_surrogates
 MAX_BYTES = 1_000_000
 #: The characters that end a line in YAML.
 _YAML_LINE_END = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
+#: What the parser says of common mistakes, and what to do about each.
+_ADVICE = (
+    (
+        "mapping values are not allowed",
+        "an unexpected colon. Text with a colon needs quotes, and a setting a space behind its colon",
+    ),
+    ("another document", "a second document begins (---); write all settings into one"),
+    ("<document start>", "indented less than the first setting"),
+    ("unexpected end of stream", "a quote that is not closed"),
+    ("',' or ']'", "a [ that is not closed"),
+    ("',' or '}'", "a { that is not closed"),
+    ("hexdecimal", "a backslash between double quotes; use single quotes"),
+    ("escape character", "a backslash between double quotes; use single quotes"),
+    ("undefined alias", "a value that begins with * must be in quotes"),
+    ("alphabetic or numeric character", "a value that begins with * or & must be in quotes"),
+    ("expected key", "check the indentation and the quotes of this line"),
+    ("expected <block end>", "check the indentation and the quotes of this line"),
+)
 _MAX_DEPTH = 20
 _MAX_PARTS = 5_000
 _MAX_ALIASES = 20
@@ -70,7 +88,8 @@ def read_text(path: Path) -> str:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
-        raise ProfileError(f"not UTF-8 text (byte {raw[error.start]:#04x})", path=path, line=line) from None
+        byte = f"{raw[error.start]:#04x}"
+        raise ProfileError(f"not UTF-8 text (byte {byte}); save it as UTF-8", path=path, line=line) from None
 
 
 def parse(text: str, path: object = None) -> dict[str, YamlEntry]:
@@ -188,6 +207,10 @@ def _read_value(node: yaml.Node, path: object) -> object:
 
 def _explain_error(error: yaml.YAMLError, text: str, path: object) -> ProfileError:
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    if "quoted scalar" in str(getattr(error, "context", None)):
+        mark = getattr(
+            error, "context_mark", mark
+        )  # where the quote begins; it may be noticed at the end of the file
     problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "not readable as YAML"
     if mark is not None:
         line = mark.line + 1
@@ -200,7 +223,9 @@ def _explain_error(error: yaml.YAMLError, text: str, path: object) -> ProfileErr
         problem = "a tab where YAML needs spaces"
     elif "cannot start any token" in problem:
         problem = "a value that begins with @, ` or % must be in quotes"
-    return ProfileError(f"not readable as YAML: {one_line(problem, 120)}", path=path, line=line)
+    else:
+        problem = next((advice for words, advice in _ADVICE if words in problem), one_line(problem, 120))
+    return ProfileError(f"not readable as YAML: {problem}", path=path, line=line)
 
 
 # ---------------------------------------------------------------------------------------------- writing

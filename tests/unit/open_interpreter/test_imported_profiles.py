@@ -80,7 +80,7 @@ def test_the_command_line_imports_and_lists(theirs: Path, capsys: pytest.Capture
     assert capsys.readouterr().out.startswith(
         f"Profiles in {paths.shorten(paths.profiles())}:\n"
         "  broken               cannot be used: not readable as YAML: "
-        "mapping values are not allowed in this context\n"
+        "an unexpected colon. Text with a colon needs quotes, and a setting a space behind its colon\n"
         "  default              model gpt-4o (default)\n"
         "  oi-default           model gpt-4o\n"
         "Ready-made:\n  anthropic            Anthropic\n"
