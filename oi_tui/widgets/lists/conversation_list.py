@@ -211,10 +211,12 @@ class ConversationList(ScrollView, can_focus=True):
         self._reveal()
 
     def _select(self, index: int) -> None:
+        before = self._selected
         self._selected = max(0, min(index, len(self._items) - 1))
         self.doomed = None
         self._reveal()
-        self.refresh()
+        for item in {before, self._selected} if self._items else ():
+            self.refresh_lines(self.line_of(item), _HEIGHT)
         self.post_message(self.Selected(self.selected))
 
     def _reveal(self) -> None:

@@ -9,7 +9,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
@@ -78,6 +78,7 @@ class TableView(ScrollView, can_focus=True):
         self._widest_label = max(cell_len(shape.index[:_WIDEST]), len(f"{shape.total}"))
         self.virtual_size = Size(0, shape.rows + _HEADER)
         self._select(self.row, self.column)
+        self.refresh()
 
     def grow(self, shape: TableShape) -> None:
         """Show the same table with more rows below, and perhaps more columns; full pages stay."""
@@ -108,6 +109,7 @@ class TableView(ScrollView, can_focus=True):
         for place, rows in pages.items():
             self.set_page(place, rows)
         self._select(self.row, self.column)
+        self.refresh()
 
     def set_page(self, place: PageKey, rows: Sequence[TableRow]) -> None:
         """Set the rows of a page."""
@@ -163,10 +165,17 @@ class TableView(ScrollView, can_focus=True):
     def _select(self, row: int, column: int) -> None:
         if self.shape is None:
             return
+        before, left = self.row, self._left
         self.row = max(0, min(row, self.shape.rows - 1))
         self.column = max(0, min(column, len(self._widths) - 1))
         self._reveal()
-        self.refresh()
+        if self._left != left:
+            self.refresh()
+        else:
+            self.refresh(Region(0, 0, self.size.width, _HEADER))
+            # Where the view scrolled, that has drawn all rows.
+            self.refresh_line(before + _HEADER)
+            self.refresh_line(self.row + _HEADER)
         self.post_message(self.Moved())
 
     def _reveal(self) -> None:
@@ -215,7 +224,8 @@ class TableView(ScrollView, can_focus=True):
         if self.shape is None:
             return Strip.blank(width, self.rich_style)
         segments = self._draw_head(y) if y < _HEADER else self._draw_body(y - _HEADER + self.scroll_offset.y)
-        return Strip(segments).adjust_cell_length(width, self.rich_style).crop(0, width)
+        # Cells of one look are one segment: on a slow link each segment more is felt.
+        return Strip(segments).simplify().adjust_cell_length(width, self.rich_style).crop(0, width)
 
     def _choose_columns(self) -> range:
         last, used = self._left, self._label_width
@@ -265,7 +275,7 @@ class TableView(ScrollView, can_focus=True):
             style = self._style("missing" if cell is None else "cell")
             style += self._style("cursor") if selected else ground
             text = self._fit_cell(cell, at, here=row is not None)
-            parts += [Segment("  ", self.rich_style + ground), Segment(text, style)]
+            parts += [Segment("  ", self.rich_style + ground if selected else style), Segment(text, style)]
         return parts
 
     def _fit_cell(self, cell: Cell, at: int, *, here: bool) -> str:

@@ -167,9 +167,13 @@ class VariableList(ScrollView):
             if not 0 <= beyond < len(self._rows):
                 break
             number = beyond
-        self._selected = number
+        self._select(number)
         self._reveal()
-        self.refresh()
+
+    def _select(self, number: int) -> None:
+        self.refresh_line(self._selected)
+        self._selected = number
+        self.refresh_line(number)
 
     def _reveal(self) -> None:
         if self._selected >= 0 and self.size.height:
@@ -187,8 +191,7 @@ class VariableList(ScrollView):
         """Select with the first click, choose with a double one."""
         number = int(event.y + self.scroll_offset.y)
         if number < len(self._rows) and self._rows[number].variable:
-            self._selected = number
-            self.refresh()
+            self._select(number)
             if event.chain > 1:
                 self.post_message(self.Opened())
 

@@ -144,13 +144,27 @@ class Walk:
         self.program.paste(text)
 
     def _point(self) -> None:
-        """Press, drag and turn the wheel; not where a click would be an answer."""
+        """Press, press twice, drag and turn the wheel; not where a click would be an answer."""
         x, y = self.dice.randint(1, self.program.columns), self.dice.randint(1, self.program.rows)
         button = self.dice.choice((0, 2, 64, 65, 35))
         if any(words in self.program.screen for words in QUESTION):
             button = 64
         self._note(f"mouse {button} {x},{y}")
-        self.program.send(f"\x1b[<{button};{x};{y}M\x1b[<{button};{max(1, x - 3)};{y}m")
+        press, release = f"\x1b[<{button};{x};{y}M", f"\x1b[<{button};{x};{y}m"
+        match self.dice.choice(("once", "twice", "drag")):
+            case "twice":
+                self._note("twice")
+                self.program.send((press + release) * 2)
+            case "drag":
+                places = [
+                    (self.dice.randint(1, self.program.columns), self.dice.randint(1, self.program.rows))
+                    for _ in range(self.dice.randint(1, 5))
+                ]
+                self._note(f"drag {places}")
+                moves = "".join(f"\x1b[<{button | 32};{to[0]};{to[1]}M" for to in places)
+                self.program.send(f"{press}{moves}\x1b[<{button};{places[-1][0]};{places[-1][1]}m")
+            case _:
+                self.program.send(press + release)
 
     def _resize(self) -> None:
         size = self.dice.choice(SIZES)

@@ -27,6 +27,7 @@ from oi_tui.widgets.conversation.styles import get_styles
 from oi_tui.widgets.lists.conversation_list import ConversationList, describe_age, find_group
 from oi_tui.widgets.lists.conversation_preview import draw_preview
 from oi_tui.widgets.pager.text_view import TextView
+from tests.pilot.painting import find_lines_painted
 from tests.pilot.waiting import until
 
 NOW = 1_795_229_083.0  # a Saturday, 02:44 in UTC
@@ -556,3 +557,23 @@ async def test_only_the_conversations_of_a_folder_are_shown_when_asked(store: St
         assert app.words("head").endswith("in /data/largest")
         await pilot.press("o")
         assert app.words("head").endswith("1 of 5")
+
+
+async def test_moving_among_conversations_paints_the_two_that_change(store: Store) -> None:
+    async with opened(store) as (app, pilot):
+        height = 2
+        lines = [app.rows.line_of(index) for index in (0, 1)]
+        expected = [line + more for line in lines for more in range(height)]
+        # What is loaded meanwhile paints all.
+        await pilot.press("down", "up")
+        assert await find_lines_painted(pilot, app.rows, "down") == expected
+        for key in ("down", "down", "down", "up", "pageup"):
+            await find_lines_painted(pilot, app.rows, key)
+
+
+async def test_moving_in_an_empty_list_does_nothing(store: Store) -> None:
+    async with opened(store) as (app, pilot):
+        await pilot.press(*"nothing like it")
+        assert not app.titles
+        app.rows.action_move(1)
+        assert app.rows.selected is None

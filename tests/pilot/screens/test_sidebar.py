@@ -339,3 +339,10 @@ def test_context_is_a_share_where_the_window_is_known() -> None:
 )
 def test_counts_are_short(number: int, words: str) -> None:
     assert format_count(number) == words
+
+
+async def test_on_a_very_wide_screen_values_stay_near_their_names() -> None:
+    async with wide([Text("Done.")], columns=300) as ui:
+        await ui.type("go")
+        await ui.until(lambda: bool(shown(ui)))
+        assert sidebar(ui).outer_size.width == 60

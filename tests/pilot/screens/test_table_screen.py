@@ -33,6 +33,7 @@ from oi_tui.screens.table_choice import TableChoice
 from oi_tui.themes import DARK
 from oi_tui.widgets.footer import KeyFooter
 from oi_tui.widgets.lists.table_view import TableView
+from tests.pilot.painting import find_lines_painted, paint
 from tests.pilot.waiting import until
 
 
@@ -509,3 +510,15 @@ async def test_keys_that_arrive_together_go_to_the_field_that_the_first_one_open
             app.post_message(events.Key(key, key))
         await reached(lambda: field.value.endswith("sq"))
         assert not list(tmp_path.iterdir())
+
+
+async def test_moving_in_a_table_paints_its_head_and_two_rows(tmp_path: Path) -> None:
+    async with looking(tmp_path, Numbers) as (app, pilot, reached):
+        await reached(lambda: "r0" in app.shown)
+        view = app.screen.query_one(TableView)
+        assert await find_lines_painted(pilot, view, "down") == [0, 1, 2, 3]
+        assert await find_lines_painted(pilot, view, "right") == [0, 1, 3]
+        for key in ("end", "pagedown", "up", "left", "home", "ctrl+end", "up", "ctrl+home", "right"):
+            await find_lines_painted(pilot, view, key)
+        # On a slow link each key is felt by what it writes.
+        assert max(len(list(strip)) for strip in paint(view)) < 12

@@ -16,6 +16,7 @@ from oi_tui.themes import DARK
 from oi_tui.widgets.footer import KeyFooter
 from oi_tui.widgets.lists.variable_list import VariableList, format_size, make_rows, shorten_summary
 from tests.fakes import Computer
+from tests.pilot.painting import find_lines_painted
 from tests.pilot.test_chat import open_chat
 from tests.pilot.waiting import until
 
@@ -247,3 +248,11 @@ def test_variables_of_a_program_that_has_ended_are_those_of_its_last_cell() -> N
     heading, row = make_rows([memory], "")
     assert heading.heading == "php: 1 of its last cell"
     assert row.variable is memory.variables[0]
+
+
+async def test_moving_among_variables_paints_the_two_that_change() -> None:
+    async with looking(PYTHON, SHELL) as (app, pilot, _):
+        view = app.screen.query_one(VariableList)
+        assert len(await find_lines_painted(pilot, view, "down")) == 2
+        for key in ("down", "down", "down", "up", "up"):
+            await find_lines_painted(pilot, view, key)
