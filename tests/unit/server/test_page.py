@@ -276,6 +276,26 @@ def test_it_fits_on_a_phone(serve: Serve, browser: Browser) -> None:
         assert place[4] >= 44, "large enough for a finger"
 
 
+def test_a_long_reason_leaves_room_for_the_language_and_the_button_on_a_phone(
+    serve: Serve, browser: Browser
+) -> None:
+    browser.call(
+        "Emulation.setDeviceMetricsOverride", width=360, height=640, deviceScaleFactor=2, mobile=True
+    )
+    running = serve([call("print(1)")], [Text("Done.")])
+    opened(browser, running)
+    say(browser, "Hello")
+    browser.wait_for(f"{QUESTION} && !document.getElementById('run').disabled")
+    browser.click("#reject")
+    browser.type("#reason", "It is not what I asked for, and it would take much too long to run.")
+    browser.press_enter()
+    browser.wait_for(f"{TEXT}.includes('Done.')")
+    parts = "document.querySelectorAll('figcaption > :is(:first-child, button)')"
+    heights = browser.value(f"[...{parts}].map((part) => part.getBoundingClientRect().height)")
+    assert len(heights) == 2
+    assert max(heights) < 32
+
+
 MARKDOWN = """# Plan
 
 1. read **all** `files`
