@@ -83,14 +83,22 @@ def make_completions(backend: Backend, language: str, content: Mapping[str, Any]
     return {"status": "ok", "matches": matches, "cursor_start": start, "cursor_end": end, "metadata": {}}
 
 
-def describe_variable(backend: Backend, language: str, content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the content of `inspect_reply` for the variable at the cursor."""
+def describe_at_cursor(backend: Backend, language: str, content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the content of `inspect_reply`: the variable at the cursor, or the function that is called."""
     code, place = _find_at_cursor(content)
     before, after = _NAME_BEFORE.search(code[:place]), _NAME_AFTER.match(code, place)
     name = ((before[0] if before else "") + (after[0] if after else "")).rstrip(".")
-    detail = backend.computer.inspector.inspect(language, name) if is_name(name) else None
-    data = {"text/plain": f"{name}: {detail.description}\n{detail.preview}"} if detail else {}
-    return {"status": "ok", "found": detail is not None, "data": data, "metadata": {}}
+    inspector = backend.computer.inspector
+    detail = inspector.inspect(language, name) if is_name(name) else None
+    if detail:
+        text = f"{name}: {detail.description}\n{detail.preview}"
+    else:
+        called = f"{code[:place]}{after[0] if after else ''}("
+        found = (
+            inspector.complete(language, start) for start in ((called,) if name else ()) + (code[:place],)
+        )
+        text = next((item.note for item in found if item and item.note), "")
+    return {"status": "ok", "found": bool(text), "data": {"text/plain": text} if text else {}, "metadata": {}}
 
 
 def judge_completeness(language: str, content: Mapping[str, Any]) -> dict[str, Any]:

@@ -255,7 +255,7 @@ class KernelConnection:
             case "complete_request":
                 return answers.make_completions(backend, language, content)
             case "inspect_request":
-                return answers.describe_variable(backend, language, content)
+                return answers.describe_at_cursor(backend, language, content)
             case "is_complete_request":
                 return answers.judge_completeness(language, content)
             case "history_request":

@@ -169,6 +169,11 @@ async def test_jupyters_client_completes_inspects_and_shuts_a_kernel_down(server
     assert found["content"]["matches"] == ["sales_by_month"]
     found = await client.inspect("print(sales_by_month)", 9, reply=True, timeout=30)
     assert "[3, 4]" in found["content"]["data"]["text/plain"]
+    for code, place in (("len(", 4), ("len", 2), ("print(len([1], ", 15)):
+        found = await client.inspect(code, place, reply=True, timeout=30)
+        assert found["content"]["data"]["text/plain"].startswith("len(obj): Return the number of items")
+    found = await client.inspect("no_such_name(", reply=True, timeout=30)
+    assert (found["content"]["found"], found["content"]["data"]) == (False, {})
     found = await client.history(hist_access_type="tail", n=5, reply=True, timeout=30)
     assert found["content"]["history"] == [[0, 1, "sales_by_month = [3, 4]"]]
     await client.shutdown(restart=True, reply=True, timeout=30)
