@@ -269,6 +269,8 @@ def _start_guard(connection: socket.socket, process: int, variables: dict[str, s
         [sys.executable, guard_script.__file__, str(process)],
         stdin=connection.fileno(),
         stdout=connection.fileno(),
+        # It fails where the screen or the code goes away meanwhile. Its words would be all over our screen.
+        stderr=subprocess.DEVNULL,
         env=guard_environment(variables),
         start_new_session=True,
     )

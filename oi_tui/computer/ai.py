@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
+from oi_tui.computer.errors import ComputerError
 from oi_tui.computer.tool import Tool
 
 #: How many characters of a text go into one request, and how much two parts have in common.
@@ -11,13 +12,15 @@ PART = 24_000
 _OVERLAP = 500
 #: How many requests are under way at once.
 _AT_ONCE = 4
+#: The kinds of images by the beginning of their base64.
+_KINDS = {"/9j/": "jpeg", "R0lGOD": "gif", "UklGR": "webp"}
 
 
 class Ai(Tool):
     """Ask the model of this conversation about texts. It counts against the conversation's budget."""
 
     def chat(self, text: str, base64: str | None = None) -> str:
-        """Send a message to the model and return its reply; `base64` is a PNG or JPEG image."""
+        """Send a message to the model and return its reply; `base64` is an image."""
         return self._ask(text, [make_data_url(base64)] if base64 else None)
 
     def query(self, text: str, query: str, custom_reduce_query: str | None = None) -> str:
@@ -31,7 +34,11 @@ class Ai(Tool):
             return self._ask(_write_question(query, text))
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             answers = list(pool.map(lambda part: self._ask(_write_question(query, part)), parts))
-        return self.query("\n\n".join(answers), custom_reduce_query or query, custom_reduce_query)
+        together = "\n\n".join(answers)
+        if len(together) >= len(text):
+            # It would never end.
+            raise ComputerError("The answers about the parts of the text are as long as the text itself.")
+        return self.query(together, custom_reduce_query or query, custom_reduce_query)
 
     def summarize(self, text: str) -> str:
         """Summarize a text of any length."""
@@ -49,8 +56,10 @@ def split(text: str) -> list[str]:
 
 
 def make_data_url(picture: str) -> str:
-    """Return the data URL of an image in base64."""
-    kind = "jpeg" if picture.startswith("/9j/") else "png"
+    """Return the data URL of an image in base64, which may be one already."""
+    if picture.startswith("data:"):
+        return picture
+    kind = next((kind for begin, kind in _KINDS.items() if picture.startswith(begin)), "png")
     return f"data:image/{kind};base64,{picture}"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import importlib.util
+import keyword
 import os
 import re
 from pathlib import Path
@@ -17,6 +18,8 @@ from oi_tui.computer.tool import Tool
 
 #: The environment variable with the folder.
 VARIABLE = "OI_TUI_SKILLS"
+#: What the function of a new skill uses itself.
+_TAKEN = ("computer", "compile", "exec")
 
 
 class Skills(Tool):
@@ -92,7 +95,7 @@ class NewSkill:
     @name.setter
     def name(self, name: str) -> None:
         word = re.sub(r"\W+", "_", name.strip()).strip("_").lower()
-        if not word.isidentifier():
+        if not word.isidentifier() or keyword.iskeyword(word) or word in _TAKEN:
             raise ComputerError(f"{name!r} cannot be the name of a function.")
         self._name = word
 

@@ -57,7 +57,10 @@ def _read_bytes(base_64: str | None, path: str | None, lmc: dict[str, Any] | Non
             image.save(file, "PNG")
             return file.getvalue()
     if path:
-        return Path(find_existing(path)).read_bytes()
+        try:
+            return Path(find_existing(path)).read_bytes()
+        except OSError as error:
+            raise ComputerError(f"{path} cannot be read: {error.strerror}.") from None
     if base_64:
         try:
             return base64.b64decode(base_64.rpartition(",")[2])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from oi_tui.computer import Computer, ComputerError
+from oi_tui.computer import Computer, ComputerError, bridge
 from oi_tui.computer.ai import PART, split
 from tests.full_disk import full_disk
 
@@ -128,6 +128,9 @@ def test_a_skill_saved_again_on_a_full_disk_stays_whole(computer: Computer) -> N
 def test_an_unusable_skill_is_refused(computer: Computer) -> None:
     new = computer.skills.new_skill
     new.create()
+    for name in ("class", "Computer", "exec", "1st", "?"):
+        with pytest.raises(ComputerError, match="cannot be the name of a function"):
+            new.name = name
     with pytest.raises(ComputerError, match="not valid Python"):
         new.add_step("x", "1 +")
     with pytest.raises(ComputerError, match="needs a name"):
@@ -164,3 +167,26 @@ def test_every_part_of_a_long_text_is_asked_about() -> None:
     assert parts[0] + "".join(part[500:] for part in parts[1:]) == text
     assert split("") == [""]
     assert split("x" * PART) == ["x" * PART]
+
+
+def test_answers_that_get_no_shorter_are_not_asked_about_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(bridge, "ask", lambda text, images: asked.append(text) or text)
+    with pytest.raises(ComputerError, match="are as long as the text itself"):
+        Computer().ai.summarize("x" * 3 * PART)
+    assert len(asked) == 4
+
+
+def test_a_picture_is_sent_as_what_it_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(bridge, "ask", lambda text, images: images[0].partition(",")[0])
+    for begin, kind in (
+        (b"GIF89a", "gif"),
+        (b"RIFF", "webp"),
+        (b"\xff\xd8\xff", "jpeg"),
+        (b"\x89PNG", "png"),
+    ):
+        (tmp_path / "picture").write_bytes(begin + b"x" * 20)
+        assert Computer().vision.query(path=str(tmp_path / "picture")) == f"data:image/{kind};base64"
+    assert Computer().ai.chat("x", "data:image/bmp;base64,Qk0=") == "data:image/bmp;base64"
+    with pytest.raises(ComputerError, match="cannot be read: Is a directory"):
+        Computer().vision.query(path=str(tmp_path))

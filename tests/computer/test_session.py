@@ -1,7 +1,11 @@
 """The desktop at work, with a pointer that the test moves."""
 
+import os
+import socket
+
 import pytest
 
+from oi_tui import computer_api
 from oi_tui.computer import bridge, cells
 from oi_tui.computer.desktop.session import DesktopSession
 from oi_tui.computer.errors import Paused
@@ -81,3 +85,11 @@ def test_a_hand_at_the_moment_of_a_movement_is_told_from_an_edge(
         session.move(300, 50)
         session.check()
     assert stops == [True] * hand
+
+
+def test_a_guard_that_cannot_start_writes_nothing_on_our_terminal(capfd: pytest.CaptureFixture[str]) -> None:
+    here, there = socket.socketpair()
+    with here:
+        computer_api._start_guard(there, os.getpid(), {"DISPLAY": ":nowhere"})
+        assert here.recv(1) == b""
+    assert capfd.readouterr() == ("", "")

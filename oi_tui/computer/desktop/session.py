@@ -318,6 +318,7 @@ def _start_guard() -> GuardPipes:
         [sys.executable, str(script), str(os.getpid())],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
         start_new_session=True,
         bufsize=0,
     )
