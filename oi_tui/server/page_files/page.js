@@ -192,6 +192,7 @@ function act(event) {
       if (event.question) openQuestion(event.question);
       setInput(event.input);
       setState();
+      if (document.activeElement === document.body) focusWords();
       conversations.refresh();
       break;
     case "turn.started":
@@ -462,8 +463,13 @@ function closeQuestion() {
   byId("question").hidden = true;
   byId("announcement").textContent = "";
   if (cell) draw(cell);
-  if (hadFocus && matchMedia("(hover: hover)").matches) byId("words").focus({ preventScroll: true });
+  if (hadFocus) focusWords();
   setState();
+}
+
+// The keyboard of a phone would cover what is there to be read.
+function focusWords() {
+  if (matchMedia("(hover: hover)").matches) byId("words").focus({ preventScroll: true });
 }
 
 function answer(decision, more = {}) {
@@ -511,10 +517,15 @@ byId("reason").onkeydown = (event) => {
 
 function setInput(request) {
   [input, sentInput] = [request, null];
+  const hadFocus = byId("input").contains(document.activeElement);
   byId("input").hidden = !request;
   setState();
   byId("line").type = request && request.masked ? "password" : "text";
-  if (!request) { byId("line").value = ""; return; }
+  if (!request) {
+    byId("line").value = "";
+    if (hadFocus) focusWords();
+    return;
+  }
   byId("input").querySelector("label").textContent = request.prompt || "The program is waiting for input";
   if (!isTyping()) byId("line").focus();
 }

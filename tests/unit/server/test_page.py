@@ -514,6 +514,30 @@ def test_a_program_that_waits_for_input_is_seen_to_wait(serve: Serve, browser: B
     assert running.computer.typed == ["Ada\n"]
 
 
+def test_whoever_types_need_not_look_for_the_prompt(serve: Serve, browser: Browser) -> None:
+    running = serve([call("ask")], [Text("Done.")], [Text("Fine.")])
+    # A machine without a mouse passes for a phone, where the keyboard would cover the page.
+    browser.call(
+        "Page.addScriptToEvaluateOnNewDocument", source="window.matchMedia = () => ({ matches: true });"
+    )
+    opened(browser, running)
+    browser.wait_for("document.activeElement.id === 'words'")
+    browser.call("Input.insertText", text="Hello")
+    browser.press_enter()
+    browser.wait_for(
+        f"{QUESTION} && document.activeElement.id === 'title' && !document.getElementById('run').disabled"
+    )
+    press(browser, "Enter", ctrl=True)
+    browser.wait_for("document.activeElement.id === 'line'")
+    browser.call("Input.insertText", text="Ada")
+    browser.press_enter()
+    browser.wait_for(f"{TEXT}.includes('Done.') && document.activeElement.id === 'words'")
+    browser.call("Input.insertText", text="Thanks")
+    browser.press_enter()
+    browser.wait_for(f"{TEXT}.includes('Fine.')")
+    assert running.computer.typed == ["Ada\n"]
+
+
 def test_a_message_that_was_not_taken_can_be_sent_again(serve: Serve, browser: Browser) -> None:
     """Because the connection lost it, or because the session was busy by then."""
     running = serve([Text("One.")], [call("print(1)")], auto_run=False)
