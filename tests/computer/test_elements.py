@@ -19,7 +19,7 @@ from oi_tui.engine.settings.profile import Profile
 from oi_tui.messages import Printed
 from oi_tui.workspace import Workspace
 from tests import programs
-from tests.computer.desktop import PATIENCE, screen, until
+from tests.computer.desktop import PATIENCE, screen, start_screen, until
 from tests.computer.gtk import Cells, desktop, dialog, needs_desktop
 from tests.fakes import Llm
 
@@ -155,6 +155,33 @@ def test_an_element_that_is_not_to_be_seen_is_not_clicked(cells: Cells) -> None:
         assert process.wait(PATIENCE) == 0
     eyes._ask_window_manager("_NET_CURRENT_DESKTOP", eyes._root, 0)
     eyes.position()
+
+
+@needs_desktop
+def test_without_a_window_manager_windows_are_seen_and_masked_all_the_same(
+    cells: Cells, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs.need("xterm")
+    server, display = start_screen()
+    monkeypatch.setenv("DISPLAY", display)
+    cells.run(f"import os\nbefore, os.environ['DISPLAY'] = os.environ['DISPLAY'], {display!r}")
+    terminal = subprocess.Popen(["xterm", "-T", "Vault", "-geometry", "40x5+900+650", "-e", "sleep", "60"])
+    try:
+        until(lambda: "'Vault'" in cells.run("print(computer.display.windows())"), "the terminal")
+        text = cells.tried("computer.display.view()")[0]
+        assert "do not say where their password fields are: 'Vault'" in text
+        with dialog("--question", "--title=Sure", "--text=Delete it?") as process:
+            cells.wait_for("'Yes'")
+            cells.run("computer.os.activate('Vault')")
+            until(lambda: "'Vault'" in cells.run("print(computer.os.active_window())"), "the front")
+            cells.run("computer.mouse.click(role='button', name='Yes')")
+            assert process.wait(PATIENCE) == 0
+    finally:
+        cells.asked.clear()
+        cells.run("os.environ['DISPLAY'] = before")
+        for program in (terminal, server):
+            program.kill()
+            program.wait()
 
 
 @needs_desktop

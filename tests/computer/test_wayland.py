@@ -311,6 +311,24 @@ for n in range(12):
     assert cells.stops == []
 
 
+def test_a_compositor_that_is_held_up_is_not_taken_for_a_hand(
+    cells: WaylandCells, variables: dict[str, str]
+) -> None:
+    (socket,) = Path(variables["XDG_RUNTIME_DIR"]).glob("sway-ipc.*.sock")
+    code = f"""
+import os, signal, time
+compositor = {int(socket.suffixes[-2][1:])}
+for n in range(4):
+    computer.keyboard.press('a')
+    os.kill(compositor, signal.SIGSTOP)
+    time.sleep(0.3)
+    os.kill(compositor, signal.SIGCONT)
+    computer.keyboard.press('b')
+"""
+    cells.run(code)
+    assert cells.stops == []
+
+
 def test_a_killed_process_leaves_nothing_pressed(cells: WaylandCells) -> None:
     code = "computer.mouse.move(50, 50)\ncomputer.mouse.down()\ncomputer.keyboard.down('ctrl')\n"
     cells.tried(code + "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)")

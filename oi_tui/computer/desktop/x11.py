@@ -21,6 +21,7 @@ from oi_tui.computer.desktop.x11_connection import (
     ClientMessage,
     Image,
     Monitor,
+    WindowAttributes,
     X11Connection,
     load_library,
 )
@@ -45,9 +46,13 @@ _KEY, _BUTTON = 0, 1
 #: The modifier of caps lock, and the keyboard that stands for all of them.
 _LOCK, _CORE_KEYBOARD = 2, 0x100
 _CARDINAL, _REPLACE = 6, 0
-#: Where red, green and blue are in a pixel of most screens, and how pixels of other sizes are read.
 #: The workspace of a window that is on all of them.
 _ALL_DESKTOPS = 0xFFFFFFFF
+#: Of a window: that it is shown, that it shows something, and who gets the keyboard when it has gone.
+_VIEWABLE, _INPUT_OUTPUT, _TO_PARENT = 2, 1, 2
+#: How far below the window of an old window manager that of its program is.
+_FRAME_DEPTH = 3
+#: Where red, green and blue are in a pixel of most screens, and how pixels of other sizes are read.
 _USUAL_MASKS = (0xFF0000, 0xFF00, 0xFF)
 _TYPES = {8: "B", 16: "H", 32: "I"}
 _NO_COLOURS = (
@@ -282,18 +287,66 @@ class X11:
         return bool(keys[code // 8] & 1 << code % 8)
 
     def windows(self) -> list[Window]:
-        """The windows that the window manager lists, the lowest first."""
+        """The windows that the window manager lists, the lowest first; without one, those on the screen."""
         with self._lock:
-            listed = self._numbers(self._root, "_NET_CLIENT_LIST_STACKING") or self._numbers(
-                self._root, "_NET_CLIENT_LIST"
-            )
-            active = (self._numbers(self._root, "_NET_ACTIVE_WINDOW") or [0])[0]
+            if self._has_manager():
+                listed = self._numbers(self._root, "_NET_CLIENT_LIST_STACKING") or self._numbers(
+                    self._root, "_NET_CLIENT_LIST"
+                )
+                active = (self._numbers(self._root, "_NET_ACTIVE_WINDOW") or [0])[0]
+            else:
+                listed = self._find_clients()
+                active = self._find_focus(listed)
             regions = [(id_, self._region(id_)) for id_ in listed]
             return [
                 Window(id_, self._title(id_), region, id_ == active, self._process(id_), self._is_hidden(id_))
                 for id_, region in regions
                 if region
             ]
+
+    def _has_manager(self) -> bool:
+        """Whether a window manager is at work; one that was killed leaves its list of windows."""
+        name = "_NET_SUPPORTING_WM_CHECK"
+        own = self._numbers(self._root, name)[:1]
+        return bool(own) and self._numbers(own[0], name)[:1] == own
+
+    def _find_clients(self) -> list[int]:
+        """The windows of programs on the screen, the lowest first; menus and the like are left out."""
+        clients = []
+        for window in self._children(self._root):
+            attributes = WindowAttributes()
+            if not self._x.XGetWindowAttributes(self._display, window, byref(attributes)):
+                continue
+            if attributes.map_state != _VIEWABLE or attributes.kind != _INPUT_OUTPUT:
+                continue
+            if client := self._find_client(window, _FRAME_DEPTH) or (
+                0 if attributes.override_redirect else window
+            ):
+                clients.append(client)
+        return clients
+
+    def _find_client(self, window: int, depth: int) -> int:
+        """The window of a program in the frame of an old window manager, which marks it; or 0."""
+        if self._numbers(window, "WM_STATE"):
+            return window
+        children = self._children(window) if depth else []
+        return next((client for child in children if (client := self._find_client(child, depth - 1))), 0)
+
+    def _find_focus(self, listed: list[int]) -> int:
+        """The listed window with the keyboard, or 0."""
+        found, revert = c_ulong(), c_int()
+        self._x.XGetInputFocus(self._display, byref(found), byref(revert))
+        below = {child: window for window in listed for child in self._children(window)}
+        return found.value if found.value in listed else below.get(found.value, 0)
+
+    def _children(self, window: int) -> list[int]:
+        root, parent, children, count = c_ulong(), c_ulong(), POINTER(c_ulong)(), c_uint()
+        if not self._x.XQueryTree(self._display, window, *map(byref, (root, parent, children, count))):
+            return []
+        numbers = children[: count.value] if children else []
+        if children:
+            self._x.XFree(children)
+        return numbers
 
     def window_at(self, x: int, y: int) -> int | None:
         """The number of the listed window that gets a click there, also in its menus; None for others."""
@@ -316,6 +369,11 @@ class X11:
     def activate(self, window: Window) -> None:
         """Bring a window to the front, and its workspace before."""
         with self._lock:
+            if not self._has_manager():
+                self._x.XRaiseWindow(self._display, window.id)
+                self._x.XSetInputFocus(self._display, window.id, _TO_PARENT, 0)
+                self._x.XSync(self._display, 0)
+                return
             own = self._numbers(window.id, "_NET_WM_DESKTOP")
             if own and own[0] & _ALL_DESKTOPS != _ALL_DESKTOPS:
                 self._ask_window_manager("_NET_CURRENT_DESKTOP", self._root, own[0])

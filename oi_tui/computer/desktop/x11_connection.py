@@ -46,6 +46,20 @@ class Image(ctypes.Structure):
     ]
 
 
+class WindowAttributes(ctypes.Structure):
+    """XWindowAttributes."""
+
+    _fields_ = [
+        *((name, c_int) for name in ("x", "y", "width", "height", "border_width", "depth")),
+        *(("visual", c_void_p), ("root", c_ulong)),
+        *((name, c_int) for name in ("kind", "bit_gravity", "win_gravity", "backing_store")),
+        *((name, c_ulong) for name in ("backing_planes", "backing_pixel")),
+        *(("save_under", c_int), ("colormap", c_ulong), ("map_installed", c_int), ("map_state", c_int)),
+        *((name, c_long) for name in ("all_event_masks", "your_event_mask", "do_not_propagate_mask")),
+        *(("override_redirect", c_int), ("screen", c_void_p)),
+    ]
+
+
 class ClientMessage(ctypes.Structure):
     """XClientMessageEvent."""
 
@@ -259,6 +273,11 @@ def _declare_type(x: Any) -> Any:
         *[c_void_p] * 5,
     ]
     x.XChangeKeyboardMapping.argtypes = [c_void_p, c_int, c_int, c_void_p, c_int]
+    x.XQueryTree.argtypes = [c_void_p, c_ulong, *[c_void_p] * 4]
+    x.XGetWindowAttributes.argtypes = [c_void_p, c_ulong, c_void_p]
+    x.XGetInputFocus.argtypes = [c_void_p, c_void_p, c_void_p]
+    x.XRaiseWindow.argtypes = [c_void_p, c_ulong]
+    x.XSetInputFocus.argtypes = [c_void_p, c_ulong, c_int, c_ulong]
     x.XGetAtomName.restype = c_void_p
     x.XGetAtomName.argtypes = [c_void_p, c_ulong]
     x.XQueryExtension.argtypes = [c_void_p, c_char_p, *[c_void_p] * 3]

@@ -93,6 +93,13 @@ class SeatActivity:
             while not (self._idle or self._touched) and time.monotonic() - self._acted < _OWN_INPUT:
                 self._wire.dispatch(0.01)
         # The code's own input has ended by then, so the rest is the user's.
-        endless = not self._idle and time.monotonic() - self._acted >= _OWN_INPUT
+        if self._has_input_for_long():
+            # On a busy system the compositor may not have come to its clock: once it answers, it looks there.
+            self._wire.roundtrip()
+            self._wire.roundtrip()
+        endless = self._has_input_for_long()
         self._touched = self._touched or endless
         return self._touched
+
+    def _has_input_for_long(self) -> bool:
+        return not self._idle and time.monotonic() - self._acted >= _OWN_INPUT
