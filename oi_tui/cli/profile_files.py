@@ -1,6 +1,7 @@
 """Flags that list, reset or import profiles and end: --profiles, --reset-profile, --import."""
 
 import contextlib
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -91,13 +92,20 @@ def import_all(folder: str) -> int:
         raise ProfileError(
             f"--import expects a folder with conversations; {one_line(folder, 200)} is not a folder"
         )
-    imported = setup.import_all(_open_store(), place)
+    progressed = _print_progress if sys.stderr.isatty() else None
+    imported = setup.import_all(_open_store(), place, progressed)
     lines = [str(imported)] if str(imported) else ["Nothing new was found in Open Interpreter's folders."]
     if imported.default:
         profiles.make_default(imported.default)
         lines.append(f"{imported.default.stem} is the default profile now.")
     _print("\n".join(lines))
     return 0
+
+
+def _print_progress(done: int, count: int) -> None:
+    end = "\r\x1b[K" if done == count else ""
+    sys.stderr.write(f"\r{done:,} of {count:,} conversations{end}")
+    sys.stderr.flush()
 
 
 def _open_store() -> "Store":

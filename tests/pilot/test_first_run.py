@@ -1,11 +1,14 @@
 """The last line of the first run."""
 
+import json
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
+from oi_tui.engine.open_interpreter import conversations
 from oi_tui.screens.chat.first_run import FirstRun
+from oi_tui.screens.confirm import ConfirmDialog
 from oi_tui.screens.help import HelpScreen
 from oi_tui.screens.models import ModelsScreen
 from oi_tui.widgets.conversation.blocks import NoticeBlock
@@ -45,6 +48,27 @@ async def test_the_list_of_themes_does_not_open_over_another_screen() -> None:
             lambda: any("Nothing runs" in one.text for one in blocks if isinstance(one, NoticeBlock))
         )
         assert ui.app.screen_stack[-1] is help_
+
+
+async def test_an_import_of_many_conversations_says_that_it_has_begun() -> None:
+    folder = conversations.list_folders()[0]
+    folder.mkdir(parents=True)
+    for number in range(201):
+        message = {"role": "user", "type": "message", "content": f"request {number}"}
+        (folder / f"talk_{number}.json").write_text(json.dumps([message]))
+    async with open_chat() as ui:
+        first_run = FirstRun(ui.chat.commands, ui.view)
+        first_run.begin()
+        await ui.until(lambda: isinstance(ui.app.screen, ConfirmDialog))
+        first_run._bring_in(201, True)
+        blocks = ui.view.conversation.transcript.blocks
+
+        def list_notices() -> list[str]:
+            return [one.text for one in blocks if isinstance(one, NoticeBlock)]
+
+        await ui.until(lambda: any("201 conversations of Open Interpreter" in one for one in list_notices()))
+        assert list_notices()[0] == "Importing 201 conversations …"
+        assert len(list(ui.view.workspace.store.folder.glob("oi*.jsonl"))) == 201
 
 
 async def test_escape_at_rest_says_nothing() -> None:

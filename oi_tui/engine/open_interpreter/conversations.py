@@ -10,6 +10,7 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,8 @@ from oi_tui.messages import Message
 from oi_tui.text import one_line
 
 _MAX_BYTES = 500_000_000
+#: How many conversations are written at the same time.
+_WRITERS = 8
 #: Which files could not be read, by what they were then: they are offered again once they changed.
 _REFUSED = "not-imported"
 _BETWEEN = re.compile(r"[\s,]*")
@@ -84,36 +87,54 @@ def list_waiting(store: Store, sources: Sequence[Path]) -> list[Path]:
 
 
 def import_conversations(
-    store: Store, sources: Sequence[Path], stopped: Callable[[], bool] = lambda: False
+    store: Store,
+    sources: Sequence[Path],
+    stopped: Callable[[], bool] = lambda: False,
+    progressed: Callable[[int, int], object] | None = None,
 ) -> ImportReport:
     """Copy the original's conversations into the store, each once. Raises OSError when that cannot be.
 
-    What cannot be read is reported once, and tried again when it changed.
+    What cannot be read is reported once, and tried again when it changed. `progressed` gets how many files
+    are done, and how many there are.
     """
     imported = known = 0
     problems: list[tuple[str, str]] = []
     files = _list_files(sources)
     before = _read_refused(store)
     refused = before & {file.mark for file in files}
+    waiting: list[_File] = []
     for file in files:
-        if stopped():
-            break
         if store.knows(file.id):
             known += 1
-            continue
-        if file.mark in refused:
-            continue
+        elif file.mark not in refused:
+            waiting.append(file)
+
+    def import_file(file: _File) -> tuple[str, ...] | ValueError | None:
+        """Import a file. Returns what is odd about it, why it could not be read, or None: it was not."""
+        if stopped():
+            return None
         path = file.path
         try:
             entries = read(path)
         except ValueError as error:
-            problems.append((path.name, str(error)))
-            refused.add(file.mark)
-            continue
-        problems += [(path.name, problem) for problem in entries.problems]
+            return error
         title = path.stem.partition("__")[0].replace("_", " ").strip()
         store.add(entries.contents, id=file.id, title=title, cwd="", model="", updated=path.lstat().st_mtime)
-        imported += 1
+        return entries.problems
+
+    # Nearly all of the time goes into waiting until a conversation is on the disk.
+    with ThreadPoolExecutor(_WRITERS) as writers:
+        for done, (file, result) in enumerate(
+            zip(waiting, writers.map(import_file, waiting), strict=True), 1
+        ):
+            if isinstance(result, ValueError):
+                problems.append((file.path.name, str(result)))
+                refused.add(file.mark)
+            elif result is not None:
+                problems += [(file.path.name, problem) for problem in result]
+                imported += 1
+            if progressed:
+                progressed(done, len(waiting))
     if refused != before:
         # Where it cannot be noted, they are reported again.
         with contextlib.suppress(OSError):

@@ -5,7 +5,7 @@ The old folders are only read.
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -101,8 +101,12 @@ def detect(store: Store, folder: Path | None = None) -> Setup:
     return Setup(waiting, count, tuple(_list_llamafiles()), tuple(_list_skills()))
 
 
-def import_all(store: Store, folder: Path | None = None) -> Imported:
-    """Bring everything in, also the conversations in `folder`.
+def import_all(
+    store: Store,
+    folder: Path | None = None,
+    progressed: Callable[[int, int], object] | None = None,
+) -> Imported:
+    """Bring everything in, also the conversations in `folder`; `progressed` gets how many of them are done.
 
     Where a profile becomes the default one, conversations go to the folder that it names, because they are
     looked for there from then on. Raises OSError where our folders cannot be written to.
@@ -116,7 +120,9 @@ def import_all(store: Store, folder: Path | None = None) -> Imported:
     lines = []
     if setup.conversations:
         report = conversations.import_conversations(
-            _open_store(default) if default else store, _list_conversation_folders(folder)
+            _open_store(default) if default else store,
+            _list_conversation_folders(folder),
+            progressed=progressed,
         )
         lines.append(report.page.rstrip() or str(report))
     if brought := sum(map(_import_skill, setup.skills)):

@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from oi_tui import paths, profiles
@@ -41,6 +42,8 @@ NO_MODEL = (
 THEIRS = " Open Interpreter was found on this machine: oi-tui --import imports its settings."
 #: No dialog opens until the keyboard has been idle for so long, in seconds.
 _QUIET = 0.5
+#: More conversations than this take a moment to import, which is said.
+_MANY = 200
 
 
 def is_due(workspace: "Workspace") -> bool:
@@ -87,13 +90,15 @@ class FirstRun:
             return
         question = "Import your settings from Open Interpreter?"
         dialog = ConfirmDialog(question, ["It was found on this machine:", *found.describe()])
-        self._view.app.push_screen(dialog, self._bring_in)
+        self._view.app.push_screen(dialog, partial(self._bring_in, found.conversations))
 
-    def _bring_in(self, wanted: bool | None) -> None:
+    def _bring_in(self, conversations: int, wanted: bool | None) -> None:
         if not wanted:
             self._ui.show_notice(_LATER)
             self._ask_for_model()
             return
+        if conversations > _MANY:
+            self._ui.show_notice(f"Importing {conversations:,} conversations …")
         store = self._view.workspace.store
         self._ui.run_then(lambda: _import_all(store), self._finish_import)
 

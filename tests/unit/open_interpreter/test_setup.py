@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -192,3 +193,13 @@ def test_a_folder_given_by_hand_is_read_too(tmp_path: Path, capsys: pytest.Captu
     assert list_titles(paths.conversations()) == ["below", "plain"]
     assert main.main(["--import", str(tmp_path / "none")]) == 2
     assert "--import expects a folder with conversations; " in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("original")
+def test_an_import_in_a_terminal_says_how_far_it_is(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert main.main(["--import"]) == 0
+    steps = capsys.readouterr().err.split("\r")
+    assert steps == ["", *(f"{done} of 3 conversations" for done in (1, 2, 3)), "\x1b[K"]
