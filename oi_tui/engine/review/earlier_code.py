@@ -99,10 +99,16 @@ class EarlierCode:
         with self._lock:
             for name, kind in seen.names.items():
                 self._here.names[name] = python_names.merge_values(self._here.names.get(name), kind)
+            changed = False
             for name, kind in seen.relied_on.items():
-                self._here.relied_on[name] = python_names.merge_values(self._here.relied_on.get(name), kind)
+                earlier = self._here.relied_on.get(name, kind)
+                # One of them takes it for an object of a class that may have other methods.
+                changed = changed or (
+                    earlier != kind and (python_names.is_own(earlier) or python_names.is_own(kind))
+                )
+                self._here.relied_on[name] = python_names.merge_values(earlier, kind)
             # A function that was harmless no longer is when what it goes by became something else.
-            changed = any(
+            changed = changed or any(
                 python_names.is_another(self._here.relied_on[name], self._here.names[name])
                 for name in seen.names
                 if name in self._here.relied_on

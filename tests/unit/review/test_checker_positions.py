@@ -19,6 +19,17 @@ POSITIONS = (
     "x = HOLE",
     "x = y = HOLE",
     "x = 1\nx += HOLE",
+    "class A:\n    x = HOLE",
+    "class A:\n    x: int = HOLE",
+    "class A:\n    x: HOLE",
+    "class A:\n    def f(self):\n        HOLE",
+    "class A:\n    def f(self):\n        self.x = HOLE",
+    "class A:\n    def f(self, x=HOLE):\n        pass",
+    "class A:\n    def f(self, x: HOLE):\n        pass",
+    "class A:\n    def f(self) -> HOLE:\n        pass",
+    "class A:\n    def f(self, x):\n        pass\nA().f(HOLE)",
+    "class A:\n    def __init__(self, x):\n        pass\nA(HOLE).x = 1",
+    "class A(Exception):\n    pass\nraise A(HOLE)",
     "x: int = HOLE",
     "x: HOLE = 1",
     "x: HOLE",
@@ -281,7 +292,11 @@ def test_values_of_harmless_expressions_may_be_handed_on(value: str, folder: Pat
 @pytest.mark.parametrize(
     ("code", "what"),
     [
-        ("x = 1\nclass A:\n    pass", "class A"),
+        ("def f():\n    class A:\n        pass", "class A"),
+        ("import os\nclass A(os.PathLike):\n    pass", "class …(os.PathLike)"),
+        ("class A(metaclass=type):\n    pass", "class A(…=…)"),
+        ("class A:\n    pass\nx = A", "A as a value"),
+        ("class A:\n    def __reduce__(self):\n        pass", "def __reduce__"),
         ("async def f():\n    pass", "asyncfunctiondef"),
         ("def f():\n    pass\n@f\ndef g():\n    pass", "@f"),
         ("def f():\n    pass\n@(f or f)\ndef g():\n    pass", "@…"),
@@ -313,7 +328,13 @@ def test_only_readers_that_follow_addresses_take_one_apart(folder: Path) -> None
 
 @pytest.mark.parametrize(
     "statement",
-    ["import strange", "from strange import x", "class A:\n    pass", "del x.y", "async def f():\n    pass"],
+    [
+        "import strange",
+        "from strange import x",
+        "class A(strange.B):\n    pass",
+        "del x.y",
+        "async def f():\n    pass",
+    ],
 )
 def test_a_statement_that_is_not_known_is_listed_at_its_line(statement: str, folder: Path) -> None:
     assert {item.line for item in listed(f"a = 1\n\n{statement}", folder)} == {3}

@@ -60,7 +60,7 @@ def test_code_that_may_do_anything_else_is_covered_by_no_window(code: str) -> No
     assert list_kinds("python", code, HERE, EarlierCode()) == frozenset()
 
 
-@pytest.mark.parametrize("before", ["computer = 1", "import computer", "class A: pass", "exec(text)"])
+@pytest.mark.parametrize("before", ["computer = 1", "import computer", "class A(B): pass", "exec(text)"])
 def test_nothing_is_covered_after_code_that_may_have_changed_what_names_mean(before: str) -> None:
     earlier = EarlierCode()
     earlier.add("python", before, HERE)

@@ -91,6 +91,16 @@ _BY_MODULE = {
     "functools": """
         reduce
     """,
+    "abc": "",
+    "contextlib": """
+        nullcontext suppress
+    """,
+    "dataclasses": """
+        asdict astuple field replace
+    """,
+    "enum": """
+        auto
+    """,
     "hashlib": """
         blake2b blake2s md5 sha1 sha224 sha256 sha384 sha3_256 sha512
     """,
@@ -229,7 +239,14 @@ _BY_MODULE = {
         sleep strftime strptime time time_ns
     """,
     "typing": """
-        Any Callable Dict Iterable Iterator List Optional Sequence Set Tuple Union
+        Any Callable ClassVar Dict Final Generator Iterable Iterator List Literal Mapping Optional
+        Sequence Set Tuple Type Union
+    """,
+    "uuid": """
+        NAMESPACE_DNS NAMESPACE_URL UUID uuid3 uuid4 uuid5
+    """,
+    "xml.etree.ElementTree": """
+        ParseError fromstring
     """,
     "zoneinfo": """
         ZoneInfo available_timezones
@@ -251,7 +268,22 @@ MODULES: Final = (
 #: Readers of files: the first argument must be the literal name of a plain file of the working directory.
 READERS: Final = _split_words("pandas.read_csv pandas.read_table pandas.read_excel pandas.read_json")
 #: Listers of names: with no argument, or the literal name of a folder within the working directory.
-LISTERS: Final = _split_words("os.listdir glob.glob")
+LISTERS: Final = _split_words("os.listdir os.walk glob.glob")
+#: Classes that others can be made from, and decorators that leave what they are given as it is; no values.
+BASES: Final = _split_words(
+    "abc.ABC enum.Enum enum.IntEnum enum.StrEnum typing.NamedTuple typing.Protocol typing.TypedDict"
+)
+BUILTIN_BASES: Final = _split_words("dict list object") | {
+    name
+    for name, kind in vars(builtins).items()
+    if isinstance(kind, type) and issubclass(kind, BaseException)
+}
+DECORATORS: Final = _split_words(
+    """
+        abc.abstractmethod contextlib.contextmanager dataclasses.dataclass enum.unique functools.cache
+        functools.lru_cache
+    """
+)
 #: Texts that are drawn: a text that is the name of a file or an address is read instead.
 DRAWN_TEXTS: Final = _split_words(
     "IPython.display.Latex IPython.display.Markdown IPython.display.Math IPython.display.Pretty"
@@ -261,7 +293,7 @@ MAKERS: Final = _split_words("pathlib.Path pathlib.Path.cwd pathlib.Path.home pa
 #: Attributes and methods of built-in types, of what MEMBERS make, and of tables and arrays.
 ATTRIBUTES: Final = _split_words(
     """
-        T __name__ abs accumulate add add_categories add_prefix add_suffix all any append
+        T __name__ abs accumulate attrib add add_categories add_prefix add_suffix all any append
         appendleft argmax argmin argpartition args argsort array as_integer_ratio as_ordered
         as_unordered asfreq asof assign astimezone astype at at_time autocorr axes beta
         between between_time bfill binomial bit_length bottom byteswap capitalize case_when
@@ -273,7 +305,7 @@ ATTRIBUTES: Final = _split_words(
         divide dot drop drop_duplicates droplevel dropna dt dtype dtypes duplicated elements
         empty encode end endswith eq equals ewm expanding expandtabs explode exponential
         extend extendleft extract extractall factorize ffill fieldnames fill fillna find
-        findall finditer first first_valid_index flat flatten floor floordiv freq
+        findall finditer findtext first first_valid_index flat flatten floor floordiv freq
         from_arrays from_breaks from_codes from_dict from_frame from_iterable from_product
         from_records from_tuples fromhex fromisoformat fromkeys fromtimestamp fullmatch
         gamma ge geometric get get_dummies get_group get_indexer get_level_values get_loc
@@ -284,7 +316,7 @@ ATTRIBUTES: Final = _split_words(
         is_numeric is_quarter_end is_quarter_start is_unique is_year_end is_year_start
         isalnum isalpha isascii isdecimal isdigit isdisjoint isidentifier isin islower isna
         isnull isnumeric isocalendar isoformat isoweekday isprintable isspace issubset
-        issuperset istitle isupper item items itemset itemsize iterrows itertuples join keys
+        issuperset istitle isupper item items itemset itemsize iter iterfind iterrows itertuples join keys
         kurt kurtosis laplace last last_valid_index le left len length levels line_num ljust
         loc logistic lognormal lookup lower lstrip lt maketrans map mask match max maxlen
         mean median melt memory_usage merge microsecond microseconds mid min minute mod mode
@@ -302,7 +334,7 @@ ATTRIBUTES: Final = _split_words(
         setdefault shape shift shuffle size skew slice slope sort sort_index sort_values
         sortlevel span sparse split splitlines squeeze stack standard_normal standard_t
         start startswith std stdev str strftime strides string strip strptime sub subn
-        subtract sum swapaxes swapcase swaplevel symmetric_difference tail take tell time
+        subtract sum swapaxes swapcase swaplevel symmetric_difference tag tail take tell time
         timestamp timetuple title to_datetime64 to_dict to_flat_index to_frame to_list
         to_numpy to_period to_pydatetime to_series to_timedelta64 to_timestamp today tolist
         total total_seconds trace translate transpose triangular trim_zeros truediv truncate
@@ -339,7 +371,7 @@ KEYWORDS: Final = _split_words(
         ascending assume_unique atol axis b base before bins by bymonth bymonthday byweekday
         cache case categories center chunksize ci clip closed col_level colnames columns
         comment cond convert_dtypes copy count counts cum_weights cumulative data day
-        dayfirst days ddof decimal deep default deg delimiter digest_size divide drop
+        dayfirst days ddof decimal deep default default_factory deg delimiter digest_size divide drop
         drop_first dropna dtype dtype_backend dtypes dummy_na duplicates edgeitems encoding
         end end_date endpoint ensure_ascii equal_nan errorbar errors escapechar exclude
         excluded expand fieldnames fill_method fill_value fillchar fillvalue flags

@@ -6,9 +6,12 @@ import re
 from oi_tui.engine.review.findings import Finding
 from oi_tui.engine.review.python import allowlist as known
 from oi_tui.engine.review.python import library_settings
+from oi_tui.engine.review.python.classes import SPECIAL_METHODS, TAKERS, has_data, has_method, write_instance
 from oi_tui.engine.review.python.names import (
+    CLASS,
     COMPUTER,
     FUNCTION,
+    INSTANCE,
     LOOSE,
     MEMBER,
     OTHER,
@@ -53,7 +56,7 @@ class CallChecker(NameChecker):
 
     def _evaluate_name_call(self, call: ast.Call, name: str) -> str:
         kind = self._find_meaning(name)
-        if kind == FUNCTION:
+        if kind == FUNCTION or self._find_own(call.func).startswith(CLASS):
             self._check_arguments(call, any_name=True)
             return PLAIN
         if kind is not None and kind.startswith((MEMBER, OTHER)):
@@ -69,12 +72,46 @@ class CallChecker(NameChecker):
         if name not in known.BUILTINS:
             self._check_noted_arguments(call)
             return self._note(f"{name}(…)", steady=name in known.STEADY_BUILTINS)
+        if name in TAKERS:
+            rest = [item for item in call.args if not self._find_own(item).startswith(CLASS)]
+            call = ast.copy_location(ast.Call(call.func, rest, call.keywords), call)
         self._check_arguments(call, any_value=name in known.SINKS, any_name=name == "dict")
         return PLAIN
 
+    def _find_own(self, node: ast.expr) -> str:
+        """The possible value of a class of the code itself, or of an object of one; "" for anything else."""
+        match node:
+            case ast.Name(name):
+                return self._find_own_name(name)
+            case ast.Call(ast.Name() as function):
+                kind = self._find_own(function)
+                return write_instance(kind) if kind.startswith(CLASS) else ""
+            case _:
+                return ""
+
+    def _is_method(self, function: ast.Attribute) -> bool:
+        """Whether it is a method of a class of the code itself, or that of the class before it."""
+        match function.value:
+            case ast.Call(ast.Name("super"), [], []) if self._find_meaning("super") is None:
+                own = self._receiver[1]
+                return bool(own) and (function.attr in SPECIAL_METHODS or has_method(own, function.attr))
+            case value:
+                own = self._find_own(value)
+                if not has_method(own, function.attr):
+                    return False
+                if own.startswith(INSTANCE):
+                    self._evaluate(value)
+                return True
+
     def _evaluate_attribute_call(self, call: ast.Call, function: ast.Attribute) -> str:
+        if self._is_method(function):
+            self._check_arguments(call, any_name=True)
+            return PLAIN
         kind = self._evaluate_attribute(function)
         shown = write_dotted(function) or f".{function.attr}"
+        if has_data(self._find_own(function.value), function.attr):
+            self._check_noted_arguments(call)
+            return self._note(f"{shown}(…), which is a variable")
         if shown == _LIST_OF_ELEMENTS and self._find_meaning(COMPUTER) is None:
             self._note(f"{shown}(…)", steady=self._check_noted_arguments(call))
             # Words and places of what is on the screen.

@@ -17,8 +17,10 @@ from oi_tui.engine.review.findings import Finding
 from oi_tui.engine.review.folder import Folder
 from oi_tui.engine.review.local_modules import find_shadowing
 from oi_tui.engine.review.python import allowlist as known
+from oi_tui.engine.review.python import classes
 from oi_tui.engine.review.python.expressions import ExpressionChecker
 from oi_tui.engine.review.python.names import (
+    CLASS,
     FUNCTION,
     MEMBER,
     MODULE,
@@ -87,7 +89,11 @@ def read(code: str, folder: Folder, earlier: EarlierNames | None = None) -> Pyth
     before = dict(earlier.names) if earlier is not None else {}
     try:
         # Functions may be called above the place where they are defined.
-        names = {node.name: FUNCTION for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+        names = {node.name: FUNCTION for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)} | {
+            node.name: classes.write_class(classes.find_members(node))
+            for node in tree.body
+            if isinstance(node, ast.ClassDef)
+        }
         for _ in range(_MOST_ROUNDS):
             reader = _Checker(folder, before, names)
             reader.check_statements(tree.body)
@@ -113,7 +119,14 @@ def _parse_tree(code: str) -> ast.Module | None:
 
 
 #: What may be imported by its name.
-_IMPORTED = (known.MEMBERS, known.READERS, known.LISTERS, known.DRAWN_TEXTS)
+_IMPORTED = (
+    known.MEMBERS,
+    known.READERS,
+    known.LISTERS,
+    known.DRAWN_TEXTS,
+    known.BASES,
+    known.DECORATORS,
+)
 
 
 class _Checker(ExpressionChecker):
@@ -133,6 +146,9 @@ class _Checker(ExpressionChecker):
                 before = self._notes
                 self._evaluate(value)
                 self._bind(name, FUNCTION if self._notes == before else UNKNOWN)
+            case ast.Assign([ast.Name(name)], ast.Call() as value) if self._find_own(value):
+                kind = self._evaluate(value)
+                self._bind(name, self._find_own(value) if kind == PLAIN else kind)
             case ast.Assign(targets, value):
                 kind = self._evaluate(value)
                 for target in targets:
@@ -141,7 +157,7 @@ class _Checker(ExpressionChecker):
                 both = find_least_known((self._evaluate(value), self._evaluate_target(target)))
                 self._assign(target, UNKNOWN if both == UNKNOWN else PLAIN)
             case ast.AnnAssign(target, annotation, value):
-                self._evaluate(annotation)
+                self._check_annotation(annotation)
                 if value is not None:
                     self._assign(target, self._evaluate(value))
             case ast.For(target, iterable, body, orelse):
@@ -169,11 +185,13 @@ class _Checker(ExpressionChecker):
                     self._check_import_from(module or "", alias, level)
             case ast.FunctionDef():
                 self._check_function(node)
+            case ast.ClassDef() if not self._in_function:
+                self._check_class(node)
             case ast.Return(value):
                 self._check_returned(value)
             case ast.Raise(error, cause):
                 for entry in filter(None, (error, cause)):
-                    self._evaluate(entry)
+                    self._check_error(entry)
             case ast.Assert(test, message):
                 for entry in filter(None, (test, message)):
                     self._evaluate(entry)
@@ -190,7 +208,7 @@ class _Checker(ExpressionChecker):
     def _check_odd_statement(self, node: ast.stmt) -> None:
         """Note a statement that is not known, and read what is in it for the names."""
         name = getattr(node, "name", "")
-        self._note({"ClassDef": f"class {name}"}.get(type(node).__name__, type(node).__name__.lower()))
+        self._note(f"class {name}" if isinstance(node, ast.ClassDef) else type(node).__name__.lower())
         for item in ast.walk(node):
             if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Store):
                 self.bound[item.id] = UNKNOWN
@@ -199,23 +217,116 @@ class _Checker(ExpressionChecker):
 
     def _check_handler(self, handler: ast.ExceptHandler) -> None:
         if handler.type is not None:
-            self._evaluate(handler.type)
+            for kind in handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]:
+                self._check_error(kind)
         if handler.name:
             self._bind(handler.name, PLAIN)
         self.check_statements(handler.body)
+
+    def _check_error(self, node: ast.expr) -> None:
+        """Read what is raised or caught."""
+        if not self._find_own(node).startswith(CLASS):
+            self._evaluate(node)
 
     def _check_function(self, node: ast.FunctionDef) -> None:
         before = self._notes
         outermost = self._enter(node, list_locals(node))
         for decorator in node.decorator_list:
-            self._note("@" + (write_dotted(decorator) or "…"))
+            self._check_decorator(decorator)
+        self._check_body(node)
+        self._bind(node.name, FUNCTION if self._notes == before else UNKNOWN)
+        self._in_function = not outermost
+
+    def _check_body(self, node: ast.FunctionDef) -> None:
         if getattr(node, "type_params", []):
             self._note(f"def {node.name}[…]")
         self._check_parameters(node.args)
         if node.returns is not None:
-            self._evaluate(node.returns)
+            self._check_annotation(node.returns)
         self.check_statements(node.body)
-        self._bind(node.name, FUNCTION if self._notes == before else UNKNOWN)
+
+    def _check_decorator(self, node: ast.expr) -> None:
+        function = node.func if isinstance(node, ast.Call) else node
+        given = [*node.args, *(item.value for item in node.keywords)] if isinstance(node, ast.Call) else []
+        if self._find_full_name(function) not in known.DECORATORS or not all(
+            isinstance(item, ast.Constant) for item in given
+        ):
+            self._note("@" + (write_dotted(node) or "…"))
+
+    def _find_full_name(self, node: ast.expr) -> str:
+        """The full name of a member of a known module; "" for anything else."""
+        match node:
+            case ast.Name(name):
+                kind = self._find_meaning(name) or ""
+            case ast.Attribute():
+                kind = self._evaluate_attribute(node)
+            case _:
+                kind = ""
+        return kind.removeprefix(MEMBER) if kind.startswith(MEMBER) else ""
+
+    def _check_class(self, node: ast.ClassDef) -> None:
+        """Read a class: it is known if all of its methods and data are, and the classes it is made from."""
+        before = self._notes
+        members = classes.find_members(node)
+        for base in node.bases:
+            members |= self._check_base(base)
+        if node.keywords or getattr(node, "type_params", []):
+            self._note(f"class {node.name}(…=…)")
+        if name := classes.find_conflict(members) or classes.find_misread_name(node):
+            self._note(f"{node.name}.{name}")
+        for decorator in node.decorator_list:
+            self._check_decorator(decorator)
+        kind = classes.write_class(members)
+        for statement in node.body:
+            self._line = statement.lineno
+            self._check_class_statement(statement, kind)
+        self._bind(node.name, kind if self._notes == before else UNKNOWN)
+
+    def _check_base(self, node: ast.expr) -> frozenset[str]:
+        """The members of a class that another one is made from."""
+        if (own := self._find_own(node)).startswith(CLASS):
+            return classes.list_members(own)
+        is_builtin = isinstance(node, ast.Name) and self._find_meaning(node.id) is None
+        if not (is_builtin and write_dotted(node) in known.BUILTIN_BASES) and (
+            self._find_full_name(node) not in known.BASES
+        ):
+            self._note(f"class …({write_dotted(node) or '…'})")
+        return frozenset()
+
+    def _check_class_statement(self, node: ast.stmt, kind: str) -> None:
+        match node:
+            case ast.Expr(ast.Constant()) | ast.Pass():
+                pass
+            case ast.FunctionDef():
+                self._check_method(node, kind)
+            case ast.Assign(targets, value):
+                self._require_plain(value)
+                if not all(isinstance(item, ast.Name) and classes.is_own_name(item.id) for item in targets):
+                    self._note("… = … in a class")
+            case ast.AnnAssign(ast.Name(name), annotation, value) if classes.is_own_name(name):
+                self._check_annotation(annotation)
+                if value is not None:
+                    self._require_plain(value)
+            case _:
+                self._check_odd_statement(node)
+
+    def _check_method(self, node: ast.FunctionDef, kind: str) -> None:
+        outermost = self._enter(node, list_locals(node))
+        is_of_class = False
+        for decorator in node.decorator_list:
+            match decorator:
+                case ast.Name(name) if name in classes.METHOD_DECORATORS and self._find_meaning(name) is None:
+                    is_of_class = is_of_class or name == "classmethod"
+                case ast.Attribute(ast.Name(name), "setter" | "deleter") if name == node.name:
+                    pass
+                case _:
+                    self._check_decorator(decorator)
+        if not classes.is_method_name(node.name):
+            self._note(f"def {node.name}")
+        if receiver := classes.find_receiver(node):
+            self._receiver = receiver, kind if is_of_class else classes.write_instance(kind)
+        self._check_body(node)
+        self._receiver = "", ""
         self._in_function = not outermost
 
     def _check_import(self, alias: ast.alias) -> None:

@@ -5,8 +5,10 @@ from collections.abc import Iterable
 
 from oi_tui.engine.review.python import allowlist as known
 from oi_tui.engine.review.python.calls import CallChecker
+from oi_tui.engine.review.python.classes import defines_method, has_data, has_method, is_own_name
 from oi_tui.engine.review.python.library_settings import PANDAS_DISPLAY, PLOT_SETTINGS, is_plot_look
 from oi_tui.engine.review.python.names import (
+    CLASS,
     LOOSE,
     MEMBER,
     MODULE,
@@ -130,6 +132,9 @@ class ExpressionChecker(CallChecker):
         return PLAIN if all(kind == PLAIN for kind in kinds) else UNKNOWN
 
     def _evaluate_item(self, node: ast.expr) -> str:
+        """Evaluate what a collection has, such as a class of constants."""
+        if self._find_own(node).startswith(CLASS):
+            return PLAIN
         return UNKNOWN if self._evaluate(node) == UNKNOWN else PLAIN
 
     def _evaluate_part(self, value: ast.expr, index: ast.expr) -> str:
@@ -151,6 +156,14 @@ class ExpressionChecker(CallChecker):
     def _evaluate_attribute(self, node: ast.Attribute) -> str:
         """Evaluate `value.name`, which may be a module or a member of one."""
         name = node.attr
+        own = self._find_own(node.value)
+        if own.startswith(CLASS):
+            # Its other methods could be called with anything in place of their object.
+            known_member = has_data(own, name) or has_method(own, name)
+            return PLAIN if known_member else self._note(write_dotted(node) or f".{name}")
+        if has_data(own, name) or has_method(own, name):
+            self._evaluate(node.value)
+            return PLAIN
         owner = self._evaluate_owner(node.value)
         for mark in (MODULE, OTHER):
             if owner.startswith(mark):
@@ -209,12 +222,20 @@ class ExpressionChecker(CallChecker):
                     self._note("…[…] = something not checked")
             case ast.Attribute(value) if kind == PLAIN and self._find_module(value) == PANDAS_DISPLAY:
                 pass
+            case ast.Attribute(value, name) if kind == PLAIN and self._may_set(value, name):
+                if not self._find_own(value).startswith(CLASS):
+                    self._evaluate(value)
             case ast.Attribute(value, name):
                 plain = {self._evaluate(value), kind} == {PLAIN}
                 if not plain or name not in known.SETTABLE:
                     self._note(f".{name} = …", steady=plain and not is_odd(name))
             case _:
                 self._note("…  = …")
+
+    def _may_set(self, value: ast.expr, name: str) -> bool:
+        """Whether it is data of a class of the code itself, or of an object of one."""
+        own = self._find_own(value)
+        return bool(own) and is_own_name(name) and not defines_method(own, name)
 
     def _is_plot_look(self, value: ast.expr, index: ast.expr) -> bool:
         """Whether `value[index]` is a setting of matplotlib for what plots look like."""
@@ -270,8 +291,15 @@ class ExpressionChecker(CallChecker):
             self._require_plain(default)
         for argument in list_parameters(arguments):
             if argument.annotation is not None:
-                self._evaluate(argument.annotation)
+                self._check_annotation(argument.annotation)
             self._bind(argument.arg, PLAIN)
+
+    def _check_annotation(self, node: ast.expr) -> None:
+        """Read the type of a value, which may be a class of the code itself."""
+        calls = any(isinstance(item, ast.Call | ast.Lambda | ast.NamedExpr) for item in ast.walk(node))
+        self._in_annotation = not calls
+        self._evaluate(node)
+        self._in_annotation = False
 
     def _check_returned(self, value: ast.expr | None) -> None:
         if value is not None:

@@ -15,6 +15,8 @@ COMPUTER = "computer"
 PLAIN, LOOSE, UNKNOWN, FUNCTION = "plain", "loose", "unknown", "function"
 #: How the name of a module or of a member of one begins: of a known module, and of any other.
 MODULE, MEMBER, OTHER = "module ", "member ", "other "
+#: How a class of the code itself and an object of one begin; the names of members follow (see `classes`).
+CLASS, INSTANCE = "class ", "instance "
 #: Where Python keeps the values that were shown last, whatever these are.
 _LAST_VALUES = ("_", "__", "___")
 
@@ -23,15 +25,28 @@ def merge_values(first: str | None, second: str) -> str:
     """Merge two possible values of a name."""
     if first is None or first == second:
         return second
-    kinds = {first, second}
-    if kinds == {PLAIN, FUNCTION}:
+    kinds = {PLAIN if is_harmless(kind) else kind for kind in (first, second)}
+    if kinds == {PLAIN}:
         return PLAIN
-    return LOOSE if kinds <= {PLAIN, LOOSE, FUNCTION} else UNKNOWN
+    return LOOSE if kinds <= {PLAIN, LOOSE} else UNKNOWN
+
+
+def is_own(kind: str) -> bool:
+    """Whether a name stands for a class of the code itself, or an object of one."""
+    return kind.startswith((CLASS, INSTANCE))
+
+
+def is_harmless(kind: str) -> bool:
+    """Whether a name stands for a value that is made of known parts."""
+    return kind in (PLAIN, FUNCTION) or is_own(kind)
 
 
 def is_another(relied_on: str, now: str) -> bool:
-    """Whether a name stands for something else than a function took it for, and not for a harmless value."""
-    return now != relied_on and now not in (PLAIN, FUNCTION)
+    """Whether a name stands for something else than a function took it for, and not for a harmless value.
+
+    Where it took it for an object of a certain class, any other value may have other methods.
+    """
+    return now != relied_on and (is_own(relied_on) or not is_harmless(now))
 
 
 def find_least_known(kinds: Iterable[str]) -> str:
@@ -73,6 +88,9 @@ class NameChecker(ABC):
         self.keeps_meanings = True
         self.relied_on: dict[str, str] = {}
         self._in_function = False
+        #: In a method: the name that stands for its object or class, and the possible value of that.
+        self._receiver = ("", "")
+        self._in_annotation = False
         self._line = 1
         #: How many things were noted that are not understood; a function is judged by those within it.
         self._notes = 0
@@ -115,8 +133,11 @@ class NameChecker(ABC):
         kind = self._find_meaning(name)
         if name in _LAST_VALUES:
             return UNKNOWN
+        if not self._in_annotation and self._is_class(name):
+            # Its methods could be called with anything in place of their object.
+            return self._note(f"{name} as a value")
         if kind is not None:
-            return PLAIN if kind == FUNCTION else self._evaluate_value(kind, name)
+            return PLAIN if is_harmless(kind) else self._evaluate_value(kind, name)
         if name in known.CONSTANTS:
             return PLAIN
         if is_special(name):
@@ -127,6 +148,14 @@ class NameChecker(ABC):
             return UNKNOWN
         # Nothing that ran here gave it a meaning: it is not there.
         return PLAIN
+
+    def _find_own_name(self, name: str) -> str:
+        """The possible value of the name of a class of the code itself, or of an object of one; else ""."""
+        kind = self._receiver[1] if name == self._receiver[0] else self._find_meaning(name) or ""
+        return kind if is_own(kind) else ""
+
+    def _is_class(self, name: str) -> bool:
+        return self._find_own_name(name).startswith(CLASS)
 
     def _evaluate_value(self, kind: str, shown: str) -> str:
         """Evaluate a module or a member as a value: members that are harmless in any use."""

@@ -80,15 +80,15 @@ ATTRIBUTES: Final = """
 """
 #: Named arguments of these functions and methods.
 KEYWORDS: Final = """
-    C absolute_sigma activation algorithm alternative analyzer args average axis bandwidth bootstrap
-    bounds btype callback class_weight coef0 constraints contamination correction criterion ddof degree
-    distance eps equal_var eval_set factor fit_intercept fprime fs full_output gamma hessian init
-    initial_guess jac kernel l1_ratio labels lambda_ learning_rate linkage loss max_df max_features
-    max_iter max_leaf_nodes maxfev maxiter metric min_df min_samples min_samples_leaf min_samples_split
-    multi_class multioutput n_classes n_clusters n_components n_estimators n_features n_informative
-    n_init n_neighbors n_samples n_splits nan_policy ngram_range noise noverlap nperseg objective output
-    output_dict p0 penalty perplexity points pos_label probability prominence random_state reg_alpha
-    restarts sample_weight scale shuffle sigma smooth solver splitter stop_words strategy stratify
-    subsample t_eval t_span target_names test_size tol tolerance train_size trials validation_fraction
-    verbose warm_start whiten window with_mean with_std x0 zero_division
+    C absolute_sigma activation algorithm alternative analyzer args as_frame average axis bandwidth
+    bootstrap bounds btype callback class_weight coef0 constraints contamination correction criterion ddof
+    degree distance eps equal_var eval_set factor fit_intercept fprime fs full_output gamma hessian init
+    initial_guess jac kernel l1_ratio labels lambda_ learning_rate linkage loss max_df max_features max_iter
+    max_leaf_nodes maxfev maxiter metric min_df min_samples min_samples_leaf min_samples_split multi_class
+    multioutput n_classes n_clusters n_components n_estimators n_features n_informative n_init n_neighbors
+    n_samples n_splits nan_policy ngram_range noise noverlap nperseg objective output output_dict p0 penalty
+    perplexity points pos_label probability prominence random_state reg_alpha restarts return_X_y
+    sample_weight scale shuffle sigma smooth solver splitter stop_words strategy stratify subsample t_eval
+    t_span target_names test_size tol tolerance train_size trials validation_fraction verbose warm_start
+    whiten window with_mean with_std x0 zero_division
 """

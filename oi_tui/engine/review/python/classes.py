@@ -1,0 +1,177 @@
+"""Reads what a class of the code itself is made of: its methods, its data, and on what these can be used."""
+
+import ast
+from collections.abc import Iterator
+
+from oi_tui.engine.review.python.names import CLASS, INSTANCE
+from oi_tui.engine.review.python.syntax import list_parameters
+
+#: Methods that Python calls by itself, where their results decide nothing but values. `__reduce__`,
+#: `__getattr__`, `__new__` and others decide what is called, or what a name means.
+_SPECIAL = """
+    abs add bool call contains delitem enter eq exit float floordiv ge getitem gt hash iadd imul init int isub
+    iter le len lt matmul mod mul ne neg next pos post_init pow radd repr reversed rmul rsub rtruediv setitem
+    str sub truediv
+"""
+SPECIAL_METHODS = frozenset(f"__{name}__" for name in _SPECIAL.split())
+#: Decorators of methods that Python has without an import.
+METHOD_DECORATORS = frozenset(("classmethod", "property", "staticmethod"))
+#: Functions that keep and give back no class that they are given.
+TAKERS = frozenset(("enumerate", "isinstance", "issubclass", "len", "list", "map", "print", "sorted", "zip"))
+#: Marks a member that is one of the class itself, and one that is a method and never anything else.
+_OF_CLASS, _METHOD = "+", "()"
+
+
+def is_own_name(name: str) -> bool:
+    """Whether only the code itself uses a member of this name, while libraries look for `_repr_html_`."""
+    return not (name.startswith("_") and name.endswith("_"))
+
+
+def is_method_name(name: str) -> bool:
+    """Whether a method of this name is called by the code, or by Python without deciding anything."""
+    return is_own_name(name) or name in SPECIAL_METHODS
+
+
+def write_class(members: frozenset[str]) -> str:
+    """The possible value of a name that stands for a class with these members."""
+    return CLASS + " ".join(sorted(members))
+
+
+def write_instance(kind: str) -> str:
+    """The possible value of a name that stands for an object of a class, given that of the class."""
+    return INSTANCE + kind.removeprefix(CLASS)
+
+
+def list_members(kind: str) -> frozenset[str]:
+    """The members of a class, given the possible value of its name, as `write_class` takes them."""
+    return frozenset(kind.removeprefix(CLASS).split())
+
+
+def has_data(kind: str, name: str) -> bool:
+    """Whether a class or an object, given its possible value, has data of this name that the code set."""
+    return _has(kind, name)
+
+
+def has_method(kind: str, name: str) -> bool:
+    """Whether a class or an object, given its possible value, has a method of this name that was read."""
+    return _has(kind, name + _METHOD)
+
+
+def defines_method(kind: str, name: str) -> bool:
+    """Whether it has such a method at all, which may have to be called on an object."""
+    return name + _METHOD in kind.replace(_OF_CLASS, "").split()
+
+
+def _has(kind: str, member: str) -> bool:
+    members = kind.removeprefix(CLASS).removeprefix(INSTANCE).split()
+    return _OF_CLASS + member in members or (kind.startswith(INSTANCE) and member in members)
+
+
+def find_conflict(members: frozenset[str]) -> str:
+    """The name of a member that is a method in one class and something else in another; "" for none."""
+    plain = {member.removeprefix(_OF_CLASS) for member in members}
+    return next((name for name in sorted(plain) if name + _METHOD in plain), "")
+
+
+def find_members(node: ast.ClassDef) -> frozenset[str]:
+    """What the body of a class defines, and what its methods set on their object."""
+    methods: dict[str, str] = {}
+    data: dict[str, str] = {}
+    for statement in node.body:
+        match statement:
+            case ast.FunctionDef(name):
+                uses = {item.id for item in statement.decorator_list if isinstance(item, ast.Name)}
+                of_class = _OF_CLASS if uses & {"classmethod", "staticmethod"} else ""
+                is_property = "property" in uses or any(
+                    isinstance(item, ast.Attribute) for item in statement.decorator_list
+                )
+                (data if is_property else methods)[name] = of_class
+                if receiver := find_receiver(statement):
+                    data.update(dict.fromkeys(_list_set(statement, receiver), ""))
+            case ast.Assign(targets):
+                data.update((item.id, _OF_CLASS) for item in targets if isinstance(item, ast.Name))
+            case ast.AnnAssign(ast.Name(name), value=value):
+                data[name] = "" if value is None else _OF_CLASS
+    own = {mark + name + _METHOD for name, mark in methods.items() if is_own_name(name)}
+    return frozenset(own | {mark + name for name, mark in data.items() if is_own_name(name)})
+
+
+def find_misread_name(node: ast.ClassDef) -> str:
+    """A name that means something else in the body of a class, where the class has it, than elsewhere.
+
+    Returns "" where the body uses no such name.
+    """
+    methods = {item.name for item in node.body if isinstance(item, ast.FunctionDef)}
+    data = {
+        item.id
+        for statement in node.body
+        if isinstance(statement, ast.Assign | ast.AnnAssign)
+        for item in ast.walk(statement)
+        if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Store)
+    }
+    for statement in node.body:
+        for part in _list_expressions(statement):
+            names = {item.id for item in ast.walk(part) if isinstance(item, ast.Name)}
+            calls = [item.func for item in ast.walk(part) if isinstance(item, ast.Call)]
+            called = {item.id for item in calls if isinstance(item, ast.Name)}
+            if found := (names & methods) | (called & data):
+                return min(found)
+        if isinstance(statement, ast.FunctionDef):
+            for decorator in statement.decorator_list:
+                names = {item.id for item in ast.walk(decorator) if isinstance(item, ast.Name)}
+                if isinstance(decorator, ast.Attribute):
+                    # `@x.setter` is a part of the property x.
+                    names -= {statement.name}
+                if found := names & (methods | data):
+                    return min(found)
+    return ""
+
+
+def _list_expressions(node: ast.stmt) -> list[ast.expr]:
+    """What Python evaluates in the body of a class, but for decorators."""
+    match node:
+        case ast.FunctionDef(args=arguments, returns=returns):
+            noted = [item.annotation for item in list_parameters(arguments)]
+            return [item for item in (*arguments.defaults, *arguments.kw_defaults, *noted, returns) if item]
+        case ast.Assign(value=value):
+            return [value]
+        case ast.AnnAssign(annotation=annotation, value=value):
+            return [annotation, value] if value else [annotation]
+        case _:
+            return []
+
+
+def find_receiver(method: ast.FunctionDef) -> str:
+    """The name by which a method goes by its object or class; "" where that may be something else."""
+    if any(isinstance(item, ast.Name) and item.id == "staticmethod" for item in method.decorator_list):
+        return ""
+    first = next(iter((*method.args.posonlyargs, *method.args.args)), None)
+    return (
+        first.arg if first is not None and sum(name == first.arg for name in _list_bound(method)) == 1 else ""
+    )
+
+
+def _list_set(method: ast.FunctionDef, receiver: str) -> Iterator[str]:
+    """The names that a method sets on its object."""
+    for node in ast.walk(method):
+        match node:
+            case ast.Attribute(ast.Name(name), attribute, ast.Store()) if name == receiver:
+                yield attribute
+
+
+def _list_bound(method: ast.FunctionDef) -> Iterator[str]:
+    """Each name that is bound somewhere in a method, as often as it is."""
+    for node in ast.walk(method):
+        match node:
+            case ast.Name(name, ast.Store() | ast.Del()):
+                yield name
+            case ast.arg(name) | ast.MatchAs(name=str(name)) | ast.MatchStar(str(name)):
+                yield name
+            case ast.MatchMapping(rest=str(name)) | ast.ExceptHandler(name=str(name)):
+                yield name
+            case ast.Global(names) | ast.Nonlocal(names):
+                yield from names
+            case ast.alias(name, other):
+                yield other or name.partition(".")[0]
+            case ast.FunctionDef(name) | ast.AsyncFunctionDef(name) | ast.ClassDef(name):
+                yield name
