@@ -290,9 +290,9 @@ class TableView(ScrollView, can_focus=True):
 
     def _style(self, name: str) -> Style:
         styles = self.get_component_styles(f"table-view--{name}")
-        if name in ("cursor", "row"):
-            return Style(bgcolor=self.get_component_rich_style(f"table-view--{name}").bgcolor)
         ink = self.get_component_rich_style(f"table-view--{name}")
+        if name in ("cursor", "row"):
+            return Style(bgcolor=ink.bgcolor, bold=ink.bold, underline=ink.underline)
         return self.rich_style + Style(color=ink.color, bold=styles.text_style.bold)
 
 

@@ -522,3 +522,12 @@ async def test_moving_in_a_table_paints_its_head_and_two_rows(tmp_path: Path) ->
             await find_lines_painted(pilot, view, key)
         # On a slow link each key is felt by what it writes.
         assert max(len(list(strip)) for strip in paint(view)) < 12
+
+
+async def test_the_selected_cell_differs_from_its_row_also_without_colours(tmp_path: Path) -> None:
+    async with looking(tmp_path, Numbers) as (app, pilot, reached):
+        await reached(lambda: "r0" in app.shown)
+        view = app.screen.query_one(TableView)
+        await pilot.press("right")
+        marked = [text for text, style, _ in view.render_line(2) if style and style.underline]
+        assert [text.strip() for text in marked] == [Numbers.cell(0, 1)]
