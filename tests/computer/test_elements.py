@@ -143,6 +143,8 @@ def test_an_element_that_is_not_to_be_seen_is_not_clicked(cells: Cells) -> None:
             text = cells.tried("computer.mouse.click(kept)")[0]
             assert "The window 'Above' covers the push button 'Yes' of 'Sure'. Nothing was clicked." in text
             assert "is not on the screen" in cells.tried("computer.mouse.click('Yes')")[0]
+            text = cells.tried("computer.mouse.click(icon='Sure')")[0]
+            assert "The window 'Above' covers the middle of 'Sure'. Nothing was clicked." in text
         finally:
             above.kill()
             above.wait()

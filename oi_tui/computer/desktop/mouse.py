@@ -244,7 +244,13 @@ class Mouse(Tool):
                 f"The window {matches[0].title!r} is minimised or on another workspace. Nothing was clicked. "
                 f"{_TO_THE_FRONT}"
             )
-        center: tuple[int, int] = matches[0].region.center
+        center = self._on_screen(*matches[0].region.center)
+        at = open_session().desktop.window_at(*center)
+        if above := next((window for window in windows if window.id == at and window != matches[0]), None):
+            raise ComputerError(
+                f"The window {above.title!r} covers the middle of {matches[0].title!r}. Nothing was clicked. "
+                f"{_TO_THE_FRONT}"
+            )
         return center
 
 
