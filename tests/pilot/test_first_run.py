@@ -1,6 +1,8 @@
 """The last line of the first run."""
 
 import json
+import threading
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -50,12 +52,42 @@ async def test_the_list_of_themes_does_not_open_over_another_screen() -> None:
         assert ui.app.screen_stack[-1] is help_
 
 
-async def test_an_import_of_many_conversations_says_that_it_has_begun() -> None:
+@pytest.fixture
+def theirs() -> None:
+    """Write 201 conversations of Open Interpreter."""
     folder = conversations.list_folders()[0]
     folder.mkdir(parents=True)
     for number in range(201):
         message = {"role": "user", "type": "message", "content": f"request {number}"}
         (folder / f"talk_{number}.json").write_text(json.dumps([message]))
+
+
+@pytest.mark.usefixtures("theirs")
+async def test_an_import_stops_at_the_end_of_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, may_go_on = threading.Event(), threading.Event()
+    read = conversations.read
+
+    def read_slowly(path: Path) -> conversations.ReadConversation:
+        begun.set()
+        assert may_go_on.wait(60)
+        return read(path)
+
+    monkeypatch.setattr(conversations, "read", read_slowly)
+    async with open_chat() as ui:
+        FirstRun(ui.chat.commands, ui.view)._bring_in(201, True)
+        await ui.until(begun.is_set)
+        workers = [one for one in ui.app.workers if one.node is ui.view]
+        # As the end of the program does.
+        ui.app.workers.cancel_all()
+        may_go_on.set()
+        store = ui.view.workspace.store
+        await ui.until(lambda: all(one.is_finished for one in workers))
+        await ui.until(lambda: not any("oi-tui-import" in one.name for one in threading.enumerate()))
+        assert 0 < len(list(store.folder.glob("oi*.jsonl"))) < 20
+
+
+@pytest.mark.usefixtures("theirs")
+async def test_an_import_of_many_conversations_says_that_it_has_begun() -> None:
     async with open_chat() as ui:
         first_run = FirstRun(ui.chat.commands, ui.view)
         first_run.begin()

@@ -123,7 +123,7 @@ def import_conversations(
         return entries.problems
 
     # Nearly all of the time goes into waiting until a conversation is on the disk.
-    with ThreadPoolExecutor(_WRITERS) as writers:
+    with ThreadPoolExecutor(_WRITERS, "oi-tui-import") as writers:
         for done, (file, result) in enumerate(
             zip(waiting, writers.map(import_file, waiting), strict=True), 1
         ):

@@ -105,8 +105,11 @@ def import_all(
     store: Store,
     folder: Path | None = None,
     progressed: Callable[[int, int], object] | None = None,
+    stopped: Callable[[], bool] = lambda: False,
 ) -> Imported:
     """Bring everything in, also the conversations in `folder`; `progressed` gets how many of them are done.
+
+    Once it is `stopped`, no further conversations come in.
 
     Where a profile becomes the default one, conversations go to the folder that it names, because they are
     looked for there from then on. Raises OSError where our folders cannot be written to.
@@ -122,7 +125,8 @@ def import_all(
         report = conversations.import_conversations(
             _open_store(default) if default else store,
             _list_conversation_folders(folder),
-            progressed=progressed,
+            stopped,
+            progressed,
         )
         lines.append(report.page.rstrip() or str(report))
     if brought := sum(map(_import_skill, setup.skills)):

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
+from textual.worker import get_current_worker
+
 from oi_tui import paths, profiles
 from oi_tui.engine.events import Event
 from oi_tui.engine.open_interpreter import setup
@@ -60,9 +62,10 @@ def is_due(workspace: "Workspace") -> bool:
 
 
 def _import_all(store: Store) -> setup.Imported | str:
-    """Import everything. Returns why that failed, or None."""
+    """Import everything, until the program ends. Returns what came in, or why that failed."""
+    worker = get_current_worker()
     try:
-        imported = setup.import_all(store)
+        imported = setup.import_all(store, stopped=lambda: worker.is_cancelled)
         if imported.default:
             profiles.make_default(imported.default)
     except OSError as error:
