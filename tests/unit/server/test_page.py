@@ -276,6 +276,33 @@ def test_it_fits_on_a_phone(serve: Serve, browser: Browser) -> None:
         assert place[4] >= 44, "large enough for a finger"
 
 
+@pytest.mark.parametrize(("width", "height"), [(740, 360), (640, 320), (360, 420)])
+def test_on_a_low_screen_the_buttons_and_some_of_the_code_are_in_sight(
+    serve: Serve, browser: Browser, width: int, height: int
+) -> None:
+    """As on a phone on its side, or with its keyboard."""
+    browser.call(
+        "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=2, mobile=True
+    )
+    running = serve([call("import shutil\nshutil.rmtree('/tmp/x/y/z')\n" + "print('long')\n" * 100)])
+    opened(browser, running)
+    say(browser, "Hello")
+    browser.wait_for(QUESTION)
+    for expand in (
+        "",
+        "document.getElementById('edit').click()",
+        "document.getElementById('reject').click()",
+    ):
+        if expand:
+            browser.wait_for("!document.getElementById('run').disabled")
+            browser.value(expand)
+        bottom = "(id) => document.getElementById(id).getBoundingClientRect().bottom"
+        places = browser.value(f"['run', 'edit', 'reject', 'words'].map({bottom})")
+        assert max(places) <= height
+        shown = "document.querySelector('#reading:not([hidden]), #code:not([hidden])').clientHeight"
+        assert browser.value(shown) >= 45
+
+
 def test_a_long_reason_leaves_room_for_the_language_and_the_button_on_a_phone(
     serve: Serve, browser: Browser
 ) -> None:
