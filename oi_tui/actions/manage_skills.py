@@ -28,10 +28,11 @@ class SkillActions:
 
     def trust(self, name: str) -> None:
         """Show a skill of a project or a package whole, and use it if the person wants."""
-        skill = self._workspace.skills.find(name)
-        if skill is None or skill.trusted:
-            why = "is already used" if skill else "does not exist"
-            self._ui.show_notice(f"The skill {one_line(name, 64)} {why}.", warning=skill is None)
+        skill = self._workspace.skills.find_untrusted(name)
+        if skill is None:
+            used = self._workspace.skills.find(name) is not None
+            why = "is already used" if used else "does not exist"
+            self._ui.show_notice(f"The skill {one_line(name, 64)} {why}.", warning=not used)
             return
 
         def accept() -> None:

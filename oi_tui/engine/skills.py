@@ -79,8 +79,12 @@ class SkillLibrary:
         return [skill for skill in (*own, *theirs, *packaged) if skill]
 
     def find(self, name: str) -> Skill | None:
-        """The skill of that name, or None."""
+        """The skill of that name, or None; of several, the person's own."""
         return next((skill for skill in self.list_all() if skill.name == name), None)
+
+    def find_untrusted(self, name: str) -> Skill | None:
+        """The skill of that name that is not used yet, or None."""
+        return next((item for item in self.list_all() if item.name == name and not item.trusted), None)
 
     def write_notes(self, *, sandboxed: bool = False) -> tuple[str, ...]:
         """What the model gets: a line for each skill that is trusted; nothing if there is none.

@@ -77,6 +77,20 @@ def test_a_project_s_skill_is_used_once_exactly_its_text_is_trusted(tmp_path: Pa
     assert (found.write_notes(), found.untrusted()) == ((), ["clean-csv"])
 
 
+def test_a_project_s_skill_can_be_trusted_beside_one_of_the_same_name(tmp_path: Path) -> None:
+    skills.save("clean-csv", CSV)
+    theirs = of_project(tmp_path, text=CSV.replace("empty", "double"))
+    place, found = Place(), SkillLibrary(tmp_path)
+    for _ in range(2):
+        actions(place, found).trust("clean-csv")
+    assert "Drop double rows." in place.asked[0]
+    assert place.reported == [
+        "The skill clean-csv is used until its file changes.",
+        "The skill clean-csv is already used.",
+    ]
+    assert str(theirs) in "\n".join(found.write_notes())
+
+
 def test_in_the_sandbox_only_skills_of_the_folder_are_reported(tmp_path: Path) -> None:
     skills.save("clean-csv", CSV)
     assert SkillLibrary(tmp_path).write_notes()
