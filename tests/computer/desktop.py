@@ -82,7 +82,7 @@ def screen() -> Iterator[str]:
     manager = subprocess.Popen(["openbox"], env={**os.environ, "DISPLAY": display}, **quiet)
     try:
         eyes = X11(display)
-        until(lambda: eyes._numbers(eyes._root, "_NET_SUPPORTING_WM_CHECK"), "the window manager")
+        until(lambda: eyes._read_numbers(eyes._root, "_NET_SUPPORTING_WM_CHECK"), "the window manager")
         yield display
     finally:
         for process in (manager, server):

@@ -93,7 +93,7 @@ def _hold_keys(computer: Any, keys: Sequence[str]) -> Iterator[None]:
 
 
 def _click_at(button: str, clicks: int, parameters: Parameters) -> Run:
-    point, keys = parameters.point(), parameters.modifiers()
+    point, keys = parameters.read_point(), parameters.read_modifiers()
 
     def run(computer: Any) -> None:
         if point is not None:
@@ -109,11 +109,11 @@ def _clicks(button: str, clicks: int) -> Callable[[Parameters], Run]:
 
 
 def _openai_click(parameters: Parameters) -> Run:
-    return _click_at(_BUTTONS[parameters.choice("button", _BUTTONS, "left")], 1, parameters)
+    return _click_at(_BUTTONS[parameters.read_choice("button", _BUTTONS, "left")], 1, parameters)
 
 
 def _move(parameters: Parameters) -> Run:
-    point, keys = parameters.read_required_point(), parameters.modifiers()
+    point, keys = parameters.read_required_point(), parameters.read_modifiers()
 
     def run(computer: Any) -> None:
         with _hold_keys(computer, keys):
@@ -123,8 +123,8 @@ def _move(parameters: Parameters) -> Run:
 
 
 def _drag(parameters: Parameters) -> Run:
-    keys, path = parameters.modifiers(), parameters.path()
-    start = path[0] if path else parameters.point("start_coordinate")
+    keys, path = parameters.read_modifiers(), parameters.read_path()
+    start = path[0] if path else parameters.read_point("start_coordinate")
     *through, end = path[1:] or [parameters.read_required_point()]
 
     def run(computer: Any) -> None:
@@ -135,7 +135,7 @@ def _drag(parameters: Parameters) -> Run:
 
 
 def _read_button(down: bool, parameters: Parameters) -> Run:
-    point = parameters.point()
+    point = parameters.read_point()
 
     def run(computer: Any) -> None:
         if point is not None:
@@ -146,7 +146,7 @@ def _read_button(down: bool, parameters: Parameters) -> Run:
 
 
 def _scroll(parameters: Parameters) -> Run:
-    point, keys, turns = parameters.point(), parameters.modifiers(), _read_turns(parameters)
+    point, keys, turns = parameters.read_point(), parameters.read_modifiers(), _read_turns(parameters)
 
     def run(computer: Any) -> None:
         if point is not None:
@@ -161,12 +161,12 @@ def _scroll(parameters: Parameters) -> Run:
 def _read_turns(parameters: Parameters) -> list[tuple[int, bool]]:
     """How far the wheel turns, and whether sideways."""
     if not parameters.has("scroll_x", "scroll_y"):
-        direction = parameters.choice("scroll_direction", _DIRECTIONS)
-        amount = int(parameters.number("scroll_amount", 0, _MOST_TURNS))
+        direction = parameters.read_choice("scroll_direction", _DIRECTIONS)
+        amount = int(parameters.read_number("scroll_amount", 0, _MOST_TURNS))
         return [(amount if direction in ("up", "left") else -amount, direction in ("left", "right"))]
     # Pixels; less than one turn of the wheel is one.
     moved = [
-        (parameters.number(key, -_MOST_PIXELS, _MOST_PIXELS, 0), way)
+        (parameters.read_number(key, -_MOST_PIXELS, _MOST_PIXELS, 0), way)
         for key, way in (("scroll_y", False), ("scroll_x", True))
     ]
     return [
@@ -177,12 +177,12 @@ def _read_turns(parameters: Parameters) -> list[tuple[int, bool]]:
 
 
 def _type(parameters: Parameters) -> Run:
-    text = parameters.text("text")
+    text = parameters.read_text("text")
     return lambda computer: computer.keyboard.write(text, delay=0)
 
 
 def _press(parameters: Parameters) -> Run:
-    combinations = parameters.combinations()
+    combinations = parameters.read_combinations()
 
     def run(computer: Any) -> None:
         for keys in combinations:
@@ -192,9 +192,9 @@ def _press(parameters: Parameters) -> Run:
 
 
 def _hold(parameters: Parameters) -> Run:
-    combinations = parameters.combinations()
+    combinations = parameters.read_combinations()
     keys = [key for combination in combinations for key in combination]
-    seconds = parameters.number("duration", 0, _LONGEST_WAIT, 1)
+    seconds = parameters.read_number("duration", 0, _LONGEST_WAIT, 1)
 
     def run(computer: Any) -> None:
         with _hold_keys(computer, keys):
@@ -204,7 +204,7 @@ def _hold(parameters: Parameters) -> Run:
 
 
 def _wait(parameters: Parameters) -> Run:
-    seconds = parameters.number("duration", 0, _LONGEST_WAIT, 1)
+    seconds = parameters.read_number("duration", 0, _LONGEST_WAIT, 1)
     return lambda _: time.sleep(seconds)
 
 
@@ -217,7 +217,7 @@ def _screenshot(_: Parameters) -> Run:
 
 
 def _zoom(parameters: Parameters) -> Run:
-    left, top, right, bottom = parameters.region()
+    left, top, right, bottom = parameters.read_region()
     return lambda _: capture(Region(left, top, right - left, bottom - top))
 
 

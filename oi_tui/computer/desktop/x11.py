@@ -93,14 +93,14 @@ class X11:
         """The size of the whole screen."""
         with self._lock:
             # What the library keeps is the size when the display was opened.
-            region = self._region(self._root)
+            region = self._read_region(self._root)
         return (region.width, region.height) if region else (0, 0)
 
     def monitors(self) -> list[Region]:
         """Where each monitor lies; the whole screen where that is not known."""
-        return [region for _, region in self._named_monitors()] or [Region(0, 0, *self.size())]
+        return [region for _, region in self._list_named_monitors()] or [Region(0, 0, *self.size())]
 
-    def _named_monitors(self) -> list[tuple[str, Region]]:
+    def _list_named_monitors(self) -> list[tuple[str, Region]]:
         randr = load_library("Xrandr")
         if randr is None:
             return []
@@ -115,13 +115,13 @@ class X11:
         if not monitors_info:
             return []
         found = [
-            (self._atom_name(item.name), Region(item.x, item.y, item.width, item.height))
+            (self._read_atom_name(item.name), Region(item.x, item.y, item.width, item.height))
             for item in monitors_info[: count.value]
         ]
         randr.XRRFreeMonitors(monitors_info)
         return found
 
-    def _atom_name(self, atom: int) -> str:
+    def _read_atom_name(self, atom: int) -> str:
         with self._lock:
             name = self._x.XGetAtomName(self._display, atom)
             text = ctypes.string_at(name).decode(errors="replace") if name else ""
@@ -135,7 +135,7 @@ class X11:
         with self._lock:
             if self._x.XQueryExtension(self._display, b"XWAYLAND", *map(byref, (major, event, error))):
                 return True
-        return any(name.startswith("XWAYLAND") for name, _ in self._named_monitors())
+        return any(name.startswith("XWAYLAND") for name, _ in self._list_named_monitors())
 
     def capture(self, region: Region) -> Picture:
         """Take a picture of a part of the screen."""
@@ -178,7 +178,7 @@ class X11:
         """Press or release a button; a released one has reached its window."""
         with self._lock:
             self._note_held(_BUTTON, number, down)
-            self._fake(_BUTTON, number, down)
+            self._send_fake_input(_BUTTON, number, down)
         if not down:
             self._wait_for_click()
 
@@ -186,13 +186,13 @@ class X11:
         """Release keys and buttons of programs that were killed while they held them: the server does not."""
         with self._lock:
             held = self._list_held()
-            left = [item for item in held if self._numbers(item[0], _HELD) != [item[1]]]
+            left = [item for item in held if self._read_numbers(item[0], _HELD) != [item[1]]]
             for _, _, kind, number in left:
-                self._fake(kind, number, down=False)
+                self._send_fake_input(kind, number, down=False)
             if left:
                 self._set_numbers(self._root, [value for item in held if item not in left for value in item])
 
-    def _fake(self, kind: int, number: int, down: bool) -> None:
+    def _send_fake_input(self, kind: int, number: int, down: bool) -> None:
         fake = self._test.XTestFakeButtonEvent if kind == _BUTTON else self._test.XTestFakeKeyEvent
         fake(c_void_p(self._display), c_uint(number), int(down), c_ulong(0))
         self._x.XSync(self._display, 0)
@@ -210,13 +210,13 @@ class X11:
         self._set_numbers(self._root, [value for item in held for value in item])
 
     def _list_held(self) -> list[tuple[int, int, int, int]]:
-        values = self._numbers(self._root, _HELD)
+        values = self._read_numbers(self._root, _HELD)
         return list(zip(values[::4], values[1::4], values[2::4], values[3::4], strict=False))
 
     def _set_numbers(self, window: int, numbers: list[int]) -> None:
         data = (c_ulong * len(numbers))(*numbers)
         self._x.XChangeProperty(
-            *(self._display, window, self._atom(_HELD), _CARDINAL, 32, _REPLACE), data, len(numbers)
+            *(self._display, window, self._intern_atom(_HELD), _CARDINAL, 32, _REPLACE), data, len(numbers)
         )
 
     def _wait_for_click(self) -> None:
@@ -236,7 +236,7 @@ class X11:
         """Press or release a key."""
         with self._lock:
             self._note_held(_KEY, code, down)
-            self._fake(_KEY, code, down)
+            self._send_fake_input(_KEY, code, down)
 
     def set_caps_lock(self, on: bool) -> bool:
         """Turn caps lock on or off; return whether it was on."""
@@ -260,8 +260,8 @@ class X11:
 
     def key_code(self, name: str) -> tuple[int, bool]:
         """The key for a name such as `Return` or a character; one that is on no key is put on a free one."""
-        symbol = self._symbol(name)
-        first, per_key, symbols = self._mapping()
+        symbol = self._find_symbol(name)
+        first, per_key, symbols = self._read_mapping()
         for column in range(min(per_key, 2)):
             for index in range(column, len(symbols), per_key):
                 if symbols[index] == symbol:
@@ -290,16 +290,23 @@ class X11:
         """The windows that the window manager lists, the lowest first; without one, those on the screen."""
         with self._lock:
             if self._has_manager():
-                listed = self._numbers(self._root, "_NET_CLIENT_LIST_STACKING") or self._numbers(
+                listed = self._read_numbers(self._root, "_NET_CLIENT_LIST_STACKING") or self._read_numbers(
                     self._root, "_NET_CLIENT_LIST"
                 )
-                active = (self._numbers(self._root, "_NET_ACTIVE_WINDOW") or [0])[0]
+                active = (self._read_numbers(self._root, "_NET_ACTIVE_WINDOW") or [0])[0]
             else:
                 listed = self._find_clients()
                 active = self._find_focus(listed)
-            regions = [(id_, self._region(id_)) for id_ in listed]
+            regions = [(id_, self._read_region(id_)) for id_ in listed]
             return [
-                Window(id_, self._title(id_), region, id_ == active, self._process(id_), self._is_hidden(id_))
+                Window(
+                    id_,
+                    self._read_title(id_),
+                    region,
+                    id_ == active,
+                    self._read_process_id(id_),
+                    self._is_hidden(id_),
+                )
                 for id_, region in regions
                 if region
             ]
@@ -307,8 +314,8 @@ class X11:
     def _has_manager(self) -> bool:
         """Whether a window manager is at work; one that was killed leaves its list of windows."""
         name = "_NET_SUPPORTING_WM_CHECK"
-        own = self._numbers(self._root, name)[:1]
-        return bool(own) and self._numbers(own[0], name)[:1] == own
+        own = self._read_numbers(self._root, name)[:1]
+        return bool(own) and self._read_numbers(own[0], name)[:1] == own
 
     def _find_clients(self) -> list[int]:
         """The windows of programs on the screen, the lowest first; menus and the like are left out."""
@@ -327,7 +334,7 @@ class X11:
 
     def _find_client(self, window: int, depth: int) -> int:
         """The window of a program in the frame of an old window manager, which marks it; or 0."""
-        if self._numbers(window, "WM_STATE"):
+        if self._read_numbers(window, "WM_STATE"):
             return window
         children = self._children(window) if depth else []
         return next((client for child in children if (client := self._find_client(child, depth - 1))), 0)
@@ -353,13 +360,13 @@ class X11:
         listed = {window.id for window in self.windows()}
         with self._lock:
             # From the frame of the window manager inwards; a menu is above all frames, and names its window.
-            found = self._child_at(self._root, x, y)
-            owner = (self._numbers(found, "WM_TRANSIENT_FOR") if found else [0]) or [0]
+            found = self._find_child_at(self._root, x, y)
+            owner = (self._read_numbers(found, "WM_TRANSIENT_FOR") if found else [0]) or [0]
             while found and found not in listed:
-                found = self._child_at(found, x, y)
+                found = self._find_child_at(found, x, y)
         return found or next((id_ for id_ in owner if id_ in listed), None)
 
-    def _child_at(self, window: int, x: int, y: int) -> int:
+    def _find_child_at(self, window: int, x: int, y: int) -> int:
         across, down, child = c_int(), c_int(), c_ulong()
         self._x.XTranslateCoordinates(
             self._display, self._root, window, int(x), int(y), byref(across), byref(down), byref(child)
@@ -374,7 +381,7 @@ class X11:
                 self._x.XSetInputFocus(self._display, window.id, _TO_PARENT, 0)
                 self._x.XSync(self._display, 0)
                 return
-            own = self._numbers(window.id, "_NET_WM_DESKTOP")
+            own = self._read_numbers(window.id, "_NET_WM_DESKTOP")
             if own and own[0] & _ALL_DESKTOPS != _ALL_DESKTOPS:
                 self._ask_window_manager("_NET_CURRENT_DESKTOP", self._root, own[0])
             self._ask_window_manager("_NET_ACTIVE_WINDOW", window.id, 2)
@@ -383,11 +390,11 @@ class X11:
     def _ask_window_manager(self, message: str, window: int, value: int) -> None:
         event = ClientMessage()
         event.type, event.window, event.format = _CLIENT_MESSAGE, window, 32
-        event.message_type = self._atom(message)
+        event.message_type = self._intern_atom(message)
         event.data[0] = value
         self._x.XSendEvent(self._display, self._root, 0, _TO_WINDOW_MANAGER, byref(event))
 
-    def _symbol(self, name: str) -> int:
+    def _find_symbol(self, name: str) -> int:
         symbol = int(self._x.XStringToKeysym(name.encode()))
         if symbol or len(name) != 1:
             if not symbol:
@@ -396,7 +403,7 @@ class X11:
         code = ord(name)
         return code if 0x20 <= code <= 0x7E or 0xA0 <= code <= 0xFF else _FIRST_UNICODE + code
 
-    def _mapping(self) -> tuple[int, int, list[int]]:
+    def _read_mapping(self) -> tuple[int, int, list[int]]:
         least, most, per_key = c_int(), c_int(), c_int()
         with self._lock:
             self._x.XDisplayKeycodes(self._display, byref(least), byref(most))
@@ -421,14 +428,14 @@ class X11:
         time.sleep(_REMAP_SECONDS)
         return spare
 
-    def _atom(self, name: str) -> int:
+    def _intern_atom(self, name: str) -> int:
         return int(self._x.XInternAtom(self._display, name.encode(), 0))
 
-    def _property(self, window: int, name: str) -> tuple[int, bytes]:
+    def _read_property(self, window: int, name: str) -> tuple[int, bytes]:
         """The format and the raw bytes of a property."""
         kind, format_, count, left, data = c_ulong(), c_int(), c_ulong(), c_ulong(), c_void_p()
         failed = self._x.XGetWindowProperty(
-            *(self._display, window, self._atom(name), 0, 100_000, 0, _ANY_PROPERTY),
+            *(self._display, window, self._intern_atom(name), 0, 100_000, 0, _ANY_PROPERTY),
             *map(byref, (kind, format_, count, left, data)),
         )
         if failed or not data.value:
@@ -439,31 +446,31 @@ class X11:
         self._x.XFree(data)
         return format_.value, data_bytes
 
-    def _numbers(self, window: int, name: str) -> list[int]:
-        format_, data = self._property(window, name)
+    def _read_numbers(self, window: int, name: str) -> list[int]:
+        format_, data = self._read_property(window, name)
         return (
             list((c_ulong * (len(data) // ctypes.sizeof(c_long))).from_buffer_copy(data))
             if format_ == 32
             else []
         )
 
-    def _title(self, window: int) -> str:
+    def _read_title(self, window: int) -> str:
         for name in ("_NET_WM_NAME", "WM_NAME"):
-            if title := self._property(window, name)[1]:
+            if title := self._read_property(window, name)[1]:
                 return title.decode("utf-8", "replace")
         return ""
 
-    def _process(self, window: int) -> int:
-        return (self._numbers(window, "_NET_WM_PID") or [0])[0]
+    def _read_process_id(self, window: int) -> int:
+        return (self._read_numbers(window, "_NET_WM_PID") or [0])[0]
 
     def _is_hidden(self, window: int) -> bool:
-        if self._atom("_NET_WM_STATE_HIDDEN") in self._numbers(window, "_NET_WM_STATE"):
+        if self._intern_atom("_NET_WM_STATE_HIDDEN") in self._read_numbers(window, "_NET_WM_STATE"):
             return True
-        current = self._numbers(self._root, "_NET_CURRENT_DESKTOP")
-        own = self._numbers(window, "_NET_WM_DESKTOP")
+        current = self._read_numbers(self._root, "_NET_CURRENT_DESKTOP")
+        own = self._read_numbers(window, "_NET_WM_DESKTOP")
         return bool(current and own) and own[0] & _ALL_DESKTOPS not in (current[0], _ALL_DESKTOPS)
 
-    def _region(self, window: int) -> Region | None:
+    def _read_region(self, window: int) -> Region | None:
         root, numbers, sizes = c_ulong(), (c_int(), c_int()), (c_uint(), c_uint(), c_uint(), c_uint())
         if not self._x.XGetGeometry(self._display, window, byref(root), *map(byref, (*numbers, *sizes))):
             return None
