@@ -460,7 +460,7 @@ def run(
         opening: Callable[[], Workspace] = opened
         if profile.target != "local":
             # Before the screen: ssh may have questions, and its words say best why it failed.
-            opening = partial(_already, opened())
+            opening = partial(_return_workspace, opened())
         app = OiTui(
             opening,
             theme=profile.theme,
@@ -497,7 +497,7 @@ def _call_in(loop: asyncio.AbstractEventLoop, callback: Callable[[], object], *_
         loop.call_soon_threadsafe(callback)
 
 
-def _already(workspace: "Workspace") -> "Workspace":
+def _return_workspace(workspace: "Workspace") -> "Workspace":
     return workspace
 
 

@@ -203,7 +203,7 @@ class AcpSession:
             self._loop.call_soon_threadsafe(_settle, ended, end)
 
     def _hand_over(self, event: Event) -> None:
-        for update in (*self._updates.convert(event), *self._usage(event)):
+        for update in (*self._updates.convert(event), *self._convert_usage(event)):
             self._in_loop(self._send(update)).result()
         match event:
             case ApprovalRequested():
@@ -278,7 +278,7 @@ class AcpSession:
         line = (answer.content or {}).get("line") if accepted else None
         return line.replace("\n", " ") if isinstance(line, str) else None
 
-    def _usage(self, event: Event) -> Iterator[Update]:
+    def _convert_usage(self, event: Event) -> Iterator[Update]:
         if not isinstance(event, UsageReported):
             return
         session = self.workspace.session

@@ -119,13 +119,13 @@ class Updates:
             case MessageStarted(message):
                 self._known[message.id] = message
             case MessageGrew(id, text) if known := self._known.get(id):
-                yield from self._growth(known, text)
+                yield from self._convert_growth(known, text)
             case MessageRecorded(Message(type="code") as message):
                 yield from self._code(message)
             case ApprovalRequested(message):
                 yield from self._code(message)
             case MessageRecorded(Message(type="image", role="computer", parent=str()) as message):
-                yield from self._image(message)
+                yield from self._convert_image(message)
             case Noticed(text):
                 yield make_agent_text(visible(text) + "\n\n")
             case RetryScheduled(reason, seconds):
@@ -142,11 +142,11 @@ class Updates:
         elif message.type == "code":
             yield from self._code(message)
         elif message.type in ("message", "reasoning", "console"):
-            yield from self._growth(message, message.content, at_once=True)
+            yield from self._convert_growth(message, message.content, at_once=True)
         elif message.type == "image" and message.role == "computer":
-            yield from self._image(message)
+            yield from self._convert_image(message)
 
-    def _growth(self, message: Message, text: str, *, at_once: bool = False) -> Iterator[Update]:
+    def _convert_growth(self, message: Message, text: str, *, at_once: bool = False) -> Iterator[Update]:
         if message.type == "message" and message.role != "user":
             yield make_agent_text(visible(text))
         elif message.type == "reasoning":
@@ -157,9 +157,9 @@ class Updates:
             pause = _PAUSE_WITH_IMAGES if code.id in self._images else _PAUSE
             if at_once or time.monotonic() - self._sent_at.get(code.id, 0) >= pause:
                 self._sent_at[code.id] = time.monotonic()
-                yield self._progress(code)
+                yield self._make_progress(code)
 
-    def _image(self, message: Message) -> Iterator[Update]:
+    def _convert_image(self, message: Message) -> Iterator[Update]:
         code = self._codes.get(message.parent or "")
         if code is None:
             return
@@ -167,10 +167,10 @@ class Updates:
         size = len(message.content) + sum(len(data) for _, data in images)
         if message.format in _IMAGES and size <= _MOST_IMAGES:
             images.append((_IMAGES[message.format], message.content))
-            yield self._progress(code)
+            yield self._make_progress(code)
         else:
             note = "[The code showed an image that is too large to be sent.]\n"
-            yield from self._growth(message.but(type="console"), note)
+            yield from self._convert_growth(message.but(type="console"), note)
 
     def _code(self, message: Message) -> Iterator[Update]:
         if message.state == "writing":
@@ -182,12 +182,12 @@ class Updates:
             yield plan(together)
         if before is None:
             yield schema.ToolCallStart(
-                session_update="tool_call", status=self._status(message), **describe(message)
+                session_update="tool_call", status=self._find_status(message), **describe(message)
             )
         elif before != message:
-            yield self._progress(message)
+            yield self._make_progress(message)
 
-    def _progress(self, code: Message) -> schema.ToolCallProgress:
+    def _make_progress(self, code: Message) -> schema.ToolCallProgress:
         described = describe(code, (visible(code.reason or ""),))
         output = visible(make_plain(self._output.get(code.id, "")))
         if output:
@@ -197,10 +197,10 @@ class Updates:
             described["content"].append(schema.ContentToolCallContent(type="content", content=image))
         return schema.ToolCallProgress(
             session_update="tool_call_update",
-            status=self._status(code),
+            status=self._find_status(code),
             raw_output={"state": code.state, "output": output},
             **described,
         )
 
-    def _status(self, code: Message) -> Any:
+    def _find_status(self, code: Message) -> Any:
         return _STATUS.get(code.state or "", "failed")

@@ -203,7 +203,7 @@ class OpenInterpreter(SettingGroup):
 
     @on_approval.setter
     def on_approval(self, function: OnApproval | None) -> None:
-        self._oi_turns.on_approval = _function("on_approval", function)
+        self._oi_turns.on_approval = _require_function("on_approval", function)
 
     @property
     def on_input(self) -> OnInput | None:
@@ -215,7 +215,7 @@ class OpenInterpreter(SettingGroup):
 
     @on_input.setter
     def on_input(self, function: OnInput | None) -> None:
-        self._oi_settings.on_input = _function("on_input", function)
+        self._oi_settings.on_input = _require_function("on_input", function)
 
     @property
     def responding(self) -> bool:
@@ -479,7 +479,7 @@ class _ModelAccess:
         return found
 
 
-def _function(name: str, value: _F) -> _F:
+def _require_function(name: str, value: _F) -> _F:
     if value is not None and not callable(value):
         raise TypeError(f"{name} must be a function or None, not {value!r}")
     if inspect.iscoroutinefunction(value):

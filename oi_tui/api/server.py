@@ -84,14 +84,14 @@ class InterpreterBackend:
         if isinstance(prompt, Sequence) and not isinstance(prompt, str):
             *earlier, last = map(convert_message, prompt)
             self._interpreter.messages = [*self._interpreter.messages, *earlier]
-            return self._answerable(self._interpreter.open_events(last))
-        return self._answerable(self._interpreter.open_events(prompt() if callable(prompt) else prompt))
+            return self._follow_events(self._interpreter.open_events(last))
+        return self._follow_events(self._interpreter.open_events(prompt() if callable(prompt) else prompt))
 
     def propose(self, language: str, code: str) -> Iterator[Event]:
         """Ask for code of another program, and run it."""
-        return self._answerable(self._interpreter.propose(language, code))
+        return self._follow_events(self._interpreter.propose(language, code))
 
-    def _answerable(self, events: Iterator[Event]) -> Iterator[Event]:
+    def _follow_events(self, events: Iterator[Event]) -> Iterator[Event]:
         """Yield the events. Wait for the answer to a question, and report once what ended the turn."""
         self._before, self._recorded = list(self.messages), {}
         ended = False

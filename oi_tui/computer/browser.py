@@ -130,7 +130,7 @@ class Browser(Tool):
                 places += [
                     [frame.get_by_text(name, exact=exact) for frame in frames] for exact in (True, False)
                 ]
-            place, before = self._only(places, name), self._count_unseen()
+            place, before = self._find_only(places, name), self._count_unseen()
             self._is_clicking = True
             try:
                 with self._allow_to_close():
@@ -153,9 +153,9 @@ class Browser(Tool):
                 for exact in (True, False)
                 for kind in ("get_by_label", "get_by_placeholder")
             ]
-            self._only(places, name).fill(text)
+            self._find_only(places, name).fill(text)
 
-    def _only(self, places: list[list[Any]], name: str) -> Any:
+    def _find_only(self, places: list[list[Any]], name: str) -> Any:
         """Return the first place that is on the page once. Raises ComputerError if there is none.
 
         Each is a list, with the place in the page and in each frame. A page may still be building what it
@@ -249,14 +249,14 @@ class Browser(Tool):
             page.wait_for_timeout(10)
         page = self._get_page()
         page.wait_for_load_state("domcontentloaded", timeout=_LOADING_SECONDS * 1000)
-        if not _answers(page, _ANSWER_SECONDS):
+        if not _is_answering(page, _ANSWER_SECONDS):
             raise ComputerError(_HUNG)
         return page
 
     def _leave_hung_page(self) -> None:
         """Go on in a new page where the one that is open would not even leave."""
         page = self._page
-        if page and not page.is_closed() and not _answers(page, _ANSWER_SECONDS):
+        if page and not page.is_closed() and not _is_answering(page, _ANSWER_SECONDS):
             self._page = page.context.new_page()
             self._next = None
             page.close()
@@ -267,7 +267,7 @@ class Browser(Tool):
         for frame in [item for item in page.frames if item != page.main_frame][:_MOST_FRAMES]:
             # It may go, or be replaced, at any time.
             with contextlib.suppress(Exception):
-                if frame.frame_element().is_visible() and _answers(frame, _FRAME_SECONDS):
+                if frame.frame_element().is_visible() and _is_answering(frame, _FRAME_SECONDS):
                     frames.append(frame)
         return frames
 
@@ -355,7 +355,7 @@ def _note_dialog(opened: dict[str, Any], closed: dict[str, Any]) -> None:
         print(f"The page asked {text!r}. " + ("The answer was OK." if closed.get("result") else _CANCELLED))
 
 
-def _answers(place: Any, seconds: float) -> bool:
+def _is_answering(place: Any, seconds: float) -> bool:
     """Whether a page or a frame answers; not while a script on it runs."""
     try:
         place.locator(":root").wait_for(state="attached", timeout=seconds * 1000)

@@ -164,7 +164,7 @@ class FileWatcher:
             known = dict(self._known)
             now = self._list_folder(stopped)
             changes = self._find_changes(before, known, now)
-            note = "" if before.whole and now.whole else self._partly(now)
+            note = "" if before.whole and now.whole else self._describe_partial(now)
             if len(changes) > MOST_CHANGES:
                 more = f"{len(changes) - MOST_CHANGES:,} more files changed; they are not listed."
                 note = f"{more} {note}".strip()
@@ -237,7 +237,7 @@ class FileWatcher:
                 changes.append(FileChange(path, "deleted", old.content, None, old.mode, old.why))
         return sorted(changes, key=lambda change: change.path)
 
-    def _partly(self, now: FolderListing) -> str:
+    def _describe_partial(self, now: FolderListing) -> str:
         folder = paths.shorten(self.folder)
         return (
             f"{folder} holds more than is looked at: changes of files outside the first {len(now.folders):,} "

@@ -79,7 +79,7 @@ class StdinReader:
 
     def set_typed_aside(self, quiet: float = QUIET) -> bool:
         """Set aside what was typed, until this time passes without a key; False if ctrl+c was pressed."""
-        with self._modes(canonical=False):
+        with self._set_modes(canonical=False):
             until = time.monotonic() + quiet
             while not self._alarm.interrupted:
                 left = max(0.0, until - time.monotonic())
@@ -108,7 +108,7 @@ class StdinReader:
     @contextmanager
     def hidden(self) -> Iterator[None]:
         """Meanwhile what is typed is not shown."""
-        with self._modes(echo=False):
+        with self._set_modes(echo=False):
             yield
 
     def _edit_line(self, mark: str, history: Sequence[str]) -> str | None:
@@ -146,7 +146,7 @@ class StdinReader:
         self._rest = ""
 
     @contextmanager
-    def _modes(self, *, canonical: bool = True, echo: bool = True) -> Iterator[None]:
+    def _set_modes(self, *, canonical: bool = True, echo: bool = True) -> Iterator[None]:
         """Set how the terminal hands lines on, and set it back; what was typed stays where it is."""
         if not self.is_terminal:
             yield

@@ -284,7 +284,7 @@ class CellModel:
                 if not self._count:
                     longest = int((left - prompt) / reply_price) if reply_price else 0
                     if longest < min(reply, _SHORT_REPLY):
-                        raise CellLimit(_over(job.profile, job.rights, prompt, left))
+                        raise CellLimit(_describe_limit(job.profile, job.rights, prompt, left))
                     most = left
                     break
                 self._changed.wait(0.1)
@@ -392,7 +392,7 @@ def _measure_size(key: tuple[object, ...], text: str) -> int:
     return len(text) + sum(len(item) for item in key if isinstance(item, str))
 
 
-def _over(profile: Profile, rights: CellRequests, prompt: float, left: float) -> str:
+def _describe_limit(profile: Profile, rights: CellRequests, prompt: float, left: float) -> str:
     """Say which limit has no room for a request; `prompt` is the price of its prompt alone."""
     of_cell = math.inf if rights.cost is None else rights.cost - rights.spent
     if left >= of_cell:

@@ -63,7 +63,7 @@ def convert_style(style: Style) -> Style:
     ground, ink = style.bgcolor, style.color
     if style.reverse:
         ground, ink = ink, ground
-    under = None if ground is None or ground.is_default else _ground(ground)
+    under = None if ground is None or ground.is_default else _choose_background(ground)
     over = None if ink is None or ink.is_default else _find_ink(ink, under)
     if style.reverse:
         under, over = over, under
@@ -76,7 +76,7 @@ def convert_style(style: Style) -> Style:
 def _find_pixel_style(style: Style) -> Style:
     """The style of two pixels: a colour may be seen on itself, and the ground is one of them."""
     ink, ground = (
-        None if colour is None or colour.is_default else _to_colour(_ground(colour))
+        None if colour is None or colour.is_default else _to_colour(_choose_background(colour))
         for colour in (style.color, style.bgcolor)
     )
     return style + Style(color=ink, bgcolor=ground)
@@ -104,7 +104,7 @@ def _find_grey(color: Color) -> int:
     return next(number for most, number in _GREYS if lightness <= most)
 
 
-def _ground(found: RichColor) -> int:
+def _choose_background(found: RichColor) -> int:
     color = Color.from_rich_color(found)
     hue = _find_hue(color, _VIVID_GROUND)
     if hue is None:

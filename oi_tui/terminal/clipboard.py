@@ -35,7 +35,7 @@ def copy(text: str, app: App[object]) -> str:
     if problem := _copy_into_tmux(text):
         return problem
     if os.environ.get("STY"):
-        _through_screen(text, app)
+        _copy_through_screen(text, app)
     else:
         app.copy_to_clipboard(text)
     return "sent to the terminal (OSC 52, unconfirmed)"
@@ -90,7 +90,7 @@ def _copy_into_tmux(text: str) -> str:
     return "copied to tmux, and sent to its terminal (unconfirmed)" if is_taken else ""
 
 
-def _through_screen(text: str, app: App[object]) -> None:
+def _copy_through_screen(text: str, app: App[object]) -> None:
     """Ask the terminal around GNU screen, in pieces that screen passes on unchanged."""
     driver = app._driver
     sequence = f"\x1b]52;c;{base64.b64encode(text.encode()).decode()}\x07"

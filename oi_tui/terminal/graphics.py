@@ -89,16 +89,16 @@ def ask_tmux(environment: Mapping[str, str] = os.environ) -> Tmux | None:
         return None
     pane = environment.get("TMUX_PANE", "")
     target = ["-t", pane] if pane else []
-    passthrough = _tmux("show-options", "-Apv", *target, "allow-passthrough")
+    passthrough = _run_tmux("show-options", "-Apv", *target, "allow-passthrough")
     form = "#{client_termname}\t#{client_termtype}\t#{client_termfeatures}"
-    clients = _tmux("list-clients", *target, "-F", form)
+    clients = _run_tmux("list-clients", *target, "-F", form)
     if passthrough is None or clients is None:
         return None
     rows = [[*line.split("\t"), "", ""] for line in clients.splitlines() if line.strip()]
     return Tmux(passthrough.strip(), tuple((row[0], row[1], row[2]) for row in rows))
 
 
-def _tmux(*words: str) -> str | None:
+def _run_tmux(*words: str) -> str | None:
     try:
         done = subprocess.run(
             ["tmux", *words], stdin=subprocess.DEVNULL, capture_output=True, timeout=2.0, check=False

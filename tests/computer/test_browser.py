@@ -193,7 +193,7 @@ def test_a_page_that_begins_to_hang_after_it_was_checked_is_not_waited_for_witho
     monkeypatch.setattr(browser_module, "_ANSWER_SECONDS", 1.0)
     page.go_to_url(address + "endless")
     with monkeypatch.context() as unchecked:
-        unchecked.setattr(browser_module, "_answers", lambda *_: True)
+        unchecked.setattr(browser_module, "_is_answering", lambda *_: True)
         problem = until(lambda: find_problem(page), "the page to hang")
     assert "does not answer: a script on it may run without end" in problem
     page.go_to_url(address + "more")

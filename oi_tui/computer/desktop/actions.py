@@ -104,7 +104,7 @@ def _click_at(button: str, clicks: int, parameters: Parameters) -> Run:
     return run
 
 
-def _clicks(button: str, clicks: int) -> Callable[[Parameters], Run]:
+def _make_click(button: str, clicks: int) -> Callable[[Parameters], Run]:
     return lambda parameters: _click_at(button, clicks, parameters)
 
 
@@ -224,11 +224,11 @@ def _zoom(parameters: Parameters) -> Run:
 #: For each action, the parameters that it may have, and what reads them.
 _ACTIONS: dict[str, tuple[tuple[str, ...], Callable[[Parameters], Run]]] = {
     "click": ((*_PLACE, "button", "text", "keys"), _openai_click),
-    "left_click": ((*_PLACE, "text", "keys"), _clicks("left", 1)),
-    "right_click": ((*_PLACE, "text", "keys"), _clicks("right", 1)),
-    "middle_click": ((*_PLACE, "text", "keys"), _clicks("middle", 1)),
-    "double_click": ((*_PLACE, "text", "keys"), _clicks("left", 2)),
-    "triple_click": ((*_PLACE, "text", "keys"), _clicks("left", 3)),
+    "left_click": ((*_PLACE, "text", "keys"), _make_click("left", 1)),
+    "right_click": ((*_PLACE, "text", "keys"), _make_click("right", 1)),
+    "middle_click": ((*_PLACE, "text", "keys"), _make_click("middle", 1)),
+    "double_click": ((*_PLACE, "text", "keys"), _make_click("left", 2)),
+    "triple_click": ((*_PLACE, "text", "keys"), _make_click("left", 3)),
     "mouse_move": ((*_PLACE, "text", "keys"), _move),
     "move": ((*_PLACE, "keys"), _move),
     "left_click_drag": ((*_DRAG, "text", "keys"), _drag),

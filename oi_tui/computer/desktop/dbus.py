@@ -169,7 +169,7 @@ class _Writer:
     def _write_array(self, inner: str, values: Sequence[Any]) -> None:
         self.write("u", 0)
         at = len(self.data)
-        self.align(_alignment(inner))
+        self.align(_find_alignment(inner))
         begin = len(self.data)
         for value in values:
             self.write(inner, value)
@@ -209,7 +209,7 @@ class _Reader:
 
     def _read_array(self, inner: str) -> list[Any]:
         length = self.read("u")
-        self.align(_alignment(inner))
+        self.align(_find_alignment(inner))
         end = self.at + length
         if end > len(self._data):
             raise ValueError("an array is longer than its message")
@@ -269,7 +269,7 @@ def _end_of_type(signature: str, at: int) -> int:
     raise ValueError(f"the signature {signature} is not complete")
 
 
-def _alignment(kind: str) -> int:
+def _find_alignment(kind: str) -> int:
     if kind[0] in _ALIGNED_TO_8:
         return 8
     if kind[0] in "gvy":

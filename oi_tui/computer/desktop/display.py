@@ -97,7 +97,7 @@ class Display(Tool):
         combine_screens: bool = True,
     ) -> Picture:
         """Take a picture; the same as `view`."""
-        region = self._region(screen, quadrant, active_app_only, combine_screens)
+        region = self._find_region(screen, quadrant, active_app_only, combine_screens)
         picture = capture(region)
         if show:
             self._show(picture, region)
@@ -156,7 +156,7 @@ class Display(Tool):
             screenshot = capture(Region(0, 0, *self.size))
         return read_words(screenshot.png())
 
-    def _region(
+    def _find_region(
         self, screen: int, quadrant: int | None, active_app_only: bool, combine_screens: bool
     ) -> Region:
         whole = Region(0, 0, *self.size)

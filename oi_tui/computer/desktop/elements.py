@@ -179,7 +179,7 @@ class Tree:
         if active_only:
             programs = {top.bus for top in tops if _ACTIVE in top.states}
             tops = [top for top in tops if top.bus in programs] if programs else tops
-        nodes = self._below(tops)
+        nodes = self._list_below(tops)
         self._read_values([node for node in nodes if _has_value(node)])
         self._read_labels(nodes)
         return Elements(
@@ -197,7 +197,7 @@ class Tree:
     def passwords(self, windows: Sequence[Window] = ()) -> Passwords:
         """Return where password fields are on the screen. Raises ComputerError where there is no service."""
         tops = self._tops(windows)
-        nodes = self._below(tops)
+        nodes = self._list_below(tops)
         fields = [node for node in nodes if node.password and _has_place(node)]
         misplaced = {id(node.top) for node in fields if not _lies_in_its_window(node, windows)}
         # A window without anything in it is one of a program that does not say what it shows.
@@ -223,7 +223,7 @@ class Tree:
         x, y, width, height = (round(number * scale) for number in node.extents)
         return x, y, width, height
 
-    def _below(self, tops: list[_Node]) -> list[_Node]:
+    def _list_below(self, tops: list[_Node]) -> list[_Node]:
         """The elements of windows that are shown, in the order of the tree."""
         end = time.monotonic() + _SECONDS
         for top in tops:

@@ -203,9 +203,9 @@ class DesktopSession:
             self._send_to_guard("unwatched", 0, 0)
         bridge.stop()
         self._release_control()
-        raise Paused(self._reason())
+        raise Paused(self._choose_reason())
 
-    def _reason(self) -> str:
+    def _choose_reason(self) -> str:
         return _TOUCHED if self.desktop.notices_input else _MOVED
 
     def _begin_control(self) -> None:
@@ -245,7 +245,7 @@ class DesktopSession:
     def _explain_stop(self) -> None:
         if not self._explained:
             # The interrupt may come at this moment: rather twice than never.
-            print(self._reason(), flush=True)
+            print(self._choose_reason(), flush=True)
             self._explained = True
 
     def _has_moved(self) -> bool:

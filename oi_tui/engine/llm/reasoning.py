@@ -21,7 +21,7 @@ _HOSTS = ("deepseek.com", "moonshot.ai", "moonshot.cn")
 
 def collect_reasoning(messages: Sequence[Message], profile: Profile) -> dict[str, str]:
     """Return the reasoning of the current turn that this model needs, by the id of its reply."""
-    receiver = _family(profile.model) if _takes_reasoning(profile) else None
+    receiver = _find_family_of(profile.model) if _takes_reasoning(profile) else None
     if receiver not in _FAMILIES:
         return {}
     fields: dict[str, str] = {}
@@ -36,7 +36,7 @@ def collect_reasoning(messages: Sequence[Message], profile: Profile) -> dict[str
 def _is_of_family(message: Message, receiver: str | None) -> bool:
     """Return whether this is reasoning of a model of the receiver's family."""
     own = message.type == "reasoning" and message.recipient != "user"
-    return own and message.model is not None and _family(message.model) == receiver
+    return own and message.model is not None and _find_family_of(message.model) == receiver
 
 
 def _takes_reasoning(profile: Profile) -> bool:
@@ -50,6 +50,6 @@ def _takes_reasoning(profile: Profile) -> bool:
     return any(host == known or host.endswith(f".{known}") for known in _HOSTS)
 
 
-def _family(model: str) -> str | None:
+def _find_family_of(model: str) -> str | None:
     provider, _, name = model.lower().partition("/")
     return provider if provider in _FAMILIES else find_family((name or provider).rpartition("/")[2])

@@ -18,7 +18,7 @@ def select_recent(messages: Sequence[Message], window: int) -> tuple[Sequence[Me
     if start == 0:
         return messages, 0
     head = [summary] if summary else []
-    return [*head, *rest[start:]], sum(map(_counts, rest[:start]))
+    return [*head, *rest[start:]], sum(map(_is_for_model, rest[:start]))
 
 
 def _start(messages: Sequence[Message], room: int) -> int:
@@ -34,6 +34,6 @@ def _start(messages: Sequence[Message], room: int) -> int:
     return 0
 
 
-def _counts(message: Message) -> bool:
+def _is_for_model(message: Message) -> bool:
     """Whether the message is one that a model would be given."""
     return message.recipient != "user" and message.type != "reasoning"

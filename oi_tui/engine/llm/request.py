@@ -291,15 +291,15 @@ class _Conversation:
                 if message.call in extra:
                     call["extra_content"] = extra[message.call]
                 calls.append(call)
-                outcome = self._outcome(message, results).strip() or "No output"
+                outcome = self._describe_outcome(message, results).strip() or "No output"
                 answers.append({"role": "tool", "tool_call_id": identity, "content": outcome})
             else:
                 words.append(_write_fence(message.format or "", _describe_proposal(message)))
-                lines.append(self._format_outcome(self._outcome(message, results)))
+                lines.append(self._format_outcome(self._describe_outcome(message, results)))
         entry: dict[str, Any] = {"role": "assistant", "content": "\n\n".join(word for word in words if word)}
         if calls:
             entry["tool_calls"] = calls
-            entry |= self._thoughts(reply)
+            entry |= self._select_reasoning(reply)
             if not entry["content"] and _NO_EMPTY_TEXT.search(self._profile.model):
                 # Google refuses an empty text, and LiteLLM puts words of its own in its place for Claude.
                 entry["content"] = None
@@ -313,7 +313,7 @@ class _Conversation:
         unit.messages += pictures
         return unit
 
-    def _thoughts(self, reply: Sequence[Message]) -> dict[str, Any]:
+    def _select_reasoning(self, reply: Sequence[Message]) -> dict[str, Any]:
         """Return the fields with the reasoning that goes back with the tool calls of a reply."""
         if signed := signed_reasoning.select_fields(reply, self._profile.model):
             return signed
@@ -341,7 +341,7 @@ class _Conversation:
             return profile.empty_code_output_template
         return profile.code_output_template.replace("{content}", outcome)
 
-    def _outcome(self, message: Message, results: Sequence[Message]) -> str:
+    def _describe_outcome(self, message: Message, results: Sequence[Message]) -> str:
         """Describe the outcome of the code with its output; empty if there is nothing to say."""
         parts: list[str] = []
         if message.proposed is not None and message.proposed != message.content:

@@ -102,7 +102,7 @@ class _Download:
         while True:
             before = self._count_here()
             try:
-                yield from self._once()
+                yield from self._download_once()
                 break
             except (urllib.error.URLError, http.client.HTTPException, TimeoutError, ConnectionError) as error:
                 # A server that sends something each time is asked again.
@@ -121,7 +121,7 @@ class _Download:
         self._part.rename(self._target)
         self._about.unlink(missing_ok=True)
 
-    def _once(self) -> Iterator[DownloadProgress]:
+    def _download_once(self) -> Iterator[DownloadProgress]:
         at, known = self._count_here(), self._read_validators()
         headers = {"User-Agent": "oi-tui", "Accept-Encoding": "identity"}
         if at:
@@ -138,7 +138,7 @@ class _Download:
                 return
             if error.code == 416 and at:
                 self._part.unlink()
-                yield from self._once()
+                yield from self._download_once()
                 return
             raise
         with answer:

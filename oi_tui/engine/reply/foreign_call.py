@@ -32,16 +32,16 @@ class ForeignCallReader:
             return []
         self.rest = self._text.lstrip(_BLANKS)[end:]
         self.done = True
-        return self._parts(value, whole=True)
+        return self._make_parts(value, whole=True)
 
     def finish(self, *, whole: bool) -> list[Part]:
         """End the call. A call without arguments has none."""
         if self.done:
             return []
         self.done = True
-        return self._parts({}, whole=whole) if not self._text.strip() else []
+        return self._make_parts({}, whole=whole) if not self._text.strip() else []
 
-    def _parts(self, value: object, *, whole: bool) -> list[Part]:
+    def _make_parts(self, value: object, *, whole: bool) -> list[Part]:
         if not isinstance(value, dict):
             return []
         return [CodeStarted(self._language, self._call), CodeGrew(write_arguments(value)), CodeEnded(whole)]

@@ -184,7 +184,7 @@ class _Call:
         whole = whole or self._reader.done
         parts = self._resolve_languages(held + self._reader.finish(whole=whole))
         if self._found:
-            return parts + self._afterwards()
+            return parts + self._take_trailing_words()
         raw = "".join(self._all)
         looked = () if self._is_foreign else recover_calls(raw, clean_tool_name(self.name), self._resolve)
         for number, found in enumerate(looked):
@@ -194,7 +194,7 @@ class _Call:
             UnreadableCall(f"{clean_tool_name(self.name)}({raw.strip()})" if self.name else raw.strip())
         ]
 
-    def _afterwards(self) -> list[Part]:
+    def _take_trailing_words(self) -> list[Part]:
         """Words after the arguments; not what is left of a template, or the function's name once more."""
         if not self._after:
             return []

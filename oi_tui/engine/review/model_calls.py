@@ -71,30 +71,30 @@ class _RequestCounter:
         total: int | None = 0
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in self._functions:
             self._called.add(id(node.func))
-            total = _multiply(times, self._requests(node))
+            total = _multiply(times, self._count_requests(node))
         inner = times
         if isinstance(node, _REPEATS):
             inner = None
         elif isinstance(node, ast.For):
-            inner = _multiply(times, self._length(node.iter))
+            inner = _multiply(times, self._count_items(node.iter))
         elif isinstance(node, _COMPREHENSIONS):
             for generator in node.generators:
-                inner = _multiply(inner, self._length(generator.iter))
+                inner = _multiply(inner, self._count_items(generator.iter))
         for child in ast.iter_child_nodes(node):
             # What a loop goes over is made once, but it is no harm to count it as often as its body.
-            total = _sum(total, self._count_calls(child, inner))
+            total = _add_counts(total, self._count_calls(child, inner))
         return total
 
-    def _requests(self, call: ast.Call) -> int | None:
+    def _count_requests(self, call: ast.Call) -> int | None:
         if any(isinstance(item, ast.Starred) for item in call.args):
             return None
         if isinstance(call.func, ast.Name) and call.func.id == "llm":
             return 1
         rows = [item.value for item in call.keywords if item.arg == "rows"]
         rows += call.args[1:2]
-        return self._length(rows[0]) if len(rows) == 1 else None
+        return self._count_items(rows[0]) if len(rows) == 1 else None
 
-    def _length(self, node: ast.expr) -> int | None:
+    def _count_items(self, node: ast.expr) -> int | None:
         """Return how many items it has, where the code says so."""
         match node:
             case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
@@ -104,7 +104,7 @@ class _RequestCounter:
             case ast.Name(id=name):
                 return self._lists.get(name)
             case ast.Call(func=ast.Name(id="enumerate" | "list" | "sorted"), args=[inner, *_]):
-                return self._length(inner)
+                return self._count_items(inner)
             case ast.Call(func=ast.Name(id="range"), args=arguments):
                 return _count_range(arguments)
         return None
@@ -151,5 +151,5 @@ def _multiply(one: int | None, other: int | None) -> int | None:
     return 0 if 0 in (one, other) else None if one is None or other is None else one * other
 
 
-def _sum(one: int | None, other: int | None) -> int | None:
+def _add_counts(one: int | None, other: int | None) -> int | None:
     return None if one is None or other is None else one + other

@@ -156,7 +156,7 @@ class LanguageProcess:
             (self.terminal.child_fd, channel.events, self.terminal.guard_output, self._awake)
         )
         self._limits = (
-            LimitWatch(self.terminal.ptyproc.pid, cwd, channel.folder, sandbox.limits, self._over)
+            LimitWatch(self.terminal.ptyproc.pid, cwd, channel.folder, sandbox.limits, self._end_over_limit)
             if sandbox
             else None
         )
@@ -440,7 +440,7 @@ class LanguageProcess:
 
     # -- the end
 
-    def _over(self, limit: str) -> None:
+    def _end_over_limit(self, limit: str) -> None:
         self._limit = limit
         self.terminal.end_program()
 

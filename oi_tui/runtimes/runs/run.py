@@ -184,9 +184,9 @@ class CellRun:
             elif isinstance(item, ProcessEnd):
                 self._lose(str(item))
             else:
-                self._happen(item)
+                self._handle_channel_event(item)
 
-    def _happen(self, event: Event) -> None:
+    def _handle_channel_event(self, event: Event) -> None:
         kind = event["event"]
         if kind == "line":
             if self._runtime.active_line and isinstance(event.get("line"), int):

@@ -133,12 +133,12 @@ class _View:
         self._shown: list[tuple[Path, Path, bool]] = []
         cwd = wanted.cwd
         self._system()
-        self._etc(made)
+        self._show_system_files(made)
         self._add("--proc", "/proc", "--dev", "/dev", "--dir", "/run")
         for folder in ("/tmp", "/var/tmp", "/dev/shm"):
             self._add("--size", str(wanted.limits.temporary), "--tmpfs", folder)
         readable, links = _readable(wanted)
-        self._home(Path.home(), cwd)
+        self._add_empty_home(Path.home(), cwd)
         for item in readable:
             if cwd.is_relative_to(item):
                 self._show(item)
@@ -225,7 +225,7 @@ class _View:
             if Path(name).exists():
                 self._show(Path(name))
 
-    def _etc(self, made: list[int]) -> None:
+    def _show_system_files(self, made: list[int]) -> None:
         java = (path.name for path in Path("/etc").glob("java-*"))
         for name in (*_ETC, *java):
             path = Path("/etc", name)
@@ -242,7 +242,7 @@ class _View:
         for file, text in files.items():
             self._add("--ro-bind-data", str(_open_memory(text.encode(), made)), f"/etc/{file}")
 
-    def _home(self, home: Path, cwd: Path) -> None:
+    def _add_empty_home(self, home: Path, cwd: Path) -> None:
         """An empty home that is read-only, so that nothing written there is lost silently."""
         real = home.resolve()
         if home.is_absolute() and not real.is_relative_to(cwd) and not self._is_shown(real):

@@ -130,7 +130,7 @@ class Confinement:
         try:
             for report in reports:
                 if isinstance(report, RunEnded):
-                    for remark in self._remarks(self._watch):
+                    for remark in self._iterate_remarks(self._watch):
                         yield Printed(f"\r\noi-tui: {remark}\r\n")
                     if timer and timer.finished.is_set() and minutes:
                         yield Printed(
@@ -142,7 +142,7 @@ class Confinement:
             if timer:
                 timer.cancel()
 
-    def _remarks(self, watch: ProtectedFileWatch) -> Iterator[str]:
+    def _iterate_remarks(self, watch: ProtectedFileWatch) -> Iterator[str]:
         """Yield what was not protected, was changed, and was blocked; each of it once."""
         for remark in [text for text, was_reported in self._unprotected.items() if not was_reported]:
             self._unprotected[remark] = True

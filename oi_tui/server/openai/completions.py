@@ -164,7 +164,7 @@ class _Reply:
             self._before.supersede = self._supersede
             try:
                 yield ""
-                async for text in self._until_quiet(reader):
+                async for text in self._read_until_quiet(reader):
                     self._before.add("assistant", text)
                     yield text
             finally:
@@ -201,7 +201,7 @@ class _Reply:
         for item in new:
             before.add(item.role, item.text)
 
-    async def _until_quiet(self, reader: EventReader) -> AsyncIterator[str]:
+    async def _read_until_quiet(self, reader: EventReader) -> AsyncIterator[str]:
         chunks = ClientChunks()
         while True:
             try:

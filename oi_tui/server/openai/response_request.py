@@ -163,7 +163,7 @@ def _read_messages(item: Item, number: int) -> Iterator[Message]:
             form = language if isinstance(language, str) else "python"
             call = Message(role="assistant", type="code", format=form, content=code, state=state)  # type: ignore[arg-type]
             yield call
-            if logs := _logs(item):
+            if logs := _join_logs(item):
                 yield Message(role="computer", type="console", format="output", content=logs, parent=call.id)
 
 
@@ -175,7 +175,7 @@ def _join_texts(item: Item) -> str:
     return "".join(text for text in texts if isinstance(text, str))
 
 
-def _logs(item: Item) -> str:
+def _join_logs(item: Item) -> str:
     outputs = item.get("outputs")
     given = outputs if isinstance(outputs, list) else ()
     texts = [output.get("logs") for output in given if isinstance(output, dict)]

@@ -237,7 +237,7 @@ class AnsiText:
             self._tail_size -= len(self._tail.popleft())
             self.lines_not_kept += 1
 
-    def _raw(self, index: int) -> str:
+    def _find_raw_line(self, index: int) -> str:
         if index < len(self._head):
             return self._head[index]
         index -= len(self._head)
@@ -245,7 +245,7 @@ class AnsiText:
 
     def spans(self, index: int) -> list[Span]:
         """Kept line `index`, counted from 0, as text in the program's own colours."""
-        return _draw(self._raw(index), self._colours_before(index))
+        return _draw(self._find_raw_line(index), self._colours_before(index))
 
     def words(self) -> list[str]:
         """The kept lines as text without colours."""

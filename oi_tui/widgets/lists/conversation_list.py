@@ -240,7 +240,7 @@ class ConversationList(ScrollView, can_focus=True):
         index = self.item_at(line)
         if index is None:
             return Strip.blank(width, self.rich_style)
-        draw = self._title if line == self.line_of(index) else self._draw_facts
+        draw = self._draw_title if line == self.line_of(index) else self._draw_facts
         return Strip(draw(self._items[index], index == self._selected, width), width)
 
     def _style(self, name: str, selected: bool = False) -> Style:
@@ -248,7 +248,7 @@ class ConversationList(ScrollView, can_focus=True):
         paper = self.get_component_rich_style("conversation-list--selected") if selected else self.rich_style
         return paper + Style(color=ink.color, bold=ink.bold)
 
-    def _title(self, item: Summary, selected: bool, width: int) -> list[Segment]:
+    def _draw_title(self, item: Summary, selected: bool, width: int) -> list[Segment]:
         mark = "> " if selected else "  "
         when = f" {describe_age(item.updated, self._clock())} "
         room = max(1, width - cell_len(mark) - cell_len(when))

@@ -52,9 +52,12 @@ class PromptTextArea(StableTextArea):
         start, end = super()._validate_selection(selection)
         if not self.pastes:
             return Selection(start, end)
-        return Selection(self._outside(start, self.selection.start), self._outside(end, self.selection.end))
+        return Selection(
+            self._move_out_of_paste(start, self.selection.start),
+            self._move_out_of_paste(end, self.selection.end),
+        )
 
-    def _outside(self, location: Location, before: Location) -> Location:
+    def _move_out_of_paste(self, location: Location, before: Location) -> Location:
         row, column = location
         for left, right in self.pastes.find_spans(self.document.get_line(row)):
             if left < column < right:

@@ -34,17 +34,17 @@ class Pointer:
 
     def move(self, x: int, y: int, size: tuple[int, int]) -> None:
         """Put it at a point of a screen of this size."""
-        self._wire.request(self._object, _MOVE, _now(), x, y, *size)
+        self._wire.request(self._object, _MOVE, _make_timestamp(), x, y, *size)
         self._wire.request(self._object, _FRAME)
 
     def button(self, number: int, down: bool) -> None:
         """Press or release a button, or turn the wheel by one step."""
         if number not in _WHEEL:
-            self._wire.request(self._object, _BUTTON, _now(), _BUTTONS[number], int(down))
+            self._wire.request(self._object, _BUTTON, _make_timestamp(), _BUTTONS[number], int(down))
         elif down:
             axis, direction = _WHEEL[number]
             self._wire.request(self._object, _SOURCE, _FROM_WHEEL)
-            self._wire.request(self._object, _TURN_BY, _now(), axis, direction * _TURN, direction)
+            self._wire.request(self._object, _TURN_BY, _make_timestamp(), axis, direction * _TURN, direction)
         self._wire.request(self._object, _FRAME)
 
 
@@ -81,10 +81,10 @@ class Keys:
             self._down[code] = None
         else:
             self._down.pop(code, None)
-        self._wire.request(self._object, _KEY, _now(), code, int(down))
+        self._wire.request(self._object, _KEY, _make_timestamp(), code, int(down))
         held = sum({MODIFIERS[key] for key in self._down if key in MODIFIERS})
         self._wire.request(self._object, _MODIFIERS, held, 0, 0, 0)
 
 
-def _now() -> int:
+def _make_timestamp() -> int:
     return time.monotonic_ns() // 1_000_000 & 0xFFFFFFFF

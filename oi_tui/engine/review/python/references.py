@@ -118,7 +118,7 @@ class References:
 
     def full_name(self, node: ast.expr) -> str:
         """The name of what an expression refers to, from its module on; "" where that is not known."""
-        parts = list(self._parts(node))
+        parts = list(self._iterate_names(node))
         if not parts:
             return ""
         parts = ".".join([self.names.get(parts[0], parts[0]), *parts[1:]]).split(".")
@@ -130,20 +130,20 @@ class References:
             parts = parts[1:]
         return ".".join(parts)
 
-    def _parts(self, node: ast.expr) -> Iterator[str]:
+    def _iterate_names(self, node: ast.expr) -> Iterator[str]:
         """The names of `a.b.c` from the first to the last, also where they are looked up by texts."""
         match node:
             case ast.Name(name):
                 yield name
             case ast.Attribute(value, "__dict__"):
-                yield from self._parts(value)
+                yield from self._iterate_names(value)
             case ast.Attribute(value, name):
-                owner = list(self._parts(value))
+                owner = list(self._iterate_names(value))
                 yield from (*owner, name) if owner else ()
             case ast.Subscript(value, index):
                 yield from self._look_up(value, self.text(index))
             case ast.Call(ast.Name("getattr"), [value, name, *_]):
-                owner, text = list(self._parts(value)), self.text(name)
+                owner, text = list(self._iterate_names(value)), self.text(name)
                 yield from (*owner, text) if owner and text else ()
             case ast.Call(function, [argument, *_]) if self._imports(function):
                 yield from self.text(argument).split(".") if self.text(argument) else ()
@@ -161,12 +161,12 @@ class References:
         if not key:
             return
         if isinstance(value, ast.Attribute) and value.attr == "__dict__":
-            owner = list(self._parts(value.value))
+            owner = list(self._iterate_names(value.value))
             yield from (*owner, key) if owner else ()
         elif (
             isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id in _NAMESPACES
         ):
-            owner = list(self._parts(value.args[0])) if value.args else []
+            owner = list(self._iterate_names(value.args[0])) if value.args else []
             yield from (*owner, key)
         elif (
             isinstance(value, ast.Attribute)

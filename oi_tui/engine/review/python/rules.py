@@ -108,7 +108,7 @@ class _Visitor:
             elif isinstance(node, ast.Assign | ast.AugAssign):
                 self._store(node)
             if isinstance(node, ast.Attribute | ast.Name):
-                self._computer(node)
+                self._note_computer_tool(node)
                 if isinstance(node.ctx, ast.Load) and id(node) not in called and id(node) not in inner:
                     self._reference(node)
                 self._hidden(node)
@@ -198,7 +198,7 @@ class _Visitor:
             if "Safe" not in ast.unparse(call):
                 self._note("runs text", "", call)
         elif kind == "programs":
-            self._program(call, name)
+            self._note_program(call, name)
         elif kind == "writes":
             if name not in table.NO_FILE:
                 self._write(call, name, self._named(call, table.FILE_AT.get(name, 0)))
@@ -209,7 +209,7 @@ class _Visitor:
         elif isinstance(call.func, ast.Attribute):
             self._method(call, call.func)
 
-    def _computer(self, node: ast.Attribute | ast.Name) -> None:
+    def _note_computer_tool(self, node: ast.Attribute | ast.Name) -> None:
         """Note a tool of the computer object, however it is reached."""
         path = _find_part(self._full_name(node))
         if not path:
@@ -226,10 +226,10 @@ class _Visitor:
         kind = table.METHODS.get(function.attr)
         of_texts = isinstance(function.value, ast.Attribute) and function.value.attr == "str"
         if kind is None or of_texts:
-            self._odd_method(call, function)
+            self._note_method_by_arguments(call, function)
             return
         if function.attr in table.UNNAMED or self._is_path(function.value):
-            what = self._literal(function.value)
+            what = self._read_literal(function.value)
         else:
             what = self._named(call, 0)
             if function.attr in table.MAYBE and not (call.args or find_named_file(call)):
@@ -239,7 +239,7 @@ class _Visitor:
         else:
             self._note(kind, what, call)
 
-    def _odd_method(self, call: ast.Call, function: ast.Attribute) -> None:
+    def _note_method_by_arguments(self, call: ast.Call, function: ast.Attribute) -> None:
         """Methods that do something by what they are given."""
         given = [self._references.text(arg) for arg in call.args]
         first = given[0] if given else ""
@@ -255,7 +255,7 @@ class _Visitor:
         elif function.attr == "kill" and isinstance(function.value, ast.Call):
             self._note("processes", "", call)
         elif function.attr in ("rename", "replace") and len(given) == 1 and self._names_path(function.value):
-            self._note("moves", self._literal(function.value), call)
+            self._note("moves", self._read_literal(function.value), call)
             self._write(call, function.attr, first)
         elif function.attr in ("to_string", "info") and len(given) == 1 and first:
             self._write(call, function.attr, first)
@@ -268,36 +268,36 @@ class _Visitor:
         """Note a file that a function writes, and what it replaces where that is there."""
         file = complete_name(function, file)
         self._note("writes", file, call)
-        for name in find_replaced(function, file, call, self._literal):
+        for name in find_replaced(function, file, call, self._read_literal):
             self._note("overwrites", name, call)
 
     def _is_path(self, node: ast.expr) -> bool:
         return isinstance(node, ast.Call) and self._full_name(node.func).endswith("Path")
 
     def _names_path(self, node: ast.expr) -> bool:
-        return self._is_path(node) or bool(self._literal(node))
+        return self._is_path(node) or bool(self._read_literal(node))
 
     def _open(self, call: ast.Call, name: str) -> None:
         method = name not in table.OPENERS
         given = [*call.args[0 if method else 1 :], *(k.value for k in call.keywords if k.arg == "mode")]
-        mode = next((self._literal(item) for item in given), "")
+        mode = next((self._read_literal(item) for item in given), "")
         if not _WRITING.fullmatch(mode.partition(":")[0]):
             return
         owner = call.func.value if method and isinstance(call.func, ast.Attribute) else None
         if owner is not None and not self._names_path(owner):
             return
-        file = self._named(call, 0) if owner is None else self._literal(owner)
+        file = self._named(call, 0) if owner is None else self._read_literal(owner)
         self._note("writes", file, call)
         if "w" in mode:
             self._note("overwrites", file, call)
 
-    def _program(self, call: ast.Call, name: str) -> None:
+    def _note_program(self, call: ast.Call, name: str) -> None:
         first = call.args[0] if call.args else None
         if isinstance(first, ast.List | ast.Tuple):
-            words = [self._literal(elt) for elt in first.elts]
+            words = [self._read_literal(elt) for elt in first.elts]
             command = shlex.join(words)
         else:
-            command = self._literal(first) if first is not None else ""
+            command = self._read_literal(first) if first is not None else ""
         if name.startswith("subprocess.") and name.rpartition(".")[2] not in _SUBPROCESSES:
             return
         findings = shell_rules.scan(command)
@@ -306,14 +306,14 @@ class _Visitor:
             self._note(item.kind, item.what, call)
 
     def _first(self, call: ast.Call) -> str:
-        return self._literal(call.args[0]) if call.args else ""
+        return self._read_literal(call.args[0]) if call.args else ""
 
     def _named(self, call: ast.Call, at: int) -> str:
         """The file that is given at a place, or by a keyword; "" where that is not known."""
         node = call.args[at] if len(call.args) > at else find_named_file(call)
-        return self._literal(node) if node is not None else ""
+        return self._read_literal(node) if node is not None else ""
 
-    def _literal(self, node: ast.expr) -> str:
+    def _read_literal(self, node: ast.expr) -> str:
         return self._references.text(node)
 
     def _full_name(self, node: ast.expr) -> str:
