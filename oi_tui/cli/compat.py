@@ -8,7 +8,7 @@ from typing import NamedTuple
 from oi_tui.text import one_line
 
 #: Flags with another name here.
-_RENAMED = {"--config-file": "--profile"}
+_RENAMED = {"--config-file": "--profile", "-cf": "--profile", "-fc": "--loop"}
 #: Flags that choose a profile or a model. What a person chooses with the flags of oi-tui takes precedence.
 _CHOICES: dict[str, dict[str, str | bool]] = {
     "--assistant": {"profile": "assistant"},

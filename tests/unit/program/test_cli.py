@@ -587,8 +587,14 @@ def test_profile_without_a_name_lists_them(
 
 
 def test_the_older_flag_for_a_profile_names_one(started: list[Any]) -> None:
-    assert main.main(["--config_file", "safe"]) == 7
-    assert started[0][1]["profile_path"].name == "safe.yaml"
+    for flag in ("--config_file", "-cf"):
+        assert main.main([flag, "safe"]) == 7
+        assert started[-1][1]["profile_path"].name == "safe.yaml"
+
+
+def test_the_short_flag_of_older_versions_for_loop_switches_it_on(started: list[Any]) -> None:
+    assert main.main(["-fc"]) == 7
+    assert started[0][0].loop is True
 
 
 def test_offline_with_a_server_elsewhere_stops_the_start(
