@@ -139,6 +139,7 @@ class OiTui(ImageSupportMixin, IdleClock):
         self._navigator = navigator
         self._filter_chain = FilterChain(())
         self._size_check: asyncio.TimerHandle | None = None
+        self._was_resized = False
         self._tending: asyncio.Task[None] | None = None
         #: Signals that arrived before the event loop could handle them.
         self.early_signals: list[int] = []
@@ -202,7 +203,7 @@ class OiTui(ImageSupportMixin, IdleClock):
             signal.signal(signal.SIGINT, partial(_call_in, loop, self._stop_activity))
         if self.early_signals:
             self._end(self.early_signals[0])
-        self.app_resume_signal.subscribe(self, self._come_back)
+        self.app_resume_signal.subscribe(self, self._draw_again)
 
     def on_unmount(self) -> None:
         """Leave the garbage to Python."""
@@ -408,21 +409,28 @@ class OiTui(ImageSupportMixin, IdleClock):
         if self._chat.is_ready and self._chat.chat_view.busy:
             self._chat.chat_view.session.interrupt()
 
-    def _come_back(self, _: object) -> None:
-        """Draw everything again after another program used the terminal."""
+    def _draw_again(self, _: object) -> None:
+        """Draw everything again, as after another program used the terminal."""
         self.send_again()
         self.refresh(layout=True)
 
     async def on_event(self, event: events.Event) -> None:
         """Look at the size a moment after what a person does, then go on as usual."""
+        self._was_resized |= isinstance(event, events.Resize) and self._chat.is_ready
         is_input = isinstance(event, events.InputEvent | events.AppFocus | events.Resize)
         if is_input and self._size_check is None and not self.is_headless:
             self._size_check = schedule(self, _SIZE_CHECK, self._note_size)
         await super().on_event(event)
 
     def _note_size(self) -> None:
-        """Read the terminal's size again, in case a resize signal was lost among many."""
+        """Read the terminal's size again, in case a resize signal was lost among many.
+
+        A window that had another size for a moment, too short for a layout, lost a part of what it showed.
+        """
         self._size_check = None
+        if self._was_resized:
+            self._was_resized = False
+            self._draw_again(None)
         try:
             size = Size(*os.get_terminal_size(sys.__stdout__.fileno() if sys.__stdout__ else 1))
         except (OSError, ValueError):

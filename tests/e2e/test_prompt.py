@@ -99,6 +99,14 @@ def test_the_terminal_caret_stands_where_the_next_character_goes(program: Progra
     program.wait_for(lambda _: program.cursor == (8, 16))
 
 
+def test_a_window_that_was_smaller_for_a_moment_is_drawn_again(program: Program) -> None:
+    before = program.idle()
+    for _ in range(5):
+        program.resize(30, 8)
+        program.resize(80, 24)
+        program.wait_for(lambda screen: screen == before)
+
+
 @pytest.mark.parametrize("used", [True, False])
 def test_the_mouse_is_used_or_left_to_the_terminal(start: Start, used: bool) -> None:
     program = start(*(["--demo"] if used else ["--demo", "--no-mouse"]), columns=80, rows=24)
