@@ -1,5 +1,6 @@
 """Reads tables in files page by page through a temporary database, so that large files need little memory."""
 
+import contextlib
 import csv
 import json
 import lzma
@@ -333,11 +334,20 @@ class TableFile:
         return TableFile(self._path, table, self._pythons, gradually=True)
 
     def close(self) -> None:
-        """Close the database and the file."""
-        if self._records:
-            self._records.close()
-        if database := getattr(self, "_database", None):
-            database.close()
+        """Close the database and the file, once a question that another thread asks has been given up.
+
+        SQLite may hang or crash where a connection is closed during a question.
+        """
+        database = getattr(self, "_database", None)
+        if database:
+            # It may be closed already.
+            with contextlib.suppress(sqlite3.Error):
+                database.interrupt()
+        with self._lock:
+            if self._records:
+                self._records.close()
+            if database:
+                database.close()
 
     def _ask(self, words: str, values: Sequence[object] = ()) -> list[Any]:
         with self._lock:

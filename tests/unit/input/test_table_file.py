@@ -6,6 +6,8 @@ import json
 import lzma
 import sqlite3
 import sys
+import threading
+import time
 import zipfile
 from collections.abc import Callable, Iterator
 from datetime import datetime
@@ -776,3 +778,32 @@ def test_a_database_may_have_texts_that_are_no_utf8_and_columns_that_it_computes
     table = opened(tmp_path / "odd.db")
     assert [column.name for column in table.shape(TableQuery()).columns] == ["a", "twice", "t"]
     assert cells(table, TableQuery(words="a > 3")) == [("4", "8", "\ufffd\ufffdA"), ("5", "10", "Köln")]
+
+
+def test_a_table_that_is_closed_gives_up_the_question_that_a_thread_asks(tmp_path: Path) -> None:
+    path = tmp_path / "long.csv"
+    path.write_text("a,b\n" + "".join(f"{n},{n * 7919 % 1000003}\n" for n in range(200_000)))
+    table = TableFile(path)
+    reasons: list[str] = []
+    began = threading.Event()
+
+    def ask() -> None:
+        began.set()
+        while not reasons:
+            try:
+                table.shape(TableQuery(words="nothing like it"))
+            except TableError as error:
+                reasons.append(str(error))
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    assert began.wait(10)
+    # Between two questions there is none to give up.
+    limit = time.monotonic() + 10
+    while not table._lock.locked() and time.monotonic() < limit:
+        pass
+    table.close()
+    asking.join(10)
+    assert not asking.is_alive()
+    assert len(reasons) == 1
+    table.close()
