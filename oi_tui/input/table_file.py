@@ -339,15 +339,19 @@ class TableFile:
         SQLite may hang or crash where a connection is closed during a question.
         """
         database = getattr(self, "_database", None)
-        if database:
-            # It may be closed already.
+        # What begins only now is not interrupted by the time before.
+        while not self._lock.acquire(timeout=0.05):
+            # Another thread may close it meanwhile.
             with contextlib.suppress(sqlite3.Error):
-                database.interrupt()
-        with self._lock:
+                if database:
+                    database.interrupt()
+        try:
             if self._records:
                 self._records.close()
             if database:
                 database.close()
+        finally:
+            self._lock.release()
 
     def _ask(self, words: str, values: Sequence[object] = ()) -> list[Any]:
         with self._lock:
