@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 REVIEW = (
+    "tests/unit/review/test_python_classes.py",
     "tests/unit/review/test_scanner.py",
     "tests/unit/review/test_overwriting.py",
     "tests/unit/review/test_checkers.py",
@@ -73,7 +74,7 @@ GROUPS: Mapping[str, Mapping[str, Sequence[str]]] = {
         "engine/review",
         "permissions scanner findings line_rules python/rules shell/rules python/checker "
         "python/call_table python/references python/written_files call_search shell/expansion "
-        "shell/written_files "
+        "shell/written_files python/classes "
         "python/names python/calls python/expressions python/syntax shell/checker earlier_code "
         "readable_files local_modules",
         REVIEW,

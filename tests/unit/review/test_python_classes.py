@@ -78,7 +78,7 @@ print(d.update(1), d.strange(2))
 ---
 class Node:
     def __init__(self, value, next=None):
-        self.value, self._next = value, next
+        self.value, self._next, self.id_ = value, next, 1
     def __len__(self): return 1 + len(self._next or ())
     def __repr__(self): return f'Node({self.value})'
 print(len(Node(1, Node(2))))
