@@ -26,6 +26,8 @@ def test_at_rest_the_program_is_not_woken(start: Start, ran: bool) -> None:
     program.begin()
     if ran:
         program.say("%sidebar on")
+        # Keys right behind an enter make it a new line.
+        program.wait_gone("> %sidebar on")
         program.say("%run python answer = 42; print(answer)")
         program.wait_for("│ 42")
         program.idle()

@@ -227,7 +227,7 @@ def test_the_computer_object_works_in_the_oldest_python_that_has_it() -> None:
         "    importlib.import_module(item.name)\n"
         "import datetime\nzone = datetime.timezone(datetime.timedelta(hours=1))\n"
         "moment = datetime.datetime(2026, 3, 9, 12, tzinfo=zone)\n"
-        "print(sys.modules['oi_tui.computer.personal.calendars']._write_stamp(moment))"
+        "print(sys.modules['oi_tui.computer.personal.event_times'].write_stamp(moment))"
     )
     assert printed(oldest("3.9"), code) == "20260309T110000Z"
 

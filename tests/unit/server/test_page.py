@@ -559,6 +559,7 @@ def test_whoever_types_need_not_look_for_the_prompt(serve: Serve, browser: Brows
     browser.call("Input.insertText", text="Ada")
     browser.press_enter()
     browser.wait_for(f"{TEXT}.includes('Done.') && document.activeElement.id === 'words'")
+    browser.wait_for("!document.getElementById('send').hidden")
     browser.call("Input.insertText", text="Thanks")
     browser.press_enter()
     browser.wait_for(f"{TEXT}.includes('Fine.')")
