@@ -221,6 +221,11 @@ sort -T x a.csv
 uniq a.csv x
 uniq a*
 uniq -c a.csv x
+uniq - x
+sort a.csv | uniq -c - x
+grep - /etc/passwd
+grep -c - .env
+diff - a.csv b.txt
 tee x
 echo hi > x
 echo hi >> x
@@ -1080,6 +1085,14 @@ def test_ordinary_python_goes_on_after_earlier_code(before: list[str], now: str,
         (["import math\nmath.name = 1"], "print(1)"),
         (["import pandas as pd\npd.DataFrame.__len__ = print"], "print(1)"),
         (["x._foo()"], "print(1)"),
+        (["from pathlib import Path\nPath('a')"], "Out[1].replace('b')"),
+        (["from pathlib import Path\nPath('a')"], "_1.replace('b')"),
+        (["from pathlib import Path\nPath('a')"], "_oh[1].replace('b')"),
+        (["from pathlib import Path\nPath('a')"], "Out = 1\ndel Out\nOut[1].replace('b')"),
+        (["from pathlib import Path\nPath('a')", "x = list(Out.values())"], "x[0].replace('b')"),
+        (["import os\nos"], "[value.remove('x') for value in Out.values()]"),
+        (["import os\nos.remove"], "sorted(['x'], key=Out[1])"),
+        (["1"], "_dh[0].replace('b')"),
     ],
 )
 def test_what_earlier_python_may_have_changed_is_listed(before: list[str], now: str, folder: Path) -> None:

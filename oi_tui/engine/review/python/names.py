@@ -2,6 +2,7 @@
 
 import ast
 import builtins
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 
@@ -17,8 +18,8 @@ PLAIN, LOOSE, UNKNOWN, FUNCTION = "plain", "loose", "unknown", "function"
 MODULE, MEMBER, OTHER = "module ", "member ", "other "
 #: How a class of the code itself and an object of one begin; the names of members follow (see `classes`).
 CLASS, INSTANCE = "class ", "instance "
-#: Where Python keeps the values that were shown last, whatever these are.
-_LAST_VALUES = ("_", "__", "___")
+#: Where Python keeps the values that cells showed, whatever these are, and the folders it was in.
+_SHOWN_VALUES = re.compile(r"_{1,3}|_\d+|Out|_oh|_dh")
 
 
 def merge_values(first: str | None, second: str) -> str:
@@ -57,7 +58,7 @@ def find_least_known(kinds: Iterable[str]) -> str:
 
 def is_special(name: str) -> bool:
     """Whether Python itself may give the name a meaning that is not known to be harmless."""
-    if name in known.BUILTINS or name in _LAST_VALUES:
+    if name in known.BUILTINS or _SHOWN_VALUES.fullmatch(name):
         return False
     return hasattr(builtins, name) or (name.startswith("__") and name.endswith("__"))
 
@@ -131,7 +132,7 @@ class NameChecker(ABC):
     def _evaluate_name(self, name: str) -> str:
         """Evaluate a name."""
         kind = self._find_meaning(name)
-        if name in _LAST_VALUES:
+        if _SHOWN_VALUES.fullmatch(name):
             return UNKNOWN
         if not self._in_annotation and self._is_class(name):
             # Its methods could be called with anything in place of their object.

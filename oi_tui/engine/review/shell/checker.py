@@ -381,9 +381,7 @@ def _find_operands(known: _CommandOptions, words: list[ShellWord]) -> list[Shell
     rest = list(words)
     while rest:
         word = rest.pop(0)
-        if word.text == "-":
-            continue
-        if not word.text.startswith("-") or _is_text(known, operands):
+        if word.text == "-" or not word.text.startswith("-") or _is_text(known, operands):
             operands.append(word)
         elif word.text not in known.long:
             options = _read_options(known, word.text)
@@ -400,7 +398,8 @@ def _find_operands(known: _CommandOptions, words: list[ShellWord]) -> list[Shell
     if known.files >= 0 and (len(files) > known.files or patterns):
         return None
     unsafe = any(_PATTERN.match(pattern.text) for pattern in patterns)
-    return None if unsafe and not known.any_pattern else files
+    # "-" is counted with them, and is no file: it stands for what the command is given.
+    return None if unsafe and not known.any_pattern else [file for file in files if file.text != "-"]
 
 
 def _is_text(known: _CommandOptions, operands: list[ShellWord]) -> bool:
