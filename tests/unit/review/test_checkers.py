@@ -733,6 +733,8 @@ LISTED_PYTHON = [
     "type(open('a.csv', 'rb'))('canary', 'w')",
     "list(map(type(open('a.csv', 'rb')), ['canary'], ['w']))",
     "t = type(1)\nt('x')",
+    "list(map(llm, ['a']))",
+    "x = llm_map\nprint(sorted([1], key=x))",
     "class X(y.Y):\n    pass",
     "class X(metaclass=type):\n    pass",
     "@print\ndef f():\n    pass",

@@ -13,6 +13,8 @@ from oi_tui.engine.review.python.library_settings import PANDAS_DISPLAY
 
 #: The name of the computer object, which is there without an import.
 COMPUTER = "computer"
+#: Functions that are there without an import, and ask the model.
+MODEL_FUNCTIONS = ("llm", "llm_map")
 PLAIN, LOOSE, UNKNOWN, FUNCTION = "plain", "loose", "unknown", "function"
 #: How the name of a module or of a member of one begins: of a known module, and of any other.
 MODULE, MEMBER, OTHER = "module ", "member ", "other "
@@ -141,7 +143,7 @@ class NameChecker(ABC):
             return PLAIN if is_harmless(kind) else self._evaluate_value(kind, name)
         if name in known.CONSTANTS:
             return PLAIN
-        if is_special(name):
+        if is_special(name) or name in MODEL_FUNCTIONS:
             return self._note(name)
         if name == COMPUTER:
             # What is done with it is noted; a function that does so is not harmless later either.
