@@ -192,9 +192,10 @@ def test_a_page_that_begins_to_hang_after_it_was_checked_is_not_waited_for_witho
 ) -> None:
     monkeypatch.setattr(browser_module, "_ANSWER_SECONDS", 1.0)
     page.go_to_url(address + "endless")
+    until(lambda: not browser_module._is_answering(page.driver, 0.5), "the page to hang")
     with monkeypatch.context() as unchecked:
         unchecked.setattr(browser_module, "_is_answering", lambda *_: True)
-        problem = until(lambda: find_problem(page), "the page to hang")
+        problem = find_problem(page)
     assert "does not answer: a script on it may run without end" in problem
     page.go_to_url(address + "more")
     assert "Top" in page.read()
