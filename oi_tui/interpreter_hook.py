@@ -1,11 +1,12 @@
 """Lets all Python programs of an environment find oi-tui as `interpreter`, and has a command of that name.
 
-`python -m oi_tui.interpreter_hook install` does so, and `remove` takes it back.
+Type checkers find it as well. `python -m oi_tui.interpreter_hook install` does so, `remove` takes it back.
 """
 
 import argparse
 import importlib.util
 import shlex
+import shutil
 import sys
 import sysconfig
 from collections.abc import Sequence
@@ -14,6 +15,8 @@ from pathlib import Path
 from oi_tui.interpreter_module import InterpreterFinder
 
 _HOOK = "oi_tui_interpreter.pth"
+#: The name by which type checkers look for stubs of `interpreter`.
+_STUBS = "interpreter-stubs"
 _MARK = "# Written by python -m oi_tui.interpreter_hook, which also removes it."
 
 
@@ -22,14 +25,17 @@ def main(arguments: Sequence[str] | None = None) -> str:
     parser = argparse.ArgumentParser(prog="python -m oi_tui.interpreter_hook", allow_abbrev=False)
     parser.add_argument("action", choices=("install", "remove"))
     places = sysconfig.get_paths()
-    hook, command = Path(places["purelib"]) / _HOOK, Path(places["scripts"]) / "interpreter"
+    packages, command = Path(places["purelib"]), Path(places["scripts"]) / "interpreter"
+    hook, stubs = packages / _HOOK, packages / _STUBS
     if parser.parse_args(arguments).action == "remove":
         hook.unlink(missing_ok=True)
         if _is_ours(command):
             command.unlink()
-        return f"{hook} and the command `interpreter` are removed."
+        if _is_ours(stubs / "__init__.pyi"):
+            shutil.rmtree(stubs)
+        return f"{hook}, its stubs and the command `interpreter` are removed."
     hook.write_text("import oi_tui.interpreter_module\n", encoding="utf-8")
-    return f"{_describe(hook)}\n{_write_command(command)}"
+    return f"{_describe(hook)}\n{_write_stubs(stubs)}\n{_write_command(command)}"
 
 
 def _describe(hook: Path) -> str:
@@ -37,6 +43,17 @@ def _describe(hook: Path) -> str:
     if spec and not isinstance(spec.loader, InterpreterFinder):
         return f"{hook} is written, but `import interpreter` still finds {spec.origin}. Uninstall that first."
     return f"{hook} is written: `import interpreter` now finds oi-tui in this environment."
+
+
+def _write_stubs(folder: Path) -> str:
+    """Write what type checkers read, unless another package has that. Returns what was done."""
+    from oi_tui.api import stubs
+
+    if folder.exists() and not _is_ours(folder / "__init__.pyi"):
+        return f"{folder} belongs to another package and stays as it is."
+    shutil.rmtree(folder, ignore_errors=True)
+    stubs.write(folder, _MARK)
+    return f"{folder} is written: type checkers know `interpreter` by it."
 
 
 def _write_command(command: Path) -> str:
@@ -51,9 +68,9 @@ def _write_command(command: Path) -> str:
     return f"{command} is written: the command `interpreter` starts oi-tui."
 
 
-def _is_ours(command: Path) -> bool:
+def _is_ours(file: Path) -> bool:
     try:
-        return _MARK in command.read_text(encoding="utf-8")
+        return _MARK in file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         return False
 

@@ -22,7 +22,7 @@ class SkillActions:
             state = "" if skill.trusted else f" (not used; %skills trust {skill.name})"
             source = f" (from the package {skill.package})" if skill.package else ""
             lines.append(f"{skill.name}: {skill.description}{state}\n    {paths.shorten(skill.path)}{source}")
-        lines = lines or ["There are no skills."]
+        lines = [*(lines or ["There are no skills."]), *self._workspace.skills.list_problems()]
         hint = "%skills save NAME makes a skill from the code that ran here. Your own skills are in"
         self._ui.show_notice("\n".join([*lines, f"{hint} {paths.shorten(skills.find_folder())}."]))
 

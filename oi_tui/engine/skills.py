@@ -65,18 +65,31 @@ class SkillLibrary:
         self._trust = trust
 
     def list_all(self) -> list[Skill]:
-        """Return every skill, a person's own first. What cannot be read is left out."""
+        """Return every skill that can be read, a person's own first."""
+        return self._read_all()[0]
+
+    def list_problems(self) -> list[str]:
+        """Return why skills are left out, a sentence for each."""
+        return self._read_all()[1]
+
+    def _read_all(self) -> tuple[list[Skill], list[str]]:
+        """Read every skill. Returns the skills, and why others are left out."""
         trust = self._trust or Trust()
-        own = [_read(path, trusted=True) for path in _list_files(find_folder())]
+        own = _list_files(find_folder())
+        project = _list_files(self._cwd / _PROJECT)
         # A link could show the model what lies elsewhere.
-        inside = (path for path in _list_files(self._cwd / _PROJECT) if _is_inside(path, self._cwd))
-        theirs = [_read(path, trust) for path in inside]
-        packaged = (
-            _read(path, trust, package=name)
-            for name, place in list_package_folders()
-            for path in _list_files(place)
-        )
-        return [skill for skill in (*own, *theirs, *packaged) if skill]
+        inside = [path for path in project if _is_inside(path, self._cwd)]
+        problems = [_left_out(path, "it is a link") for path in project if path not in inside]
+        packaged = [(path, name) for name, place in list_package_folders() for path in _list_files(place)]
+        for files in (own, inside):
+            problems += (_left_out(path, f"a folder has more than {_MOST} skills") for path in files[_MOST:])
+        skills = []
+        for path, package in [*((path, "") for path in (*own[:_MOST], *inside[:_MOST])), *packaged]:
+            try:
+                skills.append(_read(path, trust, trusted=path in own, package=package))
+            except (OSError, ProfileError) as error:
+                problems.append(_left_out(path, explain(error)))
+        return skills, problems
 
     def find(self, name: str) -> Skill | None:
         """The skill of that name, or None; of several, the person's own."""
@@ -232,7 +245,7 @@ def _find_functions(code: str) -> dict[str, tuple[str, str]]:
 
 def _list_files(place: Path) -> list[Path]:
     try:
-        return sorted(path for path in place.glob(f"*/{_FILE}") if path.is_file())[:_MOST]
+        return sorted(path for path in place.glob(f"*/{_FILE}") if path.is_file())
     except OSError:
         return []
 
@@ -244,18 +257,23 @@ def _is_inside(path: Path, folder: Path) -> bool:
         return False
 
 
-def _read(
-    path: Path, trust: Trust | None = None, *, trusted: bool = False, package: str = ""
-) -> Skill | None:
-    try:
-        text = yaml_file.read_text(path)
-    except (OSError, ProfileError):
-        return None
+def explain(error: OSError | ProfileError) -> str:
+    """Say why a skill could not be read."""
+    return error.strerror or str(error) if isinstance(error, OSError) else error.problem
+
+
+def _left_out(path: Path, why: str) -> str:
+    return f"{one_line(paths.shorten(path), 200)} is left out: {why}"
+
+
+def _read(path: Path, trust: Trust, *, trusted: bool, package: str) -> Skill:
+    """Read a skill. Raises OSError or ProfileError."""
+    text = yaml_file.read_text(path)
     head, body = _split_header(text)
     first = next((line.strip("# ") for line in body.splitlines() if line.strip("# ")), "")
     name = one_line(head.get("name") or path.parent.name, 64)
     description = one_line(head.get("description") or first, _DESCRIPTION)
-    known = trusted or (trust is not None and trust.accepts(_make_preview(path, text)))
+    known = trusted or trust.accepts(_make_preview(path, text))
     return Skill(name, description, path, text, known, package)
 
 

@@ -12,13 +12,14 @@ import stat
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from oi_tui import paths
 from oi_tui.engine.open_interpreter import profiles
 from oi_tui.engine.open_interpreter.messages import convert_entry, is_odd, link_outputs, with_silent
-from oi_tui.engine.storage.records import JournalContents
+from oi_tui.engine.storage.records import JournalContents, make_title
 from oi_tui.engine.storage.store import Store
 from oi_tui.messages import Message
 from oi_tui.text import one_line
@@ -29,6 +30,15 @@ _WRITERS = 8
 #: Which files could not be read, by what they were then: they are offered again once they changed.
 _REFUSED = "not-imported"
 _BETWEEN = re.compile(r"[\s,]*")
+#: How the original ends the name of a file: with the time when its conversation began.
+_DATE = re.compile(r"(?:^|__)([A-Z][a-z]+)_(\d\d)_(\d{4})_(\d\d)-(\d\d)-(\d\d)$")
+#: The names of the months, which a program of another language must know in English.
+_MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
+#: A file that was written later than this many seconds after its date was copied, as a rule.
+_LONGEST = 24 * 3600
 #: What the original writes for the person when a piece of code is declined.
 _DECLINED = "I have declined to run this code."
 
@@ -118,8 +128,16 @@ def import_conversations(
             entries = read(path)
         except ValueError as error:
             return error
-        title = path.stem.partition("__")[0].replace("_", " ").strip()
-        store.add(entries.contents, id=file.id, title=title, cwd="", model="", updated=path.lstat().st_mtime)
+        created, updated = _find_times(path)
+        store.add(
+            entries.contents,
+            id=file.id,
+            title=_find_title(path) or _make_title(entries.contents),
+            cwd="",
+            model="",
+            created=created,
+            updated=updated,
+        )
         return entries.problems
 
     # Nearly all of the time goes into waiting until a conversation is on the disk.
@@ -141,6 +159,39 @@ def import_conversations(
             paths.make_private(store.folder)
             paths.replace_file(store.folder / _REFUSED, "".join(f"{mark}\n" for mark in sorted(refused)))
     return ImportReport(imported, known, tuple(problems))
+
+
+def _find_title(path: Path) -> str:
+    """Return the title in the name of a file; "" where the name is a date only, as in the first versions."""
+    title = "" if _DATE.match(path.stem) else path.stem.partition("__")[0]
+    return title.replace("_", " ").strip()
+
+
+def _make_title(contents: JournalContents) -> str:
+    return next((make_title(item) for item in contents.messages.values() if item.role == "user"), "")
+
+
+def _find_times(path: Path) -> tuple[float, float]:
+    """Return when a conversation began and when it was used last, in seconds.
+
+    The name of a file tells the former. Its own time is that of the last turn, unless the file was copied.
+    """
+    written = path.lstat().st_mtime
+    began = _read_date(path.stem)
+    if began is None:
+        return written, written
+    return began, written if began <= written <= began + _LONGEST else began
+
+
+def _read_date(name: str) -> float | None:
+    """Return the date at the end of a name, in seconds; None where there is none."""
+    if not (match := _DATE.search(name)) or match[1] not in _MONTHS:
+        return None
+    day, year, hour, minute, second = map(int, match.groups()[1:])
+    try:
+        return datetime(year, _MONTHS.index(match[1]) + 1, day, hour, minute, second).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 def _read_refused(store: Store) -> set[str]:

@@ -5,7 +5,7 @@ The old folders are only read.
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -129,11 +129,8 @@ def import_all(
             progressed,
         )
         lines.append(report.page.rstrip() or str(report))
-    if brought := sum(map(_import_skill, setup.skills)):
-        lines.append(f"{_count(brought, 'skill')} imported; %skills lists them.")
-    linked = sum(map(_try_link, setup.llamafiles))
-    if linked:
-        lines.append(f"{_count(linked, 'llamafile')} can be chosen with %model.")
+    lines += _import_skills(setup.skills)
+    lines += _link_llamafiles(setup.llamafiles)
     return Imported(imported, tuple(lines), default)
 
 
@@ -177,19 +174,30 @@ def _list_skills() -> Iterator[Path]:
                     yield path
 
 
-def _import_skill(path: Path) -> bool:
-    try:
-        return skills.import_skill(path) is not None
-    except (OSError, ProfileError):
-        return False
+def _import_skills(sources: Sequence[Path]) -> list[str]:
+    """Import skills. Returns what was done, and which ones could not be read, in lines."""
+    imported, problems = 0, []
+    for path in sources:
+        try:
+            imported += skills.import_skill(path) is not None
+        except (OSError, ProfileError) as error:
+            problems.append(f"The skill {one_line(path.name, 200)} was not imported: {skills.explain(error)}")
+    done = [f"{_count(imported, 'skill')} imported; %skills lists them."] if imported else []
+    return done + problems
 
 
-def _try_link(path: Path) -> bool:
-    try:
-        (paths.make_private(llamafile.find_folder()) / path.name).symlink_to(path)
-    except OSError:
-        return False
-    return True
+def _link_llamafiles(sources: Sequence[Path]) -> list[str]:
+    """Link models into our folder. Returns what was done, and which ones could not be linked, in lines."""
+    linked, problems = 0, []
+    for path in sources:
+        try:
+            (paths.make_private(llamafile.find_folder()) / path.name).symlink_to(path)
+        except OSError as error:
+            problems.append(f"{one_line(path.name, 200)} could not be linked: {error.strerror or error}")
+        else:
+            linked += 1
+    done = [f"{_count(linked, 'llamafile')} can be chosen with %model."] if linked else []
+    return done + problems
 
 
 def _count(number: int, thing: str) -> str:

@@ -80,7 +80,9 @@ def read_text(path: Path) -> str:
         if not stat.S_ISREG(status.st_mode):
             raise ProfileError("not a regular file", path=path)
         if status.st_size > MAX_BYTES:
-            raise ProfileError(f"too large for a profile ({status.st_size:,} bytes)", path=path)
+            raise ProfileError(
+                f"too large: {status.st_size:,} bytes, and the most is {MAX_BYTES:,}", path=path
+            )
         raw = os.read(descriptor, MAX_BYTES + 1)
     finally:
         os.close(descriptor)

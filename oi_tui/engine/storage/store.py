@@ -92,10 +92,12 @@ class Store:
         title: str,
         cwd: str,
         model: str,
+        created: float | None = None,
         updated: float | None = None,
     ) -> None:
         """Save a whole conversation that was read elsewhere. Raises OSError if it cannot be saved."""
-        header = {**make_header(id, cwd=cwd, model=model, title=title), "created": updated or time.time()}
+        header = make_header(id, cwd=cwd, model=model, title=title)
+        header["created"] = created or updated or header["created"]
         target = self._path(id)
         # Written completely or not at all: half of a copy would count as the conversation.
         paths.make_private(self.folder)

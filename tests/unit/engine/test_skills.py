@@ -118,9 +118,22 @@ def test_odd_files_are_read_as_far_as_they_go(text: str, name: str, description:
     assert (skill.name, skill.description) == (name, description)
 
 
-def test_what_cannot_be_read_is_left_out(tmp_path: Path) -> None:
-    of_project(tmp_path).write_bytes(b"\xff\xfe\x00")
-    assert SkillLibrary(tmp_path).list_all() == []
+def test_what_cannot_be_read_is_left_out_with_the_reason(tmp_path: Path) -> None:
+    path = of_project(tmp_path)
+    path.write_bytes(b"\xff\xfe\x00")
+    library = SkillLibrary(tmp_path)
+    assert library.list_all() == []
+    assert library.list_problems() == [f"{path} is left out: not UTF-8 text (byte 0xff); save it as UTF-8"]
+
+
+def test_more_skills_than_the_model_gets_are_named(tmp_path: Path) -> None:
+    for number in range(101):
+        of_project(tmp_path, f"skill-{number:03}")
+    library = SkillLibrary(tmp_path)
+    assert len(library.list_all()) == 100
+    assert library.list_problems() == [
+        f"{tmp_path}/.agents/skills/skill-100/SKILL.md is left out: a folder has more than 100 skills"
+    ]
 
 
 @pytest.mark.parametrize("linked", ["file", "folder", "all"])
@@ -133,7 +146,9 @@ def test_a_skill_that_is_a_link_to_elsewhere_is_left_out(linked: str, tmp_path: 
     link.parent.mkdir(parents=True)
     link.symlink_to(source)
     assert link.exists()
-    assert SkillLibrary(project).list_all() == []
+    library = SkillLibrary(project)
+    assert library.list_all() == []
+    assert library.list_problems() == [f"{place}/SKILL.md is left out: it is a link"]
 
 
 def test_what_ran_is_saved_as_a_skill() -> None:

@@ -3,6 +3,7 @@
 import json
 import os
 import time
+from datetime import datetime
 from pathlib import Path
 
 import platformdirs
@@ -53,6 +54,35 @@ def test_each_conversation_is_brought_in_once_with_its_title_and_time(store: Sto
     assert (again.imported, again.known) == (0, 1)
     (found,) = store.summaries()
     assert (found.title, found.updated, found.messages) == ("Plot the prices", 1_709_460_672, 9)
+
+
+@pytest.mark.parametrize(
+    ("name", "began", "used", "title"),
+    [
+        # Written in the hour after, as the original does; copied in 2025; without a time of its own.
+        ("Hi__March_03_2024_10-11-12", "2024-03-03 10:11:12", "2024-03-03 11:00:00", "Hi"),
+        ("Hi__March_01_2024_10-11-12", "2024-03-01 10:11:12", "2024-03-01 10:11:12", "Hi"),
+        ("Hi__April_03_2024_10-11-12", "2024-04-03 10:11:12", "2024-04-03 10:11:12", "Hi"),
+        # The first versions had no title in the name.
+        ("March_03_2024_10-11-12", "2024-03-03 10:11:12", "2024-03-03 11:00:00", "Plot the prices"),
+        # No dates: the time of the file counts.
+        ("Hi__March_33_2024_10-11-12", "2024-03-03 11:00:00", "2024-03-03 11:00:00", "Hi"),
+        ("Hi__Smarch_03_2024_10-11-12", "2024-03-03 11:00:00", "2024-03-03 11:00:00", "Hi"),
+        ("Hi__March_03_9999_99-11-12", "2024-03-03 11:00:00", "2024-03-03 11:00:00", "Hi"),
+    ],
+)
+def test_the_time_of_a_conversation_is_that_in_the_name_of_its_file(
+    store: Store, theirs: Path, name: str, began: str, used: str, title: str
+) -> None:
+    (path,) = theirs.iterdir()
+    written = datetime(2024, 3, 3, 11).timestamp()
+    path = path.rename(theirs / f"{name}.json")
+    os.utime(path, (written, written))
+    conversations.import_conversations(store, [theirs])
+    (found,) = store.summaries()
+    header = store.read_contents(found.id).header
+    times = [str(datetime.fromtimestamp(time)) for time in (header["created"], found.updated)]
+    assert (*times, found.title) == (began, used, title)
 
 
 def test_a_deleted_one_does_not_come_back(store: Store, theirs: Path) -> None:

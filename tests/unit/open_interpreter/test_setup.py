@@ -95,6 +95,24 @@ def test_everything_is_brought_in_once_and_nothing_of_theirs_changes(
     assert capsys.readouterr().out == "Nothing new was found in Open Interpreter's folders.\n"
 
 
+def test_what_could_not_be_brought_in_is_named_with_the_reason(
+    original: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    skills = original / "open-interpreter" / "skills"
+    (skills / "latin.py").write_bytes(b"def caf\xe9(): ...\n")
+
+    def refuse(path: Path, target: Path) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(Path, "symlink_to", refuse)
+    assert main.main(["--import"]) == 0
+    words = capsys.readouterr().out
+    assert "1 skill imported; %skills lists them." in words
+    why = "not UTF-8 text (byte 0xe9); save it as UTF-8"
+    assert f"The skill latin.py was not imported: {why}" in words
+    assert "tiny.llamafile could not be linked: Operation not permitted" in words
+
+
 def test_a_profile_that_is_not_brought_in_yet_is_named_with_the_way(
     original: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -6,6 +6,7 @@ import gc
 import importlib
 import io
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -19,7 +20,16 @@ from unittest import mock
 import pytest
 
 from oi_tui import OpenInterpreter, interpreter_hook, interpreter_module, paths
-from oi_tui.api import computer, llm_settings, notebook, original_modules, shared_model, turns
+from oi_tui.api import (
+    computer,
+    language_classes,
+    llm_settings,
+    notebook,
+    original_modules,
+    shared_model,
+    stubs,
+    turns,
+)
 from oi_tui.api import interpreter as api_interpreter
 from oi_tui.api.interpreter import TurnError
 from oi_tui.api.shared_model import POOL, ModelPool
@@ -1080,9 +1090,12 @@ def test_the_hook_for_old_scripts_is_written_and_removed(
 ) -> None:
     hook, command = tmp_path / "oi_tui_interpreter.pth", tmp_path / "interpreter"
     monkeypatch.setattr("sysconfig.get_paths", lambda: dict.fromkeys(("purelib", "scripts"), str(tmp_path)))
+    stub = tmp_path / "interpreter-stubs" / "__init__.pyi"
     for _ in range(2):
         words = interpreter_hook.main(["install"])
         assert str(hook) in words
+        assert f"{stub.parent} is written" in words
+        assert stub.exists()
         assert "the command `interpreter` starts oi-tui" in words
     assert hook.read_text() == "import oi_tui.interpreter_module\n"
     done = subprocess.run([command, "--version"], capture_output=True, text=True, timeout=60, check=True)
@@ -1090,15 +1103,78 @@ def test_the_hook_for_old_scripts_is_written_and_removed(
     interpreter_hook.main(["remove"])
     assert not hook.exists()
     assert not command.exists()
+    assert not stub.parent.exists()
 
 
-def test_the_command_of_another_program_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    command = tmp_path / "interpreter"
-    command.write_bytes(b"\xff another")
+def test_the_command_and_the_stubs_of_another_package_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command, stub = tmp_path / "interpreter", tmp_path / "interpreter-stubs" / "__init__.pyi"
+    stub.parent.mkdir()
+    for file in (command, stub):
+        file.write_bytes(b"\xff another")
     monkeypatch.setattr("sysconfig.get_paths", lambda: dict.fromkeys(("purelib", "scripts"), str(tmp_path)))
-    assert "is another program" in interpreter_hook.main(["install"])
+    words = interpreter_hook.main(["install"])
+    assert "is another program" in words
+    assert f"{stub.parent} belongs to another package" in words
     interpreter_hook.main(["remove"])
-    assert command.read_bytes() == b"\xff another"
+    assert command.read_bytes() == stub.read_bytes() == b"\xff another"
+
+
+def test_the_stubs_have_each_name_that_the_module_has(tmp_path: Path) -> None:
+    stubs.write(tmp_path, "# heading")
+    found = {}
+    for path in tmp_path.rglob("*.pyi"):
+        text = path.read_text()
+        assert text.startswith("# heading\n")
+        found[".".join(["interpreter", *path.relative_to(tmp_path).with_suffix("").parts])] = names = {}
+        exec(text.replace("...", "pass"), names)
+    root = found.pop("interpreter.__init__")
+    assert {"AsyncInterpreter", "BaseLanguage", "Interpreter", "OpenInterpreter", "interpreter"} <= set(root)
+    modules = {name: names for name, names in found.items() if not name.endswith("__init__")}
+    assert set(modules) == set(interpreter_module._MODULES)
+    for module, names in original_modules.NAMES.items():
+        for name, value in names.items():
+            if isinstance(value, str):
+                assert modules[module]["__annotations__"][name] is str
+            elif "languages" in module:
+                assert issubclass(modules[module][name], language_classes.BaseLanguage)
+            else:
+                assert modules[module][name] is value
+
+
+CHECKED = """
+from interpreter import OpenInterpreter, interpreter
+from interpreter.core.computer.computer import Computer
+from interpreter.core.computer.terminal.languages.python import Python
+import interpreter as module
+
+interpreter.computer.languages = [Python]
+messages: list[dict[str, object]] = interpreter.chat("Hello", display=False)
+computer: Computer = interpreter.computer
+module.chat("as in 0.1")
+interpreter.llm.model = 3  # wrong
+interpreter.auto_rum = True  # wrong
+"""
+
+
+@pytest.mark.slow
+def test_a_type_checker_knows_the_module_by_the_stubs(tmp_path: Path) -> None:
+    stubs.write(tmp_path / "stubs" / "interpreter", "# heading")
+    script = tmp_path / "script.py"
+    script.write_text(CHECKED)
+    command = [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", "--no-error-summary"]
+    done = subprocess.run(
+        [*command, "--config-file=", f"--cache-dir={tmp_path}/cache", script],
+        env={**os.environ, "MYPYPATH": str(tmp_path / "stubs")},
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
+    lines = [line.split(":")[1] for line in done.stdout.splitlines()]
+    wrong = [str(number) for number, line in enumerate(CHECKED.splitlines(), 1) if "# wrong" in line]
+    assert lines == wrong, done.stdout + done.stderr
 
 
 @pytest.mark.slow

@@ -24,7 +24,7 @@ BROKEN: dict[str, tuple[bytes, str]] = {
     "Latin-1": (b"a: 1\nllm.model: caf\xe9\n", "line 2: not UTF-8 text (byte 0xe9)"),
     "NUL": (b"llm.model: x\0y\n", "line 1: not readable as YAML: control characters"),
     "an escaped NUL": (b'llm.model: "x\\0y"\n', "line 1: llm.model: expected text, not a NUL character"),
-    "10 MB": (b"a: " + b"x" * 10_000_000, "too large for a profile (10,000,003 bytes)"),
+    "10 MB": (b"a: " + b"x" * 10_000_000, "too large: 10,000,003 bytes, and the most is 1,000,000"),
     "deep": (b"a: " + b"[" * 10_000, "line 1: too deeply nested"),
     "a program": (b"a: !!python/object/apply:os.system ['id']\n", "line 1: the tag"),
     "a tag": (b"llm.model: !mine x\n", "line 1: the tag !mine is not allowed"),
