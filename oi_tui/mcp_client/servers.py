@@ -49,6 +49,8 @@ class ServerStatus:
     #: Held by the attempt to connect that is in progress, and whether it was ended for a newer one.
     connecting: threading.Lock = field(default_factory=threading.Lock)
     gives_way: bool = False
+    #: Whether the person knows that it takes longer to start than a request waits.
+    is_late: bool = False
     #: The sign-in that it is used with, as it is kept; None without one.
     signed_in: Mapping[str, Any] | None = None
     #: Open while this program renews the sign-in, so that no other one does: a token may be taken once only.
@@ -132,7 +134,8 @@ class McpServers:
         self.start()
         limit = time.monotonic() + PATIENCE
         for status in self.status:
-            status.settled.wait(max(0.0, limit - time.monotonic()))
+            if not status.settled.wait(max(0.0, limit - time.monotonic())):
+                self._report_slow(status)
         # Providers refuse a name that comes twice.
         known = (tool for status in self.status for tool in status.tools)
         return _drop_duplicates(known, lambda tool: tool.function)[: definitions.MOST_TOOLS]
@@ -261,6 +264,16 @@ class McpServers:
     def _make_language(self, tool: McpTool, reached: str) -> Language:
         return make_language(tool, reached, self.call, self.answer)
 
+    def _report_slow(self, status: ServerStatus) -> None:
+        """Say once that a server is not ready for a request: the model does not know its tools."""
+        with self._lock:
+            is_new, status.is_late = not status.is_late, True
+        if is_new and not self._closed:
+            self._say(
+                f"The MCP server {status.server.name} is still starting. "
+                "The model gets its tools once it is ready."
+            )
+
     # -- connections -----------------------------------------------------------------------------
 
     def _make_ready(self, status: ServerStatus, stopped: threading.Event | None) -> None:
@@ -384,6 +397,7 @@ class McpServers:
             status.tools = tuple(_drop_duplicates(in_order, lambda tool: tool.language))
             status.notes = tuple(_describe_names(given, offered, read, status.tools))
             status.offered, status.used = offered, pinned
+            status.is_late = False
             status.state = "changed" if other else "ready"
             status.problem = ""
         if is_new and not quiet:

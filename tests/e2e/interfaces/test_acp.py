@@ -234,22 +234,28 @@ async def test_the_editor_brings_its_mcp_servers_and_is_asked_for_each_call(work
     )
     sse = schema.SseMcpServer(type="sse", name="x", url="http://127.0.0.1:1", headers=[])
     editor = Editor()
-    add = Call(json.dumps({"a": 1}), name="mcp__my-tools__add")
-    with ModelServer(spoken(add), spoken(Say("Done."))) as server:
+    name = "mcp__my-tools__add"
+    with ModelServer(spoken(Say("Nothing yet."))) as server:
         async with agent(editor, server) as (connection, _):
             cwd = str(workplace)
             with pytest.raises(acp.RequestError, match="type sse are not supported"):
                 await connection.new_session(cwd=cwd, mcp_servers=[sse])
             session = (await connection.new_session(cwd=cwd, mcp_servers=[tools])).session_id
+
+            def list_offered() -> dict[str, Any]:
+                return {tool["function"]["name"]: tool["function"] for tool in server.requests[-1]["tools"]}
+
+            # On a busy machine, a server takes longer to start than a request waits for it.
+            await connection.prompt(session_id=session, prompt=words("ready?"))
+            while name not in list_offered():
+                await connection.prompt(session_id=session, prompt=words("ready?"))
+            assert list_offered()[name]["description"] == "Adds it's numbers."
+            server.answer(spoken(Call(json.dumps({"a": 1}), name=name)), spoken(Say("Done.")))
             await connection.prompt(session_id=session, prompt=words("add"))
             (question,) = editor.questions
             assert question.title == 'mcp:my-tools.add: { "a": 1 }'
             ends = [u for u in editor.updates if getattr(u, "status", None) == "completed"]
             assert '"sum": 2' in ends[-1].raw_output["output"]
-            offered = {
-                request["function"]["name"]: request["function"] for request in server.requests[0]["tools"]
-            }
-            assert offered["mcp__my-tools__add"]["description"] == "Adds it's numbers."
 
 
 async def test_a_cancel_ends_an_open_question_at_once(workplace: Path) -> None:

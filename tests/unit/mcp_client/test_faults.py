@@ -147,6 +147,12 @@ def test_a_server_that_never_answers_holds_nothing_up(
     events = work(workspace)
     assert isinstance(events[-1], TurnEnded)
     assert events[-1].outcome == ("interrupted" if step == "tools/call" else "done")
+    if step != "tools/call":
+        events += work(workspace)
+        events += workspace.session.report_losses()
+    late = "The MCP server t is still starting. The model gets its tools once it is ready."
+    told = [event for event in events if isinstance(event, Noticed) and event.text == late]
+    assert len(told) == (0 if step == "tools/call" else 1)
 
 
 def test_a_server_that_will_not_end_is_ended(open_workspace: Open) -> None:
