@@ -85,7 +85,7 @@ def describe_question(question: ApprovalQuestion) -> dict[str, Any]:
         "program": question.program,
         "folder": question.folder,
         "answers": ["run", "edit", "reject", *(["always"] if question.offers else [])],
-        "always": [one_line(offer.words, 200) for offer in question.offers],
+        "always": [one_line(offer.offer, 200) for offer in question.offers],
     }
 
 

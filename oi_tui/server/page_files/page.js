@@ -429,6 +429,7 @@ function openQuestion(asked) {
   byId("reading").replaceChildren(...lines(asked.code, asked.language));
   byId("reason").hidden = true;
   byId("reason").value = "";
+  setOffers(asked.always);
   setEditing(false);
   const cell = shown.get(asked.message_id);
   if (cell) draw(cell);
@@ -494,7 +495,31 @@ byId("edit").onclick = () => {
   }
 };
 
+byId("always").onclick = () => showOffers(byId("offers").hidden);
+
+// What may run without a question from now on, if this code runs; the server numbers its offers from 1.
+function setOffers(offers) {
+  const heading = document.createElement("p");
+  [heading.id, heading.textContent] = ["granting", "Run this, and from now on run without a question:"];
+  byId("offers").replaceChildren(heading, ...offers.map((text, position) => {
+    const button = document.createElement("button");
+    [button.type, button.textContent] = ["button", text];
+    button.onclick = () => answer("always", { grant: position + 1 });
+    return button;
+  }));
+  showOffers(false);
+}
+
+function showOffers(shown) {
+  byId("offers").hidden = !shown;
+  byId("always").setAttribute("aria-expanded", String(shown));
+  if (shown) byId("offers").querySelector("button").focus();
+}
+
 function setEditing(editing) {
+  // A permission is for code as it was written.
+  byId("always").hidden = editing || !question.always.length;
+  if (editing) showOffers(false);
   byId("code").readOnly = !editing;
   byId("code").hidden = !editing;
   byId("reading").hidden = editing;

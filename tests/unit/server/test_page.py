@@ -73,6 +73,37 @@ def test_the_main_job_ask_edit_run_and_reject(serve: Serve, browser: Browser) ->
     assert "rejected: Not that" in browser.value(TEXT)
 
 
+def test_what_may_run_without_a_question_is_chosen_where_the_server_allows_it(
+    serve: Serve, browser: Browser
+) -> None:
+    running = serve([call("print(1)")], [call("print(2)")], [Text("All done.")], allow_settings=True)
+    opened(browser, running)
+    say(browser, "Hello")
+    browser.wait_for(f"{QUESTION} && !document.getElementById('run').disabled")
+    browser.click("#edit")
+    assert browser.value("document.getElementById('always').hidden")
+    browser.click("#edit")
+    browser.click("#always")
+    offers = browser.value("document.getElementById('offers').innerText")
+    assert offers.startswith("Run this, and from now on run without a question:")
+    assert "all python, whatever it does: delete, send, install" in offers
+    assert browser.value("document.activeElement.textContent") == "exactly this code again"
+    assert running.computer.ran == []
+    browser.click("#offers button:last-child")
+    browser.wait_for(f"{TEXT}.includes('All done.') && {STATE} === 'ready'")
+    assert running.computer.ran == [("python", "print(1)"), ("python", "print(2)")]
+
+
+def test_nothing_can_be_allowed_for_later_where_the_server_does_not_allow_it(
+    serve: Serve, browser: Browser
+) -> None:
+    running = serve([call("print(1)")])
+    opened(browser, running)
+    say(browser, "Hello")
+    browser.wait_for(f"{QUESTION} && !document.getElementById('run').disabled")
+    assert browser.value("document.getElementById('always').hidden")
+
+
 def test_of_long_output_the_newest_part_is_shown_while_a_program_prints(
     serve: Serve, browser: Browser
 ) -> None:
