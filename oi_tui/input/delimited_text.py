@@ -5,17 +5,24 @@ import io
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import IO, Any
 
 from oi_tui.input.table_records import NUMBER, YEAR, TableRecords, find_header
 from oi_tui.input.text_encoding import detect_encoding, restore_letters
+from oi_tui.runtimes.tables import TableError
 
 _SAMPLE_BYTES, _SAMPLE_LINES = 64 * 1024, 200
 #: Where lines are very long: the most bytes of the sample, the lines that are enough, the most cells.
 _WIDE_BYTES, _WIDE_LINES, _SAMPLE_CELLS = 4 * 1024 * 1024, 5, 500_000
 _DELIMITERS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
+_SPACE = " "
+#: The share of the lines of a text that have as many cells as most, where it is a table.
+_TABLE_SHARE = 0.8
+_NAMES = {**_DELIMITERS, _SPACE: "spaces"}
+#: Endings of files that hold tables and other texts.
+_OPEN_ENDINGS = (".txt", ".dat", ".data")
 #: No text has this character: the file has one column.
 _NONE = "\x1f"
 _DECIMAL_COMMA = re.compile(r"[+-]?\d[\d \u00a0\u202f]*,\d+$")
@@ -45,8 +52,11 @@ class _Form:
         )
 
 
-def read(ending: str, opener: Callable[[], IO[bytes]]) -> TableRecords:
-    """Find out how the file is written, and begin to read it."""
+def read(ending: str, name: str, opener: Callable[[], IO[bytes]]) -> TableRecords:
+    """Find out how the file is written, and begin to read it.
+
+    Raises TableError for a text without columns, whose name does not say that it is a table.
+    """
     csv.field_size_limit(_LIMIT)
     with opener() as file:
         sample = _read_sample(file)
@@ -60,12 +70,16 @@ def read(ending: str, opener: Callable[[], IO[bytes]]) -> TableRecords:
     lines = lines[1 if given else 0 :][:_SAMPLE_LINES]
     remarks = _count_remarks(lines)
     lines = lines[remarks:]
-    form = _detect_form(lines, given.group(1) if given else "", tabs=ending != ".csv")
+    form = _detect_form(lines, given.group(1) if given else "", tabs=ending in (".tsv", ".tab"))
+    if ending in _OPEN_ENDINGS:
+        form = _read_as_text(name, lines, form)
     notes = [] if encoding.startswith("utf-8") else [encoding.upper()]
     source = _read_lines(lambda: io.TextIOWrapper(opener(), encoding, "surrogateescape", newline=""), notes)
     if given:
         next(source, None)
     last_remark = list(islice(source, remarks))[-1:]
+    if form.delimiter == _SPACE:
+        source = map(_space, source)
     rows = _read_rows(source, form, notes)
     first = list(islice(rows, 1))
     first += islice(rows, min(_SAMPLE_LINES, _SAMPLE_CELLS // max(1, *map(len, first), 1)))
@@ -81,9 +95,9 @@ def read(ending: str, opener: Callable[[], IO[bytes]]) -> TableRecords:
     names, body = _split(first, at, width)
     if at:
         notes.append(f"{at} line{'s' * (at != 1)} above the names left out")
-    kind = ending[1:].upper()
-    if form.delimiter not in (",", _NONE) and ending == ".csv":
-        kind += f" with {_DELIMITERS.get(form.delimiter, repr(form.delimiter))}"
+    kind = "Text" if ending in _OPEN_ENDINGS else ending[1:].upper()
+    if form.delimiter not in (",", _NONE) and ending in (".csv", *_OPEN_ENDINGS):
+        kind += f" with {_NAMES.get(form.delimiter, repr(form.delimiter))}"
     comma = form.delimiter != "," and _has_decimal_commas(body, certain=form.delimiter == ";")
     return TableRecords(kind, names, chain(body, rows), comma=comma, notes=notes)
 
@@ -189,6 +203,37 @@ def _detect_delimiter(lines: list[str], *, tabs: bool) -> str:
         found = max(_DELIMITERS, key=lines[0].count)
         return found if lines[0].count(found) else _NONE
     return best
+
+
+def _read_as_text(name: str, lines: list[str], form: _Form) -> _Form:
+    """The form of a text whose name does not say that it is a table. Raises TableError for other texts."""
+    spaced = replace(form, delimiter=_SPACE, spaces=True)
+    share = _count_share(lines, form)
+    # Where columns are aligned, there are several spaces in a row.
+    aligned = all("  " in line for line in lines if line.strip())
+    if _count_share(list(map(_space, lines)), spaced) == 1 and (aligned or share < 1):
+        return spaced
+    if share >= _TABLE_SHARE or _is_numbers(lines):
+        return form
+    raise TableError(f"{name} is not a table: its lines have no columns. If they do, copy it to NAME.csv.")
+
+
+def _space(line: str) -> str:
+    """The line with spaces only between its cells."""
+    return line.strip().replace("\t", _SPACE) + "\n"
+
+
+def _count_share(lines: list[str], form: _Form) -> float:
+    """The share of the lines that have the usual number of cells; 0 for one cell, or one line."""
+    widths = Counter(len(row) for row in form.reader(lines) if row)
+    (width, many), *_ = widths.most_common(1) or [(0, 0)]
+    return many / widths.total() if width > 1 and widths.total() > 1 else 0.0
+
+
+def _is_numbers(lines: list[str]) -> bool:
+    """Whether there is a column of numbers, of which the first may be its name."""
+    cells = [line.strip() for line in lines if line.strip()]
+    return len(cells) > 1 and all(NUMBER.match(cell) for cell in cells[1:])
 
 
 class _OpenQuoteError(Exception):

@@ -37,6 +37,7 @@ _DATABASES = (".sqlite", ".sqlite3", ".db")
 #: The endings of files that open as tables.
 ENDINGS = (*table_readers.ENDINGS, *_DATABASES)
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$")
+_INFINITE = re.compile(r"[+-]?inf(inity)?$", re.IGNORECASE)
 _INTEGER = re.compile(r"[+-]?\d+$")
 #: What may stand between the thousands beside a comma or a point: spaces, also narrow ones, and apostrophes.
 _GAPS = " \u00a0\u202f'\u2019"
@@ -69,6 +70,8 @@ _COLUMN_KINDS = {
 #: The most columns that a table of SQLite takes by default, and the most tables that it joins. Wider files
 #: are kept in several tables, of which each has all rows.
 _PART, _PARTS = 2000, 64
+#: How SQLite is told the largest number there is.
+_INFINITY = "9e999"
 _LONGEST, _BINS = 200, 10
 #: The most rows, and the most cells, that are copied at once.
 _BATCH, _BATCH_CELLS = 1000, 500_000
@@ -88,6 +91,8 @@ def is_table_file(name: str) -> bool:
 def explain_no_table(path: Path) -> str | None:
     """Return why a file cannot be opened as a table, as far as that is seen without reading it."""
     if not is_table_file(path.name):
+        if is_file(path) and (advice := table_readers.explain_ending(path.name)):
+            return f"{path.name} cannot be opened as a table. {advice}"
         endings = ", ".join(ENDINGS)
         return (
             f"{path.name} cannot be opened as a table. Files that end in {endings} can"
@@ -267,9 +272,9 @@ class TableFile:
             shown, numeric = kind or "empty", kind in _NUMERIC
             if at < len(records.types):
                 shown, numeric = records.types[at]
-            if kind in ("grouped", "comma"):
+            if kind in ("infinite", "grouped", "comma"):
                 self._written[self._names[at]] = kind
-                shown = "float"
+                shown = shown if at < len(records.types) else "float"
             columns.append(Column(name or f"column {at + 1}", shown, numeric))
         self._shape = tuple(columns)
 
@@ -386,12 +391,18 @@ class TableFile:
         if number is None or (sign in ("=", "!=") and not self._shape[at].numeric):
             return f" WHERE {name} IS NOT NULL AND {name} {sign} ?", [value], (at,)
         # Of a column with texts among its numbers, only the numbers are compared.
-        is_number = f"({name} GLOB '[0-9]*' OR {name} GLOB '[-+.0-9]*[0-9]*')"
-        return f" WHERE {is_number} AND {self._build_number(name)} {sign} ?", [number], (at,)
+        is_number = f"{name} GLOB '[0-9]*' OR {name} GLOB '[-+.0-9]*[0-9]*'"
+        if self._written.get(self._names[at]) == "infinite":
+            is_number += f" OR abs({self._build_number(name)}) = {_INFINITY}"
+        return f" WHERE ({is_number}) AND {self._build_number(name)} {sign} ?", [number], (at,)
 
     def _build_number(self, name: str) -> str:
         """What reads the number in a column."""
         written = self._written.get(name.strip('"'))
+        if written == "infinite":
+            signed = f"trim({name}) LIKE '{{}}inf%' THEN {{}}{_INFINITY}"
+            whens = " ".join(f"WHEN {signed.format(sign, sign.strip('+'))}" for sign in ("", "+", "-"))
+            return f"CASE {whens} ELSE CAST({name} AS REAL) END"
         if written not in ("grouped", "comma"):
             return f"CAST({name} AS REAL)"
         digits = name
@@ -465,14 +476,21 @@ class TableFile:
             f"SELECT {number} FROM {table} WHERE {name} IS NOT NULL ORDER BY 1 LIMIT 1 OFFSET ?", [there // 2]
         )[0][0]
         named = (("min", low), ("median", middle), ("mean", mean), ("max", high))
-        facts += [(label, f"{value:.7g}") for label, value in named]
+        # The mean of both infinities is none.
+        facts += [(label, f"{value:.7g}") for label, value in named if value is not None]
+        finite = f"{name} IS NOT NULL"
+        if math.isinf(low) or math.isinf(high):
+            finite += f" AND abs({number}) < {_INFINITY}"
+            ((low, high),) = self._ask(f"SELECT min({number}), max({number}) FROM {table} WHERE {finite}")
+            if low is None:
+                return Statistics(tuple(facts))
         width = (high - low) / _BINS or 1.0
         if not math.isfinite(width):
             return Statistics(tuple(facts))
         counted = dict(
             self._ask(
                 f"SELECT min(CAST(({number} - ?) / ? AS INTEGER), {_BINS - 1}), count(*) FROM {table} "
-                f"WHERE {name} IS NOT NULL GROUP BY 1",
+                f"WHERE {finite} GROUP BY 1",
                 [low, width],
             )
         )
@@ -510,7 +528,7 @@ def _learn(column: Sequence[object], kind: str, *, comma: bool) -> tuple[Sequenc
 
 
 #: The kinds of columns that hold numbers, the narrower before the wider.
-_NUMERIC = ("int", "float", "grouped", "comma")
+_NUMERIC = ("int", "float", "infinite", "grouped", "comma")
 
 
 def _merge(kind: str, found: str) -> str:
@@ -518,6 +536,8 @@ def _merge(kind: str, found: str) -> str:
     if not kind or kind == found:
         return found
     if kind in _NUMERIC and found in _NUMERIC:
+        if {kind, found} in ({"infinite", "grouped"}, {"infinite", "comma"}):
+            return "text"
         return max(kind, found, key=_NUMERIC.index)
     return "text"
 
@@ -533,6 +553,8 @@ def _detect_kind(text: str, *, comma: bool) -> str:
         return "float"
     if _GROUPED.match(text):
         return "grouped"
+    if _INFINITE.match(text):
+        return "infinite"
     if text in _BOOLEANS:
         return "bool"
     return "date" if _DATE.match(text) else "text"

@@ -5,11 +5,13 @@ import gzip
 import io
 import json
 import lzma
+import re
 import subprocess
 import sys
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any
@@ -27,9 +29,14 @@ ENDINGS = {
     ".csv": "",
     ".tsv": "",
     ".tab": "",
+    ".psv": "",
+    ".txt": "",
+    ".dat": "",
+    ".data": "",
     ".jsonl": "",
     ".ndjson": "",
     ".json": "",
+    ".geojson": "",
     ".parquet": "pyarrow",
     ".feather": "pyarrow",
     ".arrow": "pyarrow",
@@ -38,6 +45,44 @@ ENDINGS = {
 }
 #: Endings behind that of a text file, such as prices.csv.gz, which is unpacked while it is read.
 PACKED = (".gz", ".bz2", ".xz", ".zip")
+_DELIMITED = (".csv", ".tsv", ".tab", ".psv", ".txt", ".dat", ".data")
+#: Files that no reader here opens, and what opens them in code.
+_IN_CODE = {
+    ".xls": "pandas.read_excel",
+    ".xlsb": "pandas.read_excel",
+    ".ods": "pandas.read_excel",
+    ".dta": "pandas.read_stata",
+    ".sav": "pandas.read_spss",
+    ".sas7bdat": "pandas.read_sas",
+    ".xpt": "pandas.read_sas",
+    ".orc": "pandas.read_orc",
+    ".h5": "pandas.read_hdf",
+    ".hdf5": "pandas.read_hdf",
+    ".pkl": "pandas.read_pickle",
+    ".pickle": "pandas.read_pickle",
+    ".xml": "pandas.read_xml",
+    ".html": "pandas.read_html",
+    ".npy": "numpy.load",
+    ".npz": "numpy.load",
+    ".mat": "scipy.io.loadmat",
+    ".nc": "xarray.open_dataset",
+    ".shp": "geopandas.read_file",
+    ".gpkg": "geopandas.read_file",
+    ".rds": "readRDS of R",
+    ".rdata": "load of R",
+    ".duckdb": "ATTACH in a cell of SQL",
+}
+#: How packed files begin, whatever their names are, and what unpacks them.
+_UNPACKERS: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}
+#: How files of other kinds begin, and the ending with which they open.
+_OTHER_KINDS = {
+    b"PAR1": ("a Parquet file", ".parquet"),
+    b"ARROW1": ("an Arrow file", ".arrow"),
+    b"PK\x03\x04": ("a zip archive or a workbook", ".zip or .xlsx"),
+    b"SQLite format 3\x00": ("a database of SQLite", ".sqlite"),
+}
+#: Control characters that texts do not have; a few may be damage.
+_CONTROLS = re.compile("[\x02-\x06\x0e-\x19\x1c]")
 #: How many rows are looked at to find out where the table begins.
 _SAMPLE = 200
 #: How many bytes are looked at to find out in which encoding JSON is written.
@@ -45,73 +90,134 @@ _SAMPLE_BYTES = 64 * 1024
 _NO_RECORD = "each record must be a JSON object"
 
 
+@dataclass(frozen=True)
+class _Source:
+    """A text file, or one in an archive: its name, and what opens it, unpacked."""
+
+    name: str
+    open: Callable[[], IO[bytes]]
+
+
 def find_ending(name: str) -> str:
-    """The ending that says what a file holds: .csv for prices.csv.gz; "" for no table."""
+    """The ending that says what a file holds: .csv for prices.csv.gz; .zip where only its files say it.
+
+    "" for no table.
+    """
     path = Path(name.lower())
-    if path.suffix in PACKED:
-        path = Path(path.stem)
-        return path.suffix if ENDINGS.get(path.suffix) == "" else ""
-    return path.suffix if path.suffix in ENDINGS else ""
+    if path.suffix not in PACKED:
+        return path.suffix if path.suffix in ENDINGS else ""
+    ending = Path(path.stem).suffix
+    if ENDINGS.get(ending) == "":
+        return ending
+    return ".zip" if path.suffix == ".zip" else ""
+
+
+def explain_ending(name: str) -> str:
+    """Return what opens a file that no reader here opens; "" where that is not known."""
+    opener = _IN_CODE.get(Path(name.lower()).suffix)
+    return f"Read it with code ({opener}), and open the data frame." if opener else ""
 
 
 def read(path: Path, table: str, pythons: Sequence[str] = ()) -> TableRecords:
-    """Begin to read a file; of a workbook, the sheet `table`. Raises TableError, OSError and ValueError.
+    """Begin to read a file; of a workbook or an archive, the `table`.
+
+    Raises TableError, OSError and ValueError.
 
     `pythons` are interpreters that may have the libraries for Parquet and Excel if ours has not.
     """
     ending = find_ending(path.name)
-    if ENDINGS[ending]:
+    if ENDINGS.get(ending):
         return _read_with_library(path, table, pythons)
-    if ending in (".csv", ".tsv", ".tab"):
-        return delimited_text.read(ending, lambda: open_bytes(path))
-    return _READERS[ending](path, table)
+    if path.suffix.lower() == ".zip":
+        return _read_archive(path, table, ending)
+    return _read_text(ending, _Source(path.name, lambda: _open_unpacked(path)))
 
 
-def open_bytes(path: Path) -> IO[bytes]:
-    """Open a file, unpacked."""
-    packed = path.suffix.lower()
-    if packed == ".zip":
-        return _open_zip(path)
-    opener: Any = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}.get(packed, open)
+def _read_text(ending: str, source: _Source) -> TableRecords:
+    with source.open() as file:
+        _check_text(source.name, file.read(_SAMPLE_BYTES))
+    if ending in _DELIMITED:
+        return delimited_text.read(ending, source.name, source.open)
+    return _READERS[ending](source)
+
+
+def _open_unpacked(path: Path) -> IO[bytes]:
+    with path.open("rb") as file:
+        start = file.read(6)
+    opener: Any = next((opener for mark, opener in _UNPACKERS.items() if start.startswith(mark)), open)
     opened: IO[bytes] = opener(path, "rb")
     return opened
 
 
-def _open_zip(path: Path) -> IO[bytes]:
+def _check_text(name: str, sample: bytes) -> None:
+    """Raise TableError where a file is none of text, whatever its name says."""
+    for mark, (kind, ending) in _OTHER_KINDS.items():
+        if sample.startswith(mark):
+            raise TableError(f"{name} is {kind}, not text. Give it a name that ends in {ending}.")
+    encoding = detect_encoding(sample)
+    text = sample.decode(encoding, "replace")
+    controls = len(_CONTROLS.findall(text))
+    if controls >= 10 and controls * 40 > len(text):
+        raise TableError(f"{name} is not a table: it holds no text.")
+
+
+def _read_archive(path: Path, table: str, ending: str) -> TableRecords:
+    """Read the one table in an archive, or the one that is named: the path of a text file in it."""
     archive = zipfile.ZipFile(path)
-    names = [entry.filename for entry in archive.infolist() if not entry.is_dir()]
-    names = [name for name in names if not name.startswith("__MACOSX/")]
-    if len(names) != 1:
-        raise TableError(f"{path.name} holds {len(names):,} files, not one; unpack it first.")
-    return archive.open(names[0])
+    files = [entry.filename for entry in archive.infolist() if not entry.is_dir()]
+    files = [name for name in files if not name.startswith("__MACOSX/")]
+    tables = [name for name in files if ENDINGS.get(find_ending(name)) == "" and not _is_packed(name)]
+    # What comes with data as .txt is mostly an explanation of them.
+    tables = [name for name in tables if not name.lower().endswith(".txt")] or tables
+    if not tables and len(files) == 1 and ending != ".zip":
+        # Only the name of the archive says what its file is.
+        tables = files
+    if not tables:
+        raise TableError(
+            f"{path.name} holds no text file that opens as a table. Unpack it, and open its files."
+        )
+    if table and table not in tables:
+        raise TableError(f"{path.name} has no table {table}; it has {', '.join(tables)}.")
+    shown = table or tables[0]
+    records = _read_text(
+        ending if find_ending(shown) == "" else find_ending(shown),
+        _Source(shown, lambda: archive.open(shown)),
+    )
+    if len(tables) > 1:
+        records.tables, records.table = tuple(tables), shown
+    return records
+
+
+def _is_packed(name: str) -> bool:
+    return name.lower().endswith(PACKED)
 
 
 # -- JSON
 
 
-def _open_text(path: Path) -> IO[str]:
-    with open_bytes(path) as file:
+def _open_text(source: _Source) -> IO[str]:
+    with source.open() as file:
         encoding = detect_encoding(file.read(_SAMPLE_BYTES))
     if encoding == "utf-8":
         # Single bytes may be letters of Windows-1252.
-        return io.TextIOWrapper(open_bytes(path), encoding="utf-8-sig", errors="surrogateescape")
-    return io.TextIOWrapper(open_bytes(path), encoding=encoding)
+        return io.TextIOWrapper(source.open(), encoding="utf-8-sig", errors="surrogateescape")
+    return io.TextIOWrapper(source.open(), encoding=encoding)
 
 
-def _read_json_lines(path: Path, _: str) -> TableRecords:
+def _read_json_lines(source: _Source) -> TableRecords:
     names: dict[str, None] = {}
     notes: list[str] = []
-    rows = _read_json_rows(path, names, notes)
+    rows = _read_json_rows(source, names, notes)
     first = list(islice(rows, 1000))
     return _as_records("JSON lines", names, first, rows, notes)
 
 
-def _read_json_rows(path: Path, names: dict[str, None], notes: list[str]) -> Iterator[list[object]]:
+def _read_json_rows(source: _Source, names: dict[str, None], notes: list[str]) -> Iterator[list[object]]:
     broken = 0
-    with _open_text(path) as file:
+    with _open_text(source) as file:
         for number, line in enumerate(file, 1):
             if broken:
-                raise TableError(f"{path.name}, line {broken}: {_NO_RECORD}.")
+                raise TableError(f"{source.name}, line {broken}: {_NO_RECORD}.")
             if not line.strip():
                 continue
             try:
@@ -121,23 +227,23 @@ def _read_json_rows(path: Path, names: dict[str, None], notes: list[str]) -> Ite
                 broken = number
                 continue
             if not isinstance(record, dict):
-                raise TableError(f"{path.name}, line {number}: {_NO_RECORD}.")
+                raise TableError(f"{source.name}, line {number}: {_NO_RECORD}.")
             yield _order_values(record, names)
     if broken == 1:
-        raise TableError(f"{path.name}, line 1: {_NO_RECORD}.")
+        raise TableError(f"{source.name}, line 1: {_NO_RECORD}.")
     if broken:
         notes.append("the last line is cut off")
 
 
-def _read_json(path: Path, table: str) -> TableRecords:
+def _read_json(source: _Source) -> TableRecords:
     try:
-        with _open_text(path) as file:
+        with _open_text(source) as file:
             found = json.loads(restore_letters(file.read()))
     except json.JSONDecodeError as error:
         # Behind a first value there is another: JSON lines are often called .json, too.
         if error.msg != "Extra data":
             raise
-        return _read_json_lines(path, table)
+        return _read_json_lines(source)
     if (frame := _read_frame(found)) is not None:
         return frame
     records = _list_in(found)
@@ -146,16 +252,27 @@ def _read_json(path: Path, table: str) -> TableRecords:
         rows: Iterable[Sequence[object]] = zip(*columns, strict=True)
         return TableRecords("JSON", list(records), rows)
     if records is None:
-        raise TableError(f"{path.name} is not a table: it holds no list of objects.")
+        raise TableError(f"{source.name} is not a table: it holds no list of objects.")
     if all(isinstance(row, list) for row in records):
         width = max(map(len, records), default=0)
         header = records[0] if records and all(isinstance(name, str) for name in records[0]) else None
         names = list(header) if header else [""] * width
         return TableRecords("JSON", names, records[1:] if header else records)
     if not all(isinstance(record, dict) for record in records):
-        raise TableError(f"{path.name} is not a table: {_NO_RECORD}.")
+        raise TableError(f"{source.name} is not a table: {_NO_RECORD}.")
     keys: dict[str, None] = {}
+    if all(record.get("type") == "Feature" and "geometry" in record for record in records):
+        features = [_order_values(_flatten_feature(record), keys) for record in records]
+        return _as_records("GeoJSON", keys, features, (), [])
     return _as_records("JSON", keys, [_order_values(record, keys) for record in records], (), [])
+
+
+def _flatten_feature(feature: dict[str, Any]) -> dict[str, object]:
+    """The properties of a feature of GeoJSON as columns, between its id and its geometry."""
+    columns = {"id": feature["id"]} if "id" in feature else {}
+    properties = feature.get("properties")
+    columns |= properties if isinstance(properties, dict) else {}
+    return {**columns, "geometry": feature["geometry"]}
 
 
 def _read_frame(found: Any) -> TableRecords | None:
@@ -347,8 +464,9 @@ def _drop_end(rows: Iterable[Sequence[object]]) -> Iterator[list[object]]:
         yield cells
 
 
-_READERS: dict[str, Callable[[Path, str], TableRecords]] = {
+_READERS: dict[str, Callable[[_Source], TableRecords]] = {
     ".jsonl": _read_json_lines,
     ".ndjson": _read_json_lines,
     ".json": _read_json,
+    ".geojson": _read_json,
 }

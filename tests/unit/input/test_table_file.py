@@ -388,6 +388,78 @@ def test_packed_files_are_read(tmp_path: Path, opened: Callable[..., TableFile])
         assert cells(opened(tmp_path / name), TableQuery()) == [("1", "2")]
 
 
+def test_the_tables_of_an_archive_are_named(tmp_path: Path, opened: Callable[..., TableFile]) -> None:
+    files = {"one.csv": "a,b\n1,2\n", "deep/two.json": '[{"c": 3}]', "README.txt": "see, both", "x.png": "x"}
+    (tmp_path / "data.zip").write_bytes(_zip(files))
+    table = opened(tmp_path / "data.zip")
+    assert (table.name, table.tables) == ("data.zip::one.csv", ("one.csv", "deep/two.json"))
+    assert cells(table, TableQuery()) == [("1", "2")]
+    other = table.open_other("deep/two.json")
+    assert cells(other, TableQuery()) == [("3",)]
+    other.close()
+    with pytest.raises(TableError, match=r"has no table three\.csv; it has one\.csv, deep/two\.json"):
+        TableFile(tmp_path / "data.zip", "three.csv")
+    (tmp_path / "one.zip").write_bytes(_zip({"deep/one.csv": "a\n1\n", "LICENSE": "free"}))
+    assert opened(tmp_path / "one.zip").name == "one.zip"
+
+
+def test_a_file_is_unpacked_by_what_it_holds(tmp_path: Path, opened: Callable[..., TableFile]) -> None:
+    """A browser unpacks some files and leaves their names, and servers send packed ones as .csv."""
+    (tmp_path / "a.csv").write_bytes(gzip.compress(b"a,b\n1,2\n"))
+    (tmp_path / "b.csv.gz").write_bytes(b"a,b\n1,2\n")
+    for name in ("a.csv", "b.csv.gz"):
+        assert cells(opened(tmp_path / name), TableQuery()) == [("1", "2")]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "kind", "row"),
+    [
+        ("a.txt", "n\tk\n1\tx y\n2\tz u\n", "Text with tabs", ("1", "x y")),
+        ("a.txt", "n;k\n1,5;x\n2,5;z\n", "Text with semicolons", ("1,5", "x")),
+        ("a.dat", "   x    y\n   1  2.5  \n  10  3.5\n", "Text with spaces", ("1", "2.5")),
+        ("a.data", '18.0  8\t"a b"\n15.0  9\t"c d"\n', "Text with spaces", ("15.0", "9", "c d")),
+        ("a.txt", "1\n2\n3\n", "Text", ("1",)),
+        ("a.psv", "n|k\n1|x\n", "PSV", ("1", "x")),
+    ],
+    ids=["tabs", "semicolons", "aligned", "spaces and tabs", "one column", "bars"],
+)
+def test_texts_are_tables_where_their_lines_have_columns(
+    tmp_path: Path, opened: Callable[..., TableFile], name: str, text: str, kind: str, row: tuple[str, ...]
+) -> None:
+    (tmp_path / name).write_text(text)
+    table = opened(tmp_path / name)
+    assert table.shape(TableQuery()).kind == kind
+    assert row in cells(table, TableQuery())
+
+
+@pytest.mark.parametrize("name", ["a.geojson", "a.json"])
+def test_features_of_geojson_are_rows(tmp_path: Path, opened: Callable[..., TableFile], name: str) -> None:
+    point = {"type": "Point", "coordinates": [1, 2]}
+    features = [
+        {"type": "Feature", "id": 7, "properties": {"city": "Bonn"}, "geometry": point},
+        {"type": "Feature", "properties": None, "geometry": None},
+    ]
+    (tmp_path / name).write_text(json.dumps({"type": "FeatureCollection", "features": features}))
+    table = opened(tmp_path / name)
+    assert [column.name for column in table.shape(TableQuery()).columns] == ["id", "city", "geometry"]
+    assert cells(table, TableQuery()) == [("7", "Bonn", json.dumps(point)), (None, None, None)]
+
+
+def test_infinite_numbers_leave_a_column_its_numbers(
+    tmp_path: Path, opened: Callable[..., TableFile]
+) -> None:
+    (tmp_path / "a.csv").write_text("a,b\n1.5,inf\ninf,Inf\n-Infinity,inf\n,inf\n+Inf,inf\n20,inf\n")
+    table = opened(tmp_path / "a.csv")
+    assert [(c.type, c.numeric) for c in table.shape(TableQuery()).columns] == [("float", True)] * 2
+    texts = [row[0] for row in cells(table, TableQuery(sort=0))]
+    assert texts == ["-Infinity", "1.5", "20", "inf", "+Inf", None]
+    assert [row[0] for row in cells(table, TableQuery(words="a > 10"))] == ["inf", "+Inf", "20"]
+    figures = table.statistics(0)
+    assert ("max", "inf") in figures.facts
+    assert sum(many for _, many in figures.bars) == 2
+    assert not table.statistics(1).bars
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -448,12 +520,17 @@ def test_tables_of_a_database_are_named(tmp_path: Path, opened: Callable[..., Ta
     other.close()
 
 
-def _write_zip_with_password() -> bytes:
-    """A zip archive whose file says that it is encrypted."""
+def _zip(files: dict[str, str]) -> bytes:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
-        archive.writestr("a.csv", "a,b\n1,2\n")
-    data = bytearray(packed.getvalue())
+        for name, text in files.items():
+            archive.writestr(name, text)
+    return packed.getvalue()
+
+
+def _write_zip_with_password() -> bytes:
+    """A zip archive whose file says that it is encrypted."""
+    data = bytearray(_zip({"a.csv": "a,b\n1,2\n"}))
     for mark, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
         data[data.index(mark) + flags] |= 1
     return bytes(data)
@@ -478,7 +555,15 @@ _ZIP_WITH_PASSWORD = _write_zip_with_password()
         ("a.json", b'{"a": 1}\n[7]\n', "line 2: each record must be a JSON object"),
         ("a.xlsx.gz", b"", "cannot be opened as a table"),
         ("a.db", b"not a database, at all", "cannot be read"),
-        ("a.txt", b"", "cannot be opened as a table"),
+        (
+            "a.txt",
+            b"Dear all,\nthis is no table.\n\nBut it has, as you see, commas.\n",
+            "its lines have no columns",
+        ),
+        ("a.dta", b"x", r"Read it with code \(pandas.read_stata\)"),
+        ("a.csv", b"PAR1" + bytes(range(256)), "is a Parquet file, not text"),
+        ("a.csv", bytes(range(256)) * 20, "holds no text"),
+        ("a.zip", _zip({"a.parquet": "x"}), "holds no text file that opens as a table"),
         ("a.jsonl", b'{"a": 1}\n' * 1000 + b"7\n", "each record must be a JSON object"),
     ],
     ids=[
@@ -495,7 +580,11 @@ _ZIP_WITH_PASSWORD = _write_zip_with_password()
         "lines of others",
         "packed book",
         "database",
-        "ending",
+        "prose",
+        "Stata",
+        "Parquet by content",
+        "no text",
+        "archive without tables",
         "late number",
     ],
 )
