@@ -16,6 +16,7 @@ from oi_tui.text import one_line, visible
 from oi_tui.workspace import Workspace
 
 if TYPE_CHECKING:
+    from oi_tui.runtimes.remote.askpass import Wanted
     from oi_tui.runtimes.remote.link import LeftRun
 
 #: How many hosts of the ssh configuration are named.
@@ -42,9 +43,12 @@ class AskPerson(Protocol):
     """Asks the person a question of the connecting program, and waits for the answer."""
 
     def __call__(
-        self, title: str, question: str, *, masked: bool, repeated: bool, stopped: threading.Event
+        self, title: str, question: str, *, wanted: "Wanted", repeated: bool, stopped: threading.Event
     ) -> str | None:
-        """The answer; None when the person cancels, or when `stopped` is set."""
+        """The answer; None when the person cancels, or when `stopped` is set.
+
+        Where nothing is wanted, the words are shown, and nobody waits.
+        """
 
 
 class _Attempt:
@@ -55,6 +59,15 @@ class _Attempt:
         self._ask = ask
         self._stopped = threading.Event()
         self._asked: set[str] = set()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the target is connected, or was given up."""
+        return self._stopped.is_set()
+
+    def stop(self) -> None:
+        """Give it up."""
+        self._stopped.set()
 
     def reach(self, computer: Languages, *, stays: bool = True) -> str | None:
         """Run code there from now on, or, unless it `stays`, only the cells that say so; blocks.
@@ -83,17 +96,19 @@ class _Attempt:
         finally:
             self._stopped.set()
 
-    def _answer(self, question: str, masked: bool) -> str | None:
+    def _answer(self, question: str, wanted: "Wanted") -> str | None:
         if self._ask is None or self._stopped.is_set():
             return None
         repeated = question in self._asked
         self._asked.add(question)
         title = f"To connect to {self._name}"
-        answer = self._ask(title, question, masked=masked, repeated=repeated, stopped=self._stopped)
+        answer = self._ask(title, question, wanted=wanted, repeated=repeated, stopped=self._stopped)
+        if wanted == "nothing":
+            return None
         if answer is None:
             # Without an answer, ssh would ask the same again.
             self._stopped.set()
-        elif masked and self._name.startswith("kernel:"):
+        elif wanted == "secret" and self._name.startswith("kernel:"):
             # The token of a server is worth as much as a key.
             redaction.learn(answer.strip())
         return answer
@@ -106,6 +121,23 @@ class TargetActions:
         self._ui = ui
         self._ask = ask
         self._workspace = workspace
+        self._attempts: list[_Attempt] = []
+
+    def _begin(self, name: str) -> _Attempt:
+        """Begin an attempt to reach a target, and say so."""
+        how = " Escape stops it." if self._ask else ""
+        self._ui.show_notice(f"Connecting to {one_line(name, 200)} …{how}")
+        self._attempts = [attempt for attempt in self._attempts if not attempt.is_over]
+        attempt = _Attempt(name, self._ask)
+        self._attempts.append(attempt)
+        return attempt
+
+    def stop_connecting(self) -> bool:
+        """Give up the targets that are just being connected. Returns whether there were any."""
+        going_on = [attempt for attempt in self._attempts if not attempt.is_over]
+        for attempt in going_on:
+            attempt.stop()
+        return bool(going_on)
 
     def switch(self, name: str) -> None:
         """Run code elsewhere from now on, or say where it runs."""
@@ -117,8 +149,7 @@ class TargetActions:
         elif self._ui.busy:
             self._ui.show_notice(BUSY, warning=True)
         else:
-            self._ui.show_notice(f"Connecting to {one_line(name, 200)} …")
-            attempt = _Attempt(name, self._ask)
+            attempt = self._begin(name)
             self._ui.run_then(lambda: attempt.reach(computer), self._announce_target)
 
     def run_on(self, name: str, language: str, code: str) -> None:
@@ -131,8 +162,7 @@ class TargetActions:
         if name in computer.targets.names:
             self._run_beside(None, name, language, cell if code else "")
             return
-        self._ui.show_notice(f"Connecting to {one_line(name, 200)} …")
-        attempt = _Attempt(name, self._ask)
+        attempt = self._begin(name)
         self._ui.run_then(
             lambda: attempt.reach(computer, stays=False),
             lambda problem: self._run_beside(problem, name, language, cell if code else ""),
@@ -188,8 +218,7 @@ class TargetActions:
         elif self._ui.busy:
             self._ui.show_notice(BUSY, warning=True)
         else:
-            self._ui.show_notice(f"Connecting to {one_line(left.target, 200)} …")
-            attempt = _Attempt(left.target, self._ask)
+            attempt = self._begin(left.target)
             computer = self._workspace.computer
             self._ui.run_then(lambda: attempt.come_back(computer, left), self._show_left_code)
 

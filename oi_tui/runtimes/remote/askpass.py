@@ -10,18 +10,23 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Literal
 
 from oi_tui.runtimes.cell_socket import CellSocket
+from oi_tui.text import visible
 
-#: Answers a question; the second argument says whether the answer must not be seen. None gives up.
-Ask = Callable[[str, bool], str | None]
+#: What is wanted of a person: an answer that must not be seen, one that may be, or only to be told.
+Wanted = Literal["secret", "answer", "nothing"]
+#: Answers a question; None gives up. Where nothing is wanted, it shows the words and does not wait.
+Ask = Callable[[str, Wanted], str | None]
 
 #: What ssh starts in place of asking on the terminal: it asks us, and prints the answer.
 _PROGRAM = """\
-import json, socket, sys
+import json, os, socket, sys
 with socket.socket(socket.AF_UNIX) as connection:
     connection.connect({path!r})
-    connection.sendall(json.dumps(" ".join(sys.argv[1:])).encode() + b"\\n")
+    question = [" ".join(sys.argv[1:]), os.environ.get("SSH_ASKPASS_PROMPT", "")]
+    connection.sendall(json.dumps(question).encode() + b"\\n")
     answer = json.loads(connection.makefile().readline() or "null")
 if answer is None:
     sys.exit(1)
@@ -59,9 +64,9 @@ def _stop_when_given_up(ask: Ask) -> Ask:
     """The same, but who gave one question up is asked no other: ssh asks for a password three times."""
     given_up = threading.Event()
 
-    def ask_once(question: str, masked: bool) -> str | None:
-        answer = None if given_up.is_set() else ask(question, masked)
-        if answer is None:
+    def ask_once(question: str, wanted: Wanted) -> str | None:
+        answer = None if given_up.is_set() else ask(question, wanted)
+        if answer is None and wanted != "nothing":
             given_up.set()
         return answer
 
@@ -70,16 +75,33 @@ def _stop_when_given_up(ask: Ask) -> Ask:
 
 def _answer(connection: socket.socket, ask: Ask) -> None:
     with contextlib.suppress(OSError, ValueError), connection, connection.makefile("rwb") as file:
-        question = str(json.loads(file.readline(_LONGEST)))
-        answer = ask(question, "(yes/no" not in question)
+        question, kind = map(str, json.loads(file.readline(_LONGEST)))
+        answer = _pass_to_person(question, kind, ask)
         file.write(json.dumps(answer).encode() + b"\n")
 
 
-def ask_on_terminal(question: str, masked: bool) -> str | None:
+def _pass_to_person(question: str, kind: str, ask: Ask) -> str | None:
+    """Ask what ssh asks. `kind` is "none" where a key is to be touched, "confirm" for yes or no, else ""."""
+    if kind == "none":
+        ask(question, "nothing")
+        return ""
+    if kind == "confirm":
+        answer = ask(f"{question.rstrip()} (yes/no) ", "answer")
+        return "yes" if (answer or "").strip().lower() in ("y", "yes") else None
+    return ask(question, "answer" if "(yes/no" in question else "secret")
+
+
+def ask_on_terminal(question: str, wanted: Wanted) -> str | None:
     """Ask on the terminal; None where the person gives up."""
+    # The other machine may choose the words.
+    question = visible(question[:_LONGEST])
+    if wanted == "nothing":
+        print(question, file=sys.stderr)  # noqa: T201 -- the screen is not there yet
+        return None
+    question = question if question.endswith(" ") else f"{question} "
     try:
-        if masked:
-            return getpass.getpass(question if question.endswith(" ") else f"{question} ")
+        if wanted == "secret":
+            return getpass.getpass(question)
         with open("/dev/tty", "r+") as terminal:  # noqa: PTH123 -- a device
             terminal.write(question)
             terminal.flush()

@@ -12,14 +12,20 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
-from oi_tui.runtimes.remote.askpass import Ask, answer_questions
+from oi_tui.runtimes.remote.askpass import Ask, Wanted, answer_questions
 from oi_tui.runtimes.remote.target import Target, TargetError
 from oi_tui.runtimes.remote.wire import MARK
 
 #: How long the far end may take to begin, in seconds: a job may wait for its machine.
 PATIENCE = 120.0
-#: The same where a person may have to type a password or take a telephone, in seconds.
+#: The same where a person waits and can give up, in seconds.
 ASKED = 600.0
+#: The same with ssh, where no job waits for its machine, in seconds. The time of questions does not count.
+SSH = 60.0
+#: How long after an answer ssh may take, in seconds: it may have to be confirmed on a telephone.
+ANSWERED = 120.0
+#: After this time without a greeting the person is told, in seconds.
+_LATE = 10.0
 #: How long the program is given to say why it ended, in seconds.
 LAST_WORDS = 0.5
 #: How much of what was printed before the far end began is kept, in bytes, to say why it did not.
@@ -63,13 +69,18 @@ class ConnectingProgram:
     ) -> None:
         """Start it, and wait for the greeting, unless `stopped` is set. Raises TargetError."""
         self._target = target
-        #: How long the far end may take to begin, in seconds; a person who is asked takes longer,
-        #: and so does an image that is fetched first.
+        #: How long the far end may take to begin, in seconds; the fetching of an image takes long.
         self.patience = ASKED if ask or target.kind == "container" else PATIENCE
+        if target.kind == "ssh":
+            self.patience = SSH
+        self._ask = ask
+        #: Since when the far end could have answered; with a question open, it could not.
+        self._waits_since = time.monotonic()
+        self._is_asking = False
         self._errors = b""
         self._is_over = threading.Event()
         command = target.command(may_ask=ask is not None)
-        with answer_questions(ask) as variables:
+        with answer_questions(self._ask_person if ask else None) as variables:
             try:
                 process = subprocess.Popen(
                     command,
@@ -107,9 +118,12 @@ class ConnectingProgram:
     def _greet(self, stopped: StopSignal) -> bytes:
         """Wait until the far end's Python speaks; what came after its first line."""
         received, count = b"", 0
-        until = time.monotonic() + self.patience
-        while time.monotonic() < until and not stopped.is_set():
+        is_told = False
+        while (waited := self._waited()) < self.patience and not stopped.is_set():
             if not select.select([self.output], [], [], _GLANCE)[0]:
+                if waited > _LATE and not is_told and self._ask:
+                    is_told = True
+                    self._ask(self._describe_wait(received), "nothing")
                 continue
             piece = os.read(self.output.fileno(), 65536)
             if not piece:
@@ -133,7 +147,29 @@ class ConnectingProgram:
                 received = received[-_GREETING:]
         if stopped.is_set():
             raise TargetError("Connecting was stopped.")
-        raise TargetError(self.no_answer() + _quote_last_line(received))
+        raise TargetError(self.no_answer() + _quote_last_line(received or self._errors))
+
+    def _ask_person(self, question: str, wanted: Wanted) -> str | None:
+        """Ask, and begin to wait for the far end anew when there is an answer."""
+        assert self._ask
+        self._is_asking = wanted != "nothing"
+        try:
+            return self._ask(question, wanted)
+        finally:
+            if self._is_asking and self._target.kind == "ssh":
+                self.patience = ANSWERED
+            self._waits_since, self._is_asking = time.monotonic(), False
+
+    def _waited(self) -> float:
+        """How long the far end could have answered, in seconds."""
+        return 0.0 if self._is_asking else time.monotonic() - self._waits_since
+
+    def _describe_wait(self, received: bytes) -> str:
+        """Tell the person that the far end is late, and what it printed last."""
+        return (
+            f"{self._target.title} has not answered yet; it may take {self.patience:.0f} seconds."
+            f"{_quote_last_line(received or self._errors)}"
+        )
 
     def _check(self, words: list[str]) -> None:
         match words:
@@ -160,7 +196,9 @@ class ConnectingProgram:
         printed = (self._errors or received).decode("utf-8", "replace")
         if _CHANGED_KEY in printed:
             return _explain_changed_key(self._target.title, printed)
-        unknown = f"the program that connects gave no reason (exit status {self._process.returncode})"
+        status = self._process.returncode
+        how = f"exit status {status}" if status is not None else "it goes on, but closed its output"
+        unknown = f"the program that connects gave no reason ({how})"
         words = "; ".join(line[:_LONGEST_LINE] for line in _list_reasons(printed)[-3:]) or unknown
         end = "" if words.endswith((".", "?", "!")) else "."
         return f"No connection to {self._target.title}: {words}{end}"

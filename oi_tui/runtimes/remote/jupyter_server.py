@@ -85,7 +85,7 @@ class JupyterServer:
                         f"or set {TOKEN}, or run: keyring set oi-tui {TOKEN}@{host}"
                     ) from None
                 open_ = "" if self.address.is_encrypted else " (sent without encryption)"
-                token = ask(f"Token of the Jupyter server {host}{open_}:", True)
+                token = ask(f"Token of the Jupyter server {host}{open_}:", "secret")
                 if token is None:
                     raise TargetError("Connecting was stopped.") from None
                 self._token = _check(token)

@@ -80,6 +80,24 @@ def test_a_password_is_asked_for_in_the_running_screen(start: Start, tmp_path: P
     assert not [path for path in stored if b"sesame" in path.read_bytes() or b"mistake" in path.read_bytes()]
 
 
+def test_escape_stops_connecting_and_a_notice_without_an_answer_opens_no_dialog(
+    start: Start, tmp_path: Path
+) -> None:
+    script = tmp_path / "login"
+    script.write_text(
+        '#!/bin/sh\nSSH_ASKPASS_PROMPT=none "$SSH_ASKPASS" "Touch the key."\nread -r nothing\n'
+        f'echo "$nothing" >{tmp_path}/went-on\n'
+    )
+    script.chmod(0o755)
+    program = start("--demo")
+    program.begin()
+    program.say(f"%target command:{script}")
+    program.wait_for("Touch the key.")
+    program.send("\x1b")
+    program.wait_for("Connecting was stopped. Code still runs on this machine.")
+    assert (tmp_path / "went-on").exists() is False
+
+
 def test_files_are_copied_between_this_machine_and_a_target(start: Start, tmp_path: Path) -> None:
     there = tmp_path / "there"
     there.mkdir()

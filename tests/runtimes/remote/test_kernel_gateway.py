@@ -254,16 +254,16 @@ def test_a_connection_cut_for_good_ends_the_run_and_is_tried_at_the_next(
 def test_the_token_is_asked_for_and_a_wrong_one_again(
     make: Make, jupyter: Jupyter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[tuple[str, bool]] = []
+    asked: list[tuple[str, str]] = []
     answers = ["wrong", TOKEN]
 
-    def ask(question: str, masked: bool) -> str | None:
-        asked.append((question, masked))
+    def ask(question: str, wanted: str) -> str | None:
+        asked.append((question, wanted))
         return answers.pop(0) if answers else None
 
     computer = make(target=jupyter.target, ask=ask)
     assert play(computer, "python", "print(1)").text == "1\n"
-    assert [masked for _, masked in asked] == [True, True]
+    assert [wanted for _, wanted in asked] == ["secret", "secret"]
     assert jupyter.host in asked[0][0]
     with pytest.raises(TargetError, match="stopped"):
         make(target=jupyter.target, ask=ask)

@@ -488,6 +488,98 @@ def test_why_there_is_no_connection_is_reported(make: Make, tmp_path: Path, prog
         make(target=f"command:{script}")
 
 
+@pytest.mark.parametrize(
+    ("program", "words"),
+    [
+        ('exec "$@" </dev/null', "its standard input is closed. The command must pass it on"),
+        ('exec "$@" <&-', "its standard input is closed"),
+        ('sleep 60 | "$@"', "what is sent to it does not arrive. Another program there reads it"),
+        ('(head -c 100000; exec tail -c +100000) | "$@"', "what is sent to it does not arrive"),
+        ('tail -c +6 | "$@"', "only a part of what is sent"),
+        ("exec >/dev/null; sleep 60", "it goes on, but closed its output"),
+    ],
+)
+def test_what_keeps_input_from_the_far_end_is_named(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, words: str
+) -> None:
+    for name in ("bootstrap.py", "old_python.py"):
+        text = (bundle._BEGINNING / name).read_text()
+        (tmp_path / name).write_text(text.replace("PATIENCE = 30", "PATIENCE = 1"))
+    monkeypatch.setattr(bundle, "_BEGINNING", tmp_path)
+    script = tmp_path / "there"
+    script.write_text(f"#!/bin/sh\n{program}\n")
+    script.chmod(0o755)
+    with pytest.raises(TargetError, match=words):
+        make(target=f"command:{script}")
+
+
+def test_a_person_is_told_of_a_late_far_end_with_what_it_printed(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connecting, "_LATE", 0.2)
+    script = tmp_path / "queue"
+    script.write_text('#!/bin/sh\necho "job 7 waits" >&2\nread -r _\nexec "$@"\n')
+    script.chmod(0o755)
+    told: list[tuple[str, str]] = []
+    stopped = threading.Event()
+
+    def hear(words: str, wanted: str) -> None:
+        told.append((words, wanted))
+        stopped.set()
+
+    with pytest.raises(TargetError, match="stopped"):
+        make().targets.use(f"command:{script}", stopped, ask=hear)
+    ((words, wanted),) = told
+    assert wanted == "nothing"
+    assert 'queue has not answered yet; it may take 600 seconds. It printed last: "job 7 waits".' in words
+
+
+@pytest.mark.slow
+@pytest.mark.needs("ssh", "sshd")
+def test_the_time_of_a_question_is_no_time_of_the_far_end(
+    make: Make, sshd: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = tmp_path / "key"
+    key.write_bytes((sshd.parent / "client_key").read_bytes())
+    key.chmod(0o600)
+    subprocess.run(["ssh-keygen", "-q", "-p", "-P", "", "-N", "open sesame", "-f", str(key)], check=True)
+    config = tmp_path / "config"
+    config.write_text((sshd.parent / "client").read_text().replace(str(sshd.parent / "client_key"), str(key)))
+    monkeypatch.setenv("PATH", f"{write_ssh(tmp_path, config)}:{os.environ['PATH']}")
+    monkeypatch.setattr(connecting, "SSH", 2.0)
+    began = time.monotonic()
+
+    def ask(question: str, wanted: str) -> str:
+        # As long as a person may look for it.
+        until(lambda: time.monotonic() - began > 3)
+        return "open sesame"
+
+    assert play(make(target=f"ssh:{HOST}", ask=ask), "python", "print(1)").text == "1\n"
+
+
+def test_a_key_that_is_to_be_touched_asks_for_nothing_and_a_yes_is_needed_where_ssh_wants_one() -> None:
+    asked: list[tuple[str, str]] = []
+    answers = {"nothing": None, "answer": "y"}
+
+    def ask(question: str, wanted: str) -> str | None:
+        asked.append((question, wanted))
+        return answers[wanted]
+
+    def run(kind: str, question: str) -> tuple[int, str]:
+        words = [variables["SSH_ASKPASS"], question]
+        environment = {**os.environ, "SSH_ASKPASS_PROMPT": kind}
+        done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout
+
+    with askpass.answer_questions(ask) as variables:
+        assert run("none", "Confirm user presence for key ED25519-SK") == (0, "\n")
+        assert run("confirm", "Allow shared connection to gpu1?") == (0, "yes\n")
+        answers["answer"] = "no"
+        assert run("confirm", "Allow shared connection to gpu1?") == (1, "")
+    assert asked[0] == ("Confirm user presence for key ED25519-SK", "nothing")
+    assert asked[1:] == [("Allow shared connection to gpu1? (yes/no) ", "answer")] * 2
+
+
 @pytest.mark.needs("ssh", "sshd")
 def test_a_host_that_is_not_known_and_a_folder_that_is_missing_are_reported(make: Make) -> None:
     with pytest.raises(TargetError, match=r"/no/such/folder: No such file"):
@@ -506,19 +598,19 @@ def test_questions_of_ssh_are_brought_to_the_person(make: Make, sshd: Path, tmp_
     config = (server / "client").read_text().replace(str(server / "client_key"), str(key))
     (tmp_path / "config").write_text(config.replace(str(server / "known_hosts"), str(tmp_path / "known")))
     target = f"command:ssh -F {tmp_path / 'config'} -o BatchMode=no {HOST}"
-    asked: list[tuple[str, bool]] = []
+    asked: list[tuple[str, str]] = []
 
-    def ask(question: str, masked: bool) -> str | None:
-        asked.append((question, masked))
-        return "open sesame" if masked else "yes"
+    def ask(question: str, wanted: str) -> str | None:
+        asked.append((question, wanted))
+        return "open sesame" if wanted == "secret" else "yes"
 
     computer = make(target=target, ask=ask)
     assert play(computer, "python", "print(1)").text == "1\n"
-    (host, host_masked), (word, word_masked) = asked
+    (host, host_wanted), (word, word_wanted) = asked
     assert "authenticity of host" in host
-    assert not host_masked
+    assert host_wanted == "answer"
     assert "passphrase" in word
-    assert word_masked
+    assert word_wanted == "secret"
     with pytest.raises(TargetError, match="No connection to"):
         make(target=target, ask=lambda *_: None)
 
@@ -545,7 +637,7 @@ def test_a_wrong_passphrase_is_asked_for_again(make: Make, sshd: Path, tmp_path:
 def test_who_gives_a_question_up_is_asked_no_other() -> None:
     asked: list[str] = []
 
-    def give_up(question: str, masked: bool) -> None:
+    def give_up(question: str, wanted: str) -> None:
         asked.append(question)
 
     with askpass.answer_questions(give_up) as variables:
@@ -759,7 +851,7 @@ def test_what_a_place_prints_instead_of_an_answer_is_named(
 def test_a_start_file_that_runs_another_program_is_thought_of(
     make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connecting, "PATIENCE", 3.0)
+    monkeypatch.setattr(connecting, "SSH", 3.0)
     server = Sshd(tmp_path, 'ForceCommand bash -lc "$SSH_ORIGINAL_COMMAND"\n')
     try:
         (tmp_path / "home" / ".bash_profile").write_text("exec cat\n")

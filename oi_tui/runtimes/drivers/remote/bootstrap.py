@@ -9,6 +9,14 @@ import os
 import sys
 
 MARK = b"oi-tui-far-1"
+# How long what is sent may take, in seconds, for each piece of so many bytes. Beats are smaller.
+PATIENCE = 30
+PIECE = 2000
+READS = "Another program there reads it, such as one that the command or a start file (.bashrc) runs"
+CLOSED = (
+    "Python started there, but its standard input is closed. The command must pass it on: "
+    "podman, docker and kubectl do so with exec -i, ssh without -n and -f"
+)
 
 
 def say(words):
@@ -36,11 +44,20 @@ def newer():
 
 def read(size):
     """Read exactly `size` bytes."""
-    pieces = []
+    import select
+    import time
+
+    pieces, fresh = [], 0
+    until = time.time() + PATIENCE
     while size:
+        if not select.select([0], [], [], max(0, until - time.time()))[0]:
+            refuse("Python started there, but what is sent to it does not arrive. " + READS)
         piece = os.read(0, min(size, 1 << 20))
         if not piece:
-            sys.exit(1)
+            refuse(CLOSED)
+        fresh += len(piece)
+        if fresh >= PIECE:
+            until, fresh = time.time() + PATIENCE, 0
         pieces.append(piece)
         size -= len(piece)
     return b"".join(pieces)
@@ -51,7 +68,11 @@ def refuse(reason):
     import json
 
     answer = json.dumps({"is": "refused", "reason": reason}).encode() + b"\n"
-    os.write(1, len(answer).to_bytes(4, "big") + answer)
+    try:
+        os.write(1, len(answer).to_bytes(4, "big") + answer)
+    except OSError:
+        # The application is gone: it gave the connection up.
+        pass
     sys.exit(1)
 
 
@@ -75,8 +96,13 @@ def main():
     if os.isatty(0):
         tty.setraw(0)
     say("ready %d.%d" % sys.version_info[:2])
-    size = int(read(12))
-    files = json.loads(zlib.decompress(read(size)).decode())
+    try:
+        size = int(read(12))
+        files = json.loads(zlib.decompress(read(size)).decode())
+    except OSError:
+        refuse(CLOSED)
+    except (ValueError, zlib.error):
+        refuse("only a part of what is sent to Python arrives there. " + READS)
     if sys.platform.startswith("linux") and not os.path.exists("/proc/self/stat"):
         # Without it nobody knows which processes code has started, so that they could be ended.
         refuse("there is no /proc there. Mount it (mount -t proc proc /proc)")

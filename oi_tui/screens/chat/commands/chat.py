@@ -27,11 +27,12 @@ from oi_tui.screens.confirm import ConfirmDialog
 from oi_tui.screens.models import DEMO, ModelChoice
 from oi_tui.screens.pager import PagerScreen
 from oi_tui.terminal.external_editor import edit_outside, is_named
-from oi_tui.text import one_line
+from oi_tui.text import one_line, visible
 from oi_tui.widgets.conversation.cells.cell import CellBlock
 from oi_tui.widgets.pager.long_text import LongText
 
 if TYPE_CHECKING:
+    from oi_tui.runtimes.remote.askpass import Wanted
     from oi_tui.screens.chat.interfaces import PromptScreen
     from oi_tui.screens.chat.view import ChatView
 
@@ -59,7 +60,7 @@ class ChatCommands(ConversationActions):
         self.choosing = ModelSwitcher(self, chat_view.workspace)
         self.screens = ChatScreens(self, chat, chat_view, self.choosing)
         self.reading = ChatReading(chat, chat_view, self.cells)
-        self.turn = ChatTurns(self, chat, chat_view)
+        self.turn = ChatTurns(self, chat, chat_view, self.target)
         self.going_back = ChatRewind(self, chat, chat_view)
         self.languages = ChatLanguages(self, chat_view)
 
@@ -114,12 +115,16 @@ class ChatCommands(ConversationActions):
         self._chat.app.push_screen(ConfirmDialog(question, details), lambda yes: act() if yes else None)
 
     def _ask_person(
-        self, title: str, question: str, *, masked: bool, repeated: bool, stopped: threading.Event
+        self, title: str, question: str, *, wanted: "Wanted", repeated: bool, stopped: threading.Event
     ) -> str | None:
+        if wanted == "nothing":
+            self._chat.app.call_later(self.show_notice, visible(question))
+            return None
         # Few connections have a question, and the first frame does not wait for its module.
         from oi_tui.screens.question import Questioner
 
         asker = Questioner(self._chat.app)
+        masked = wanted == "secret"
         return asker.ask(title, question, masked=masked, repeated=repeated, stopped=stopped)
 
     def restore_cell(self, key: str) -> None:

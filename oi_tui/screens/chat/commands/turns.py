@@ -8,6 +8,7 @@ from oi_tui.actions.turns import RewindingInterface, TurnActions
 
 if TYPE_CHECKING:
     from oi_tui.actions.interface import UserInterface
+    from oi_tui.actions.targets import TargetActions
     from oi_tui.screens.chat.interfaces import PromptScreen
     from oi_tui.screens.chat.view import ChatView
 
@@ -15,15 +16,20 @@ if TYPE_CHECKING:
 class ChatTurns(TurnActions):
     """The turns of the chat screen."""
 
-    def __init__(self, ui: RewindingInterface, chat: "PromptScreen", view: "ChatView") -> None:
+    def __init__(
+        self, ui: RewindingInterface, chat: "PromptScreen", view: "ChatView", targets: "TargetActions"
+    ) -> None:
         super().__init__(ui, view.workspace)
         self._chat = chat
         self._view = view
+        self._targets = targets
 
     def stop(self) -> None:
         """Stop what is in progress. Pressed twice while idle, go back to an earlier message."""
         resting = not self._view.busy and self._chat.prompt.has_focus
         if not self._view.busy and self._view.sidebar.close_drawer():
+            return
+        if not self._view.busy and self._targets.stop_connecting():
             return
         is_second = self._chat.prompt.note_escape(at_rest=resting)
         self._view.stop()
