@@ -4,6 +4,7 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.geometry import Offset
+from textual.reactive import Reactive
 from textual.screen import Screen, ScreenResultType
 from textual.widget import Widget
 
@@ -23,6 +24,9 @@ def is_incomplete(node: object) -> bool:
 
 class BaseScreen(Screen[ScreenResultType]):
     """A screen that can be suspended; a click on a widget which is just being removed does not end it."""
+
+    # Textual (8.2.8) draws the whole screen when another widget gets the focus. Widgets draw themselves.
+    focused: Reactive[Widget | None] = Reactive(None, repaint=False)
 
     # Here and not in the application, whose keys do not act in dialogs.
     BINDINGS: ClassVar[list[BindingType]] = [

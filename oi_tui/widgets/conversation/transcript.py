@@ -124,6 +124,7 @@ class Transcript(BlockView, can_focus=True):
         """Do something with the block that has the cursor."""
         if self.cursor is None and self.blocks:
             self.cursor = self._find_last_in_view()
+            self.repaint()
         if self.cursor is not None and self.cursor < len(self.blocks):
             self.post_message(self.BlockKeyPressed(self.blocks[self.cursor], what))
         else:

@@ -8,6 +8,7 @@ from rich.style import Style
 from textual.command import Command, CommandList
 from textual.content import Content
 from textual.geometry import Size
+from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
@@ -21,7 +22,15 @@ _MARK = "> "
 
 
 class ChoiceList(OptionList):
-    """An option list with `>` before the row that enter takes."""
+    """An option list with `>` before the row that enter takes. Where that changes, two rows are drawn."""
+
+    highlighted: reactive[int | None] = reactive(None, repaint=False)
+
+    def _watch_highlighted(self, before: int | None, now: int | None) -> None:
+        """Draw the row that was chosen and the one that is. Textual's own watcher scrolls to it."""
+        for option in (before, now):
+            if option is not None and option in self._index_to_line:
+                self.refresh_lines(self._index_to_line[option], self._heights[option])
 
     def _get_left_gutter_width(self) -> int:
         return _COLUMNS

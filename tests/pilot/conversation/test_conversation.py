@@ -31,6 +31,7 @@ from oi_tui.messages import InputReceived, InputRequested, LineReached, Message,
 from oi_tui.terminal.sanitize_filter import SanitizeFilter
 from oi_tui.themes import THEMES
 from oi_tui.widgets.conversation.conversation import Conversation
+from tests.pilot.painting import find_lines_painted
 from tests.pilot.waiting import until
 
 SANITIZE = SanitizeFilter()
@@ -495,6 +496,13 @@ async def test_the_block_cursor_has_a_mark_and_its_letters_act() -> None:
         pilot.app.query_one("#prompt").focus()
         await pilot.pause()
         assert not has(screen_lines(pilot.app), "▎>")
+
+
+async def test_a_letter_before_a_block_is_chosen_shows_on_which_one_it_acts() -> None:
+    async with conversation() as (pilot, view):
+        await show(pilot, MessageRecorded(user("hello")))
+        view.transcript.focus()
+        assert 0 in await find_lines_painted(pilot, view.transcript, "c")
 
 
 async def test_a_selection_copies_the_source() -> None:

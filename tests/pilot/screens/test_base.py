@@ -6,6 +6,7 @@ from contextlib import suppress
 
 import pytest
 from textual import work
+from textual._compositor import Compositor, LayoutUpdate
 from textual.app import App, ComposeResult
 from textual.events import Key, MouseDown, MouseMove, MouseUp, Resize
 from textual.geometry import Size
@@ -18,6 +19,7 @@ from oi_tui.screens.help import HelpScreen
 from oi_tui.screens.pager import PagerScreen
 from oi_tui.screens.profile.editor import ProfileEditor
 from oi_tui.screens.themes import ThemesScreen
+from oi_tui.widgets.field import Field
 from oi_tui.widgets.pager.long_text import LongText
 from tests.pilot.test_chat import open_chat
 
@@ -121,3 +123,30 @@ async def test_a_key_that_comes_while_the_application_ends_does_nothing() -> Non
         pass
     assert ui.app.screen_stack == []
     await ui.app.on_event(Key("x", "x"))
+
+
+class TwoFields(BaseScreen[None]):
+    def compose(self) -> ComposeResult:
+        yield Field(id="first")
+        yield Field(id="second")
+
+
+async def test_another_focused_field_does_not_draw_the_whole_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen, drawn = TwoFields(), []
+    render = Compositor.render_full_update
+
+    def count(compositor: Compositor, *, simplify: bool = False) -> LayoutUpdate:
+        drawn.append(compositor)
+        return render(compositor, simplify)
+
+    async with App[None]().run_test(size=(40, 20)) as pilot:
+        await pilot.app.push_screen(screen)
+        await pilot.pause()
+        monkeypatch.setattr(Compositor, "render_full_update", count)
+        await pilot.press("tab")
+        await pilot.pause()
+        assert screen.focused is screen.query_one("#second")
+        assert not drawn
+        screen.refresh()
+        await pilot.pause()
+        assert drawn

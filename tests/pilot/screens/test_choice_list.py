@@ -8,6 +8,7 @@ from textual.widgets.option_list import Option
 
 import oi_tui
 from oi_tui.widgets.lists.choice_list import ChoiceList
+from tests.pilot.painting import find_lines_painted, paint
 
 
 class Shell(App[None]):
@@ -49,6 +50,17 @@ async def test_a_click_on_the_mark_chooses_its_row() -> None:
     async with app.run_test(size=(40, 10)) as pilot:
         await pilot.click(ChoiceList, offset=(0, 2))
         assert app.rows() == ["  heading", "  one two three", "> four"]
+
+
+async def test_another_chosen_row_draws_only_the_rows_that_change() -> None:
+    app = Shell()
+    app.CSS = "ChoiceList { width: 14; height: auto; border: none; padding: 0; }"
+    async with app.run_test(size=(40, 10)) as pilot:
+        choices = app.query_one(ChoiceList)
+        await pilot.press("home")
+        assert await find_lines_painted(pilot, choices, "down") == [1, 2, 3]
+        choices.highlighted = None
+        assert paint(choices)[3].text.startswith("  four")
 
 
 def test_no_screen_has_a_list_without_the_mark() -> None:

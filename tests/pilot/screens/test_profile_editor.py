@@ -22,6 +22,7 @@ from oi_tui.engine.settings.templates import write_starter
 from oi_tui.screens.confirm import ConfirmDialog
 from oi_tui.screens.models import ModelChoice, ModelsScreen
 from oi_tui.screens.profile.editor import ProfileEditor
+from oi_tui.screens.profile.fields import SettingFields
 from oi_tui.screens.profile.menu import ProfileMenu
 from oi_tui.screens.profile.yaml import ProfileYaml
 from oi_tui.themes import THEMES
@@ -558,3 +559,16 @@ async def test_an_arrow_in_a_field_that_was_just_hidden_goes_to_the_search(path:
         # Before the next frame, in which Textual takes the focus away.
         app.editor.on_key(Key("down", None))
         await until(pilot, lambda: app.editor.query_one("#profile-search").has_focus)
+
+
+async def test_a_long_section_leaves_as_many_columns_for_the_text_as_a_short_one() -> None:
+    async with opened(None, size=(100, 40)) as (app, pilot):
+        fields = app.editor.query_one(SettingFields)
+        seen = {}
+        app.editor.query_one(OptionList).focus()
+        for _ in fields.sections:
+            await pilot.pause()
+            seen[fields.show_vertical_scrollbar] = fields.scrollable_content_region.width
+            await pilot.press("down")
+        assert set(seen) == {True, False}
+        assert seen[True] == seen[False]
