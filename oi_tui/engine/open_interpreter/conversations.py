@@ -321,7 +321,8 @@ def _list_files(sources: Sequence[Path]) -> list[_File]:
                     stamp = f"{path.name}\0{status.st_size}\0{status.st_mtime_ns}"
                     name = hashlib.sha256(stamp.encode("utf-8", "surrogateescape")).hexdigest()[:14]
                     files.append(_File(path, f"oi{name}", f"{name}-{status.st_ctime_ns}"))
-        except OSError:
+        except (OSError, ValueError):
+            # From Python 3.13 on, a zero byte in the name of a folder is a ValueError.
             pass
         seen |= here
     return files

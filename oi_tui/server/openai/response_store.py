@@ -122,6 +122,9 @@ class StoredResponse:
         if not self.over or own:
             await asyncio.to_thread(self.session.stop)
             await self.wait(seconds)
+        if own:
+            # The response was over with its question, and the turn is not yet.
+            await asyncio.to_thread(self.session.wait, seconds)
 
 
 class ResponseStore:

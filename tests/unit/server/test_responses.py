@@ -16,7 +16,7 @@ pytest.importorskip("uvicorn", reason="uvicorn (extra server) is not installed h
 
 from oi_tui.engine.llm.base import ErrorInfo, Text, Usage
 from oi_tui.messages import Message
-from oi_tui.server.hosted_session import Snapshot
+from oi_tui.server.hosted_session import HostedSession, Snapshot
 from oi_tui.server.openai.response_builder import ResponseBuilder
 from oi_tui.server.openai.response_request import read_request
 from oi_tui.server.options import ServerLimits
@@ -439,6 +439,36 @@ def test_code_waits_until_the_question_or_its_response_is_answered(serve: Serve)
         other = client.responses.create(model="x", input="2", previous_response_id=asked.id)
     assert other.output_text == "Other."
     assert running.computer.ran == []
+
+
+def test_a_cancelled_question_is_closed_when_the_client_gets_the_answer(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running = serve([call("print(1)")], [Text("Other.")])
+    withdraw, go, order = HostedSession._withdraw, threading.Event(), []
+
+    def withdraw_late(session: HostedSession) -> None:
+        if session._stopping and session.question:
+            assert go.wait(60)
+            order.append("withdrawn")
+        withdraw(session)
+
+    monkeypatch.setattr(HostedSession, "_withdraw", withdraw_late)
+    with client_of(running) as client:
+        asked = client.responses.create(model="x", input="Print 1")
+
+        def cancel() -> None:
+            client.responses.cancel(asked.id)
+            order.append("cancelled")
+
+        cancelling = threading.Thread(target=cancel)
+        cancelling.start()
+        cancelling.join(0.5)
+        go.set()
+        cancelling.join()
+        assert order == ["withdrawn", "cancelled"]
+        other = client.responses.create(model="x", input="2", previous_response_id=asked.id)
+    assert other.output_text == "Other."
 
 
 def test_a_client_that_sends_the_whole_conversation_goes_on_in_the_same_session(serve: Serve) -> None:
