@@ -3,6 +3,7 @@
 
 import { drainMicrotasks } from 'bun:jsc';
 import { createRequire } from 'node:module';
+import util from 'node:util';
 import vm from 'node:vm';
 import { Worker } from 'node:worker_threads';
 
@@ -82,6 +83,44 @@ function call(act, fail) {
   }
 }
 
+// Bun prints an error with lines of what it made of a cell, and with our own calls, unless the stack was read before.
+function readStacks(value, deep = 0) {
+  if (deep > 5) return;
+  if (Array.isArray(value)) {
+    for (const item of value.slice(0, 100)) readStacks(item, deep + 1);
+  } else if (util.types.isNativeError(value)) {
+    try {
+      void value.stack;
+      for (const name of ['cause', 'errors']) readStacks(Object.getOwnPropertyDescriptor(value, name)?.value, deep + 1);
+    } catch {}
+  }
+}
+
+for (const name of ['log', 'error', 'warn', 'info', 'debug']) {
+  const print = console[name];
+  console[name] = (...given) => {
+    readStacks(given);
+    return Reflect.apply(print, console, given);
+  };
+  Object.defineProperties(console[name], Object.getOwnPropertyDescriptors(print));
+}
+const { error: complain } = console;
+console.trace = (...given) => {
+  const made = {};
+  Error.captureStackTrace(made, console.trace);
+  complain((given.length ? `Trace: ${util.format(...given)}` : 'Trace') + String(made.stack).replace(/^[^\n]*/, ''));
+};
+
+// What cannot be found was looked for from here, which nobody needs to know.
+async function importModule(name, options) {
+  try {
+    return await import(name, options);
+  } catch (error) {
+    if (!String(error?.message).includes(import.meta.path)) throw error;
+    throw Object.assign(new Error(error.message.replace(` imported from ${import.meta.path}`, '')), { code: error.code });
+  }
+}
+
 // Whether the last statement declares something: what it was given is no value of the cell. The printer begins
 // statements, and what closes them, where a line begins.
 function isDeclared(source) {
@@ -111,8 +150,11 @@ serve({
   folder,
   worker,
   evaluate,
-  importer: (name, options) => import(name, options),
-  inspect: (value) => Bun.inspect(value),
+  importer: importModule,
+  inspect(value) {
+    readStacks(value);
+    return Bun.inspect(value);
+  },
   memory: (question, name) => memory[question](name),
   tables: (value) => memory.shown(value),
   call,

@@ -106,6 +106,20 @@ function placing(places) {
     });
 }
 
+const OURS = /^\s+at .*(?:_driver\.mjs|_worker\.mjs|javascript_\w+\.js|ext:|node:|native:|\(native\)|unknown|file:\/\/\/:)/;
+
+/** Let `stack` of an error, and all that prints it, have only the program's own calls, at their places in the cells. */
+function cleanStacks(placed) {
+  const headOf = (error) => {
+    const { name = 'Error', message = '' } = Object(error);
+    return message === '' ? `${name}` : `${name}: ${message}`;
+  };
+  Error.prepareStackTrace = (error, sites) => {
+    const lines = sites.map((site) => `    at ${site}`).filter((line) => !OURS.test(line));
+    return [headOf(error), ...lines.map(placed)].join('\n');
+  };
+}
+
 /**
  * Serve the requests that `worker` hands on.
  *
@@ -121,7 +135,7 @@ exports.serve = ({ folder, worker, importer, evaluate, memory, tables, inspect, 
   const timers = trackTimers((act) => call(act, fail));
   const places = new Map();
   const named = new Map();
-  const placed = placing(places);
+  cleanStacks(placing(places));
   let current = null;
   let count = 0;
   let begun = 0;
@@ -175,10 +189,9 @@ exports.serve = ({ folder, worker, importer, evaluate, memory, tables, inspect, 
       return 'what was thrown cannot be shown';
     }
   };
-  const ours = /^\s+at .*(?:_driver\.mjs|javascript_\w+\.js|ext:|node:|native:|\(native\)|unknown)/;
   const trace = (error, deep = 0) => {
-    const stack = String(error.stack || '').split('\n').filter((line) => /^\s+at /.test(line) && !ours.test(line));
-    const lines = [`${error.name}: ${error.message}`, ...stack.map(placed)];
+    const stack = String(error.stack || '').split('\n').filter((line) => /^\s+at /.test(line) && !OURS.test(line));
+    const lines = [`${error.name}: ${error.message}`, ...stack];
     const { cause } = error;
     if (cause !== undefined && deep < 5) lines.push(`Caused by: ${util.types.isNativeError(cause) ? trace(cause, deep + 1) : inspect(cause)}`);
     return lines.join('\n');

@@ -75,6 +75,28 @@ debug.sethook = function(...)
 	return set_hook(unpack(given))
 end
 
+-- What called the cell is no part of the program. What stands here for a function of Lua is shown as that.
+local function of_program(text)
+	local kept = {}
+	for line in gmatch(text .. "\n", "(.-)\n") do
+		if find(line, "lua_driver.lua:", 1, true) then
+			if find(kept[#kept] or "", "^\t%[C%]: in %a+ '%l+_?%l*'$") then kept[#kept] = nil end
+			local name = match(line, "in function '?([%w_.]+)'?$")
+			if name then kept[#kept + 1] = "\t[C]: in function '" .. name .. "'" end
+		elseif not find(line, "^\t%(command line%):") then
+			kept[#kept + 1] = line
+		end
+	end
+	return concat(kept, "\n")
+end
+debug.traceback = function(...)
+	local given, at = pack(...), type((...)) == "thread" and 2 or 1
+	local text = given[at]
+	if text ~= nil and type(text) ~= "string" and type(text) ~= "number" then return text end
+	if at == 1 then given[2], given.n = (given[2] or 1) + 1, 2 end
+	return (of_program(traceback(unpack(given, 1, given.n))))
+end
+
 os.exit = function(code)
 	if code == nil or code == true then code = 0 elseif code == false then code = 1 end
 	error(setmetatable({ leave = code }, { __tostring = function() return "exit status " .. code end }), 0)
@@ -192,8 +214,12 @@ local function run(path)
 		local value = results[first]
 		-- `io.write` and `os.execute` return only that they did it.
 		local done = calls and (kind_of(value) or value == true and results[first + 1] == "exit")
-		if results.n >= first and not done then print(unpack(results, first, results.n)) end
-		return "finished"
+		if results.n < first or done then return "finished" end
+		local shown, problem = pcall(print, unpack(results, first, results.n))
+		if shown then return "finished" end
+		if interrupted(problem) then error(problem, 0) end
+		errors:write("the value cannot be shown: ", type(problem) == "string" and problem or "its __tostring fails", "\n")
+		return "failed", "the value cannot be shown"
 	end
 	local why = results[2]
 	if why.leave then

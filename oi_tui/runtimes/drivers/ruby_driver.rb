@@ -8,6 +8,17 @@ require_relative 'ruby_variables'
 
 class OiStopped < Exception; end
 
+# The driver's calls are no part of the program, also where that shows a backtrace itself. Ruby asks for one at each
+# `raise`, so nothing that a program may replace is called for it.
+class Exception
+  whole, reject, begins = instance_method(:backtrace), Array.instance_method(:reject), String.instance_method(:start_with?)
+  ours = "#{__dir__}/ruby_"
+  define_method(:backtrace) do
+    lines = whole.bind_call(self)
+    lines && reject.bind_call(lines) { |line| begins.bind_call(line, ours) }
+  end
+end
+
 class OiDriver
   # A program may remove these names, or give them to something else.
   %i[
@@ -230,7 +241,7 @@ class OiDriver
 
   # Whether it is the `return` of the cell itself, by which a script ends.
   def leaves?(error)
-    error.reason.equal?(:return) && mine(error).all? { |line| line.include?('<main>') && !line.include?('block') }
+    error.reason.equal?(:return) && (error.backtrace || []).all? { |line| line.include?('<main>') && !line.include?('block') }
   end
 
   def spell(value)
@@ -242,27 +253,15 @@ class OiDriver
   # Tells what went wrong; returns it in one line.
   def explain(error)
     message = error.message.to_s
-    if mine(error).empty?
+    if (error.backtrace || []).empty?
       complain("#{message} (#{error.class})")
     else
-      seen = [nil]
-      each = error
-      until seen.include?(each)
-        each.set_backtrace(mine(each)) unless each.frozen?
-        seen << each
-        each = each.cause
-      end
       complain(error.full_message(highlight: false, order: :top))
     end
     "#{error.class}: #{message.lines.first.to_s.strip}"[0, 300]
   rescue StandardError => another
     complain("#{error.class}, which cannot say what it is: #{another.class}")
     error.class.to_s
-  end
-
-  # The places of an error that are the program's.
-  def mine(error)
-    (error.backtrace || []).reject { |line| line.include?('/ruby_driver.rb') || line.include?('/ruby_methods.rb') }
   end
 
   def complain(text)

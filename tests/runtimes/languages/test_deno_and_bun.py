@@ -1,5 +1,6 @@
 """What Deno and Bun have of their own; all else they promise with the other languages."""
 
+import re
 import socket
 from collections.abc import Callable
 from pathlib import Path
@@ -102,6 +103,40 @@ def test_errors_name_the_line_as_it_was_written(make: Make, language: str) -> No
     assert (played.state, played.reason) == ("failed", "Error: in a timer")
     assert "cell-3.ts:2:" in played.text
     assert "cell-4.ts:1:15\n" in play(computer, language, "let fine = 1; nope").text
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("try { fail() } catch (error) { console.log((error as Error).stack) }", r"Error: bad\n.* fail "),
+        (
+            "try { fail() } catch (error) { console.error(error) }",
+            "error: bad\n.* fail |Error: bad\n.* fail ",
+        ),
+        ("console.trace('here', 7);", "Trace: here 7\n"),
+        ("console.log([new Error('one')]);", "rror: one\n"),
+        ("var kept = new Error('two')\nkept", "rror: two\n"),
+    ],
+    ids=["stack", "error", "trace", "list", "value"],
+)
+def test_a_program_sees_only_its_own_calls(shared: Computer, language: str, code: str, text: str) -> None:
+    """Bun showed the calls of the driver, lines of what it had made of the cell, and their numbers."""
+    code = f"type Odd = {{ a: number }}\n\nvar fail = (): never => {{\n  throw new Error('bad')\n}}\n{code}"
+    played = play(shared, language, code)
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", played.text)
+    assert played.state == "finished"
+    assert re.search(text, plain), plain
+    assert re.findall(r"\.ts:(\d+)", plain)[0] == ("4" if "fail()" in code.splitlines()[-1] else "6")
+    assert not re.search("driver|javascript_|worker|Odd|var ", plain), plain
+
+
+@BOTH
+def test_what_cannot_be_imported_does_not_name_the_driver(shared: Computer, language: str) -> None:
+    code = "await import('./missing.js').catch((error) => console.log(error.message))"
+    played = play(shared, language, code)
+    assert "missing.js" in played.text
+    assert "driver" not in played.text
 
 
 @BOTH

@@ -130,6 +130,37 @@ def test_errors_say_what_happened_and_where(lua: Computer, code: str, reason: st
     assert "driver" not in played.text
 
 
+@pytest.mark.parametrize(
+    ("code", "calls"),
+    [
+        ("print(debug.traceback('here'))", ["CELL: in main chunk"]),
+        ("function f() return (debug.traceback('here', 2)) end\nprint(f())", ["CELL: in main chunk"]),
+        (
+            "print(pcall(function() print(debug.traceback('here')) end))",
+            ["CELL: in function <CELL>", "[C]: in function 'pcall'", "CELL: in main chunk"],
+        ),
+        (
+            "print(select(2, xpcall(function() error('here') end, debug.traceback)))",
+            ["[C]: in function 'error'", "CELL: in function <CELL>", "[C]: in function 'xpcall'", "CELL: in main chunk"],
+        ),
+        ("print(debug.traceback(coroutine.create(print), 'here'))", []),
+    ],
+    ids=["plain", "level", "pcall", "xpcall", "coroutine"],
+)  # fmt: skip
+def test_a_traceback_has_only_the_calls_of_the_program(lua: Computer, code: str, calls: list[str]) -> None:
+    text = re.sub(r"cell \d+:\d+", "CELL", play(lua, "lua", code).text)
+    assert "here\nstack traceback:" in text
+    assert [
+        line.strip() for line in text.splitlines() if line.startswith("\t") and "[C]: in ?" not in line
+    ] == calls
+
+
+def test_a_value_that_cannot_be_a_text_says_so(lua: Computer) -> None:
+    played = play(lua, "lua", "return setmetatable({}, {__tostring = function() error('no') end})")
+    assert (played.state, played.reason) == ("failed", "the value cannot be shown")
+    assert "the value cannot be shown: cell" in played.text
+
+
 def test_a_program_may_take_the_library_apart(computer: Computer) -> None:
     for code in (
         "string.format, string.find, table.unpack, print, tostring, error = nil",

@@ -60,6 +60,22 @@ def test_the_causes_of_an_error_are_reported_with_the_places_of_the_program(ruby
 
 
 @pytest.mark.parametrize(
+    "show",
+    ["puts error.backtrace", "puts error.full_message(highlight: false)", "puts error.cause.backtrace"],
+)
+def test_a_backtrace_that_a_program_shows_has_only_its_own_calls(ruby: Computer, show: str) -> None:
+    code = "def fail = raise('inner')\nbegin\n  begin; fail; rescue; raise 'outer'; end\nrescue => error\n"
+    text = play(ruby, "ruby", f"{code}  {show}\nend\nnil").text
+    assert "<main>'" in text
+    assert "driver" not in text
+
+
+def test_a_program_that_replaces_what_lists_do_gets_its_errors(computer: Computer) -> None:
+    code = "class Array; def reject(*) = raise('replaced'); end\nraise 'mine'"
+    assert play(computer, "ruby", code).reason == "RuntimeError: mine"
+
+
+@pytest.mark.parametrize(
     ("code", "reason"),
     [
         ("raise Class.new(StandardError) { def message; raise 'no'; end }", ""),
