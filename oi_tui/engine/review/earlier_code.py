@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from oi_tui.engine.review import sql_rules
 from oi_tui.engine.review.folder import Folder, ListedFolder, find_moved, make_unknown
 from oi_tui.engine.review.python import checker as python_checker
 from oi_tui.engine.review.python import names as python_names
@@ -91,6 +92,10 @@ class EarlierCode:
             if not shell_checker.keeps_meanings(code):
                 with self._lock:
                     self._here.unclear.add("shell")
+        elif language == "sql":
+            if sql_rules.changes_meanings(code):
+                with self._lock:
+                    self._here.unclear.add("sql")
         elif language == "python":
             folder = self.find_folder(language, cwd) or make_unknown(cwd)
             self._note_names(python_checker.read(code, folder, self))

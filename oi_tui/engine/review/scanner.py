@@ -55,6 +55,8 @@ def scan_code(language: str, code: str, cwd: Path, earlier: EarlierCode | None =
             commands = sql_rules.list_shell_lines(code)
             result += shell_rules.scan(commands)
             unchecked += shell_checker.check(commands, folder)
+            if earlier is not None and earlier.is_unclear("sql"):
+                unchecked.append(Finding("not understood", "what earlier code left behind", 0))
         case "fish":
             result, unchecked, parsed = shell_rules.scan(code), find_unknown_calls("fish", code), False
             unchecked += [item for item in shell_checker.check(code, folder) if item.kind == "reads"]

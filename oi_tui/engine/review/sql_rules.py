@@ -86,6 +86,16 @@ _PRAGMAS = _split_words(
     "table_info table_xinfo table_list index_list index_info foreign_key_list database_list "
     "compile_options collation_list function_list version show_tables database_size"
 )
+#: What is created with a name that other statements may call, or that Python code may stand for.
+_NAMED_CODE = _split_words(
+    "aggregate cast collation domain extension function language macro operator procedure rule schema type"
+)
+#: Words between `create` and what is created.
+_QUALIFYING = _split_words(
+    "or replace temp temporary global local persistent recursive materialized trusted procedural force"
+)
+#: Statements that run what does not show in them, or make other functions known.
+_RUNNING = _split_words("call do execute import install load prepare use")
 #: Words before a parenthesis that are no functions.
 _KEYWORDS = _split_words(
     "all and any array as asc between by case cross current distinct else end except exclude exists "
@@ -197,6 +207,31 @@ def scan(code: str) -> tuple[list[Finding], list[Finding]]:
     return reader.found, reader.unchecked
 
 
+def changes_meanings(code: str) -> bool:
+    """Whether functions and tables may mean something else afterwards, such as macros of DuckDB."""
+    unread = _Reader([], [])
+    return any(_changes_meanings(item) for item in _split_statements(_read_tokens(code, unread))) or any(
+        name in ("read", "load") for _, name, _ in list_commands(code)
+    )
+
+
+def _changes_meanings(statement: list[_Token]) -> bool:
+    words = [token.word for token in statement]
+    made = next((word for word in words[1:] if word not in _QUALIFYING), "")
+    match words[0]:
+        case "create" | "alter" if made == "view":
+            # What is read in it is read again later, where only its name is written.
+            reader = _Reader([], [])
+            _check_statement(statement, reader)
+            return bool(reader.unchecked) or any(item.kind != "database" for item in reader.found)
+        case "create" | "alter":
+            return made in _NAMED_CODE
+        case "set" | "reset":
+            return not {"search_path", "schema"}.isdisjoint(words)
+        case first:
+            return first in _RUNNING
+
+
 def is_statement(text: str) -> bool:
     """Whether the text begins as a statement does that is known to do more than to read."""
     first, _, rest = text.strip().partition(" ")
@@ -271,7 +306,11 @@ def _explain_ambiguity(kind: str, text: str, after: str) -> str:
     if kind == "comment" and (len(text) < 4 or not text.endswith("*/")):
         return "a comment without an end"
     if kind == "comment":
-        return "a comment with a meaning" if text[2:3] in ("!", "+") or "/*" in text[2:] else ""
+        return (
+            "a comment with a meaning"
+            if text[2:4].removeprefix("M")[:1] in ("!", "+") or "/*" in text[2:]
+            else ""
+        )
     if kind == "dollar":
         return "a text between dollars"
     if kind == "sign" and text == "[":
@@ -351,9 +390,9 @@ def _name_statement(tokens: list[_Token], reader: _Reader) -> None:
 
 
 def _check_pragma(tokens: list[_Token], reader: _Reader) -> None:
-    names = [token.word for token in tokens[1:] if token.kind == "word"]
-    known = any(name in _PRAGMAS for name in names[:2])
-    if not known or any(token.text == "=" for token in tokens):
+    words = [token.text.lower() for token in tokens[1:4]]
+    name = words[2] if words[1:2] == ["."] and len(words) > 2 else "".join(words[:1])
+    if name not in _PRAGMAS or any(token.text == "=" for token in tokens):
         reader.doubt(" ".join(token.text for token in tokens[:3]), tokens[0].line)
 
 
@@ -423,6 +462,11 @@ def _check_into(tokens: list[_Token], at: int, reader: _Reader) -> None:
 
 def _check_table(tokens: list[_Token], at: int, reader: _Reader) -> None:
     """Review a table that DuckDB takes for a file: a text, a name like a path, or a word with a suffix."""
+    if [token.text for token in tokens[at + 1 : at + 2]] == [":"]:
+        # DuckDB takes a new name for the table in front of it as well: `from t: sales.csv`.
+        at += 2
+    if at >= len(tokens):
+        return
     token = tokens[at]
     path = [token.plain]
     # A catalog and a schema may stand in front: DuckDB reads the file `a.b.csv`.
@@ -431,7 +475,7 @@ def _check_table(tokens: list[_Token], at: int, reader: _Reader) -> None:
         path.append(tokens[at].plain)
     name = ".".join(path)
     is_path = token.kind == "text" or (token.kind == "name" and re.search(r"[./]", token.plain))
-    if is_path or (len(path) > 1 and path[-1].lower() in _SUFFIXES):
+    if is_path or (len(path) > 1 and name.rpartition(".")[2].lower() in _SUFFIXES):
         reader.add("reads", name, token.line)
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.findings import Findings
 from oi_tui.engine.review.scanner import scan_code
 
@@ -60,6 +61,9 @@ def test_plain_reads_have_no_findings(code: str) -> None:
         ("from 'https://data.example/x.csv'", "uses the network: data.example (line 1)"),
         ("select load_extension('x')", "loads extensions of a database: x (line 1)"),
         ('select "load_extension"(1)', "loads extensions of a database: load_extension (line 1)"),
+        ("from t: 'prices.csv'", "reads files: prices.csv"),
+        ("select * from s join t: prices.csv on true", "reads files: prices.csv"),
+        ('from main."prices.csv"', "reads files: main.prices.csv"),
         ("install httpfs", "loads extensions of a database: install httpfs (line 1)"),
         ("grant all on t to ana", "acts as administrator: grant all on t (line 1)"),
         ("create user ana", "acts as administrator: create user ana (line 1)"),
@@ -81,6 +85,7 @@ def test_what_does_more_is_named(code: str, words: str) -> None:
         "select other.lower(a) from t",
         "with load(x) as (select 1) select load(1)",
         "pragma journal_mode = off",
+        "pragma table_info.journal_mode(off)",
         "set role admin",
         "selec 1",
         "copied",
@@ -88,6 +93,7 @@ def test_what_does_more_is_named(code: str, words: str) -> None:
         r"select 'a\'; drop table t; --'",
         "select $$ ; drop table t; $$",
         "select 1 /*! ; drop table t */",
+        "select 1 /*M! ; drop table t */",
         "select 1 /* /* */ ; drop table t; */",
         "select 1 --1\n+ 2",
         "select 1 # ' \n; drop table t; -- '",
@@ -101,6 +107,50 @@ def test_what_does_more_is_named(code: str, words: str) -> None:
 )
 def test_what_is_not_known_is_not_checked(code: str) -> None:
     assert look(code).level != "clear"
+
+
+def look_after(first: str, code: str) -> Findings:
+    earlier = EarlierCode()
+    earlier.add("sql", first, Path("/work"))
+    return scan_code("sql", code, Path("/work"), earlier)
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        "create macro lower(x) as (select content from read_text(x))",
+        "create or replace temp macro lower(x) as x",
+        "create function lower(x text) returns text as 'x' language sql",
+        "select 1; create operator + (function = f)",
+        "create view t as select * from read_text('/etc/passwd')",
+        "create or replace temp view t as select wipe()",
+        "create materialized view t as select wipe()",
+        "alter function lower(text) rename to upper",
+        "set search_path to mine",
+        "use mine",
+        "call setup()",
+        "do 'begin end'",
+        ".read all.sql",
+        "load mine",
+    ],
+)
+def test_nothing_is_clear_once_names_may_mean_something_else(first: str) -> None:
+    assert look_after(first, "select lower(a) from t").level != "clear"
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        "create table t as select * from 'prices.csv'",
+        "create table t (type text, function text, schema text)",
+        "create view v as select lower(a) from t",
+        "insert into t values (1); update t set schema_name = 2",
+        "select unknown(1)",
+        "set timezone = 'UTC'",
+    ],
+)
+def test_other_changes_leave_later_queries_clear(first: str) -> None:
+    assert look_after(first, "select lower(a) from t").level == "clear"
 
 
 @pytest.mark.slow

@@ -351,8 +351,17 @@ RESTRICTED: Final = _split_words(
         agg aggregate apply eval filter format info pivot_table query to_string transform
     """
 )
-#: How many arguments may be given without a name, where a later one may name a method that is called.
-FEW_POSITIONS: Final = {"pandas.crosstab": 2, "seaborn": 2}
+#: How many arguments may be given without a name to a function or method, where a later one may name a method
+#: that is called or a module that is imported, start processes, or be a table of settings for a text.
+FEW_POSITIONS: Final = {
+    "pandas.crosstab": 2,
+    "scipy.optimize.differential_evolution": 6,
+    "seaborn": 2,
+    **dict.fromkeys(("annotate", "boxplot", "hist", "pie"), 5),
+    **dict.fromkeys(("figtext", "text"), 3),
+    **dict.fromkeys(("set_ticklabels", "set_title", "set_xlabel", "set_xticklabels", "set_ylabel"), 1),
+    **dict.fromkeys(("set_yticklabels", "set_zlabel", "set_zticklabels", "title", "xlabel", "ylabel"), 1),
+}
 #: Arguments that hold further named arguments, those of texts; they must be written out.
 NESTED: Final = _split_words("annot_kws fontdict subplot_kw textprops")
 #: Named arguments of which only these values are known.

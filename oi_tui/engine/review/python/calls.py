@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections.abc import Iterable
 
 from oi_tui.engine.review.findings import Finding
 from oi_tui.engine.review.python import allowlist as known
@@ -119,6 +120,7 @@ class CallChecker(NameChecker):
         if kind.startswith((MEMBER, OTHER)):
             return self._evaluate_member_call(call, kind, shown)
         if kind == PLAIN:
+            self._check_positions(call, (function.attr,), shown)
             self._check_arguments(call, any_name=function.attr == "assign")
             return PLAIN
         if kind == LOOSE and function.attr in known.RESTRICTED:
@@ -139,9 +141,7 @@ class CallChecker(NameChecker):
             if full in known.DRAWN_TEXTS:
                 return self._draw_text(call, shown)
             if full in known.MEMBERS:
-                few = known.FEW_POSITIONS.get(full, known.FEW_POSITIONS.get(full.partition(".")[0]))
-                if few is not None and len(call.args) > few:
-                    self._note(f"{shown}(…), with {few + 1} arguments without names")
+                self._check_positions(call, (full, full.partition(".")[0], full.rpartition(".")[2]), shown)
                 self._check_arguments(call, any_value=full in known.SINKS)
                 return PLAIN
         if full in known.MAKERS:
@@ -150,6 +150,14 @@ class CallChecker(NameChecker):
         keeps = full.partition(".")[0] in known.KEEPERS and not full.startswith("pandas.read_")
         plain = self._check_noted_arguments(call) or not keeps
         return self._note(f"{shown}(…)", steady=plain and is_steady(full))
+
+    def _check_positions(self, call: ast.Call, names: Iterable[str], shown: str) -> None:
+        """Note a call with more arguments without names than the first known one of `names` may have."""
+        few = next((known.FEW_POSITIONS[name] for name in names if name in known.FEW_POSITIONS), None)
+        if few is not None and (
+            len(call.args) > few or any(isinstance(item, ast.Starred) for item in call.args)
+        ):
+            self._note(f"{shown}(…), with {few + 1} arguments without names")
 
     def _check_noted_arguments(self, call: ast.Call) -> bool:
         """Read what is given to a call that is noted itself. Returns whether it is made of known parts.

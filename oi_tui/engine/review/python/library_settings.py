@@ -24,6 +24,16 @@ _PANDAS: Final = frozenset(
 _DEFAULTS: Final = frozenset(
     ("matplotlib.rcdefaults", "matplotlib.pyplot.rcdefaults", "seaborn.reset_defaults", "seaborn.reset_orig")
 )
+#: The functions of seaborn that set looks, with their parameters, and those of these that may be tables.
+_SEABORN: Final = {
+    **dict.fromkeys(
+        ("seaborn.set", "seaborn.set_theme"),
+        ("context", "style", "palette", "font", "font_scale", "color_codes", "rc"),
+    ),
+    **dict.fromkeys(("seaborn.set_style", "seaborn.axes_style"), ("style", "rc")),
+    **dict.fromkeys(("seaborn.set_context", "seaborn.plotting_context"), ("context", "font_scale", "rc")),
+}
+_TABLES: Final = frozenset(("context", "style", "rc"))
 
 
 def sets_looks(function: str, call: ast.Call) -> bool | None:
@@ -49,13 +59,21 @@ def sets_looks(function: str, call: ast.Call) -> bool | None:
         return len(call.args) == 1 and _is_group(call.args[0], call.keywords)
     if owner in PLOT_SETTINGS and name == "update":
         return len(call.args) == 1 and not call.keywords and _is_looks(call.args[0])
-    if function in ("seaborn.set", "seaborn.set_style", "seaborn.set_theme"):
-        rc = [*call.args[1:], *(item.value for item in call.keywords if item.arg == "rc")]
-        names = {item.arg for item in call.keywords}
-        return names <= {"context", "style", "palette", "font", "font_scale", "color_codes", "rc"} and all(
-            _is_looks(item) for item in rc
-        )
+    if function in _SEABORN:
+        return _sets_looks_of_seaborn(call, _SEABORN[function])
     return None
+
+
+def _sets_looks_of_seaborn(call: ast.Call, parameters: tuple[str, ...]) -> bool:
+    """Whether a style, a context or `rc` has only settings for looks: each may be a table of any settings."""
+    given = dict(zip(parameters, call.args, strict=False))
+    given |= {item.arg or "": item.value for item in call.keywords}
+    return (
+        len(call.args) <= len(parameters)
+        and not any(isinstance(item, ast.Starred) for item in call.args)
+        and given.keys() <= set(parameters)
+        and all(_is_text(given[name], str) or _is_looks(given[name]) for name in _TABLES & given.keys())
+    )
 
 
 def is_plot_look(key: ast.expr) -> bool:
