@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from oi_tui.runtimes.comments import is_in_comment
 from oi_tui.runtimes.completions import CompletionSet
 from oi_tui.runtimes.guest_runtime import GuestRuntime
 from oi_tui.runtimes.language import Runtime
@@ -78,7 +79,11 @@ class Inspector:
     def complete(self, language: str, before: str) -> CompletionSet | None:
         """What completes the code before the caret; None where that is not known, as during a run."""
         runtime = self._find_idle_runtime(language)
-        return runtime.complete(before) if runtime else None
+        if runtime is None:
+            return None
+        return (
+            CompletionSet(0, ()) if is_in_comment(runtime.language.name, before) else runtime.complete(before)
+        )
 
     def _find_runtime(self, name: str) -> Runtime | None:
         with self._targets.lock:

@@ -8,7 +8,7 @@ longest_signature <- 200L
 
 complete <- function(before) {
   line <- sub(".*\n", "", before)
-  if (nzchar(text <- open_text(line))) return(in_text(before, line, text))
+  if (nzchar(text <- open_text(before))) return(in_text(before, line, text))
   word <- last(line, "(?:[\\p{L}.][\\p{L}\\p{N}._]*)?$")
   head <- substr(line, 1L, nchar(line) - nchar(word))
   if (nzchar(chain <- last(head, "[\\p{L}.][\\p{L}\\p{N}._]*(?:[$@][\\p{L}.][\\p{L}\\p{N}._]*)*[$@]$"))) return(of_members(chain, word))
@@ -40,17 +40,16 @@ offers <- function(word, names, facts, note = NULL) {
 starting <- function(names, word) names[startsWith(names, word)]
 facts_of <- function(values, names) structure(lapply(values, function(value) describe(value)[[2]]), names = names)
 
-# The text that is open at the end of the line, with its quotation mark; "" where there is none.
-open_text <- function(line) {
-  rest <- gsub("\\\\.", "xx", line)
+# The text that is open at the end of the code, with its quotation mark; "" where there is none.
+open_text <- function(code) {
+  rest <- gsub("\\\\.", "xx", code)
   repeat {
     at <- regexpr("[\"'`#]", rest)
     if (at < 1L) return("")
     mark <- substr(rest, at, at)
-    if (mark == "#") return("")
     rest <- substr(rest, at + 1L, nchar(rest))
-    end <- regexpr(mark, rest, fixed = TRUE)
-    if (end < 1L) return(substr(line, nchar(line) - nchar(rest), nchar(line)))
+    end <- regexpr(if (mark == "#") "\n" else mark, rest, fixed = TRUE)
+    if (end < 1L) return(if (mark == "#") "" else substr(code, nchar(code) - nchar(rest), nchar(code)))
     rest <- substr(rest, end + 1L, nchar(rest))
   }
 }

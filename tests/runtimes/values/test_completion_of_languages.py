@@ -171,6 +171,8 @@ def test_javascript_is_completed(
         ("nosy.", 0, {}),
         ("row.fi", 2, {}),
         ("# it's ", 0, {}),
+        ("x = 1 # sal", 0, {}),
+        ("=begin\nsal", 0, {}),
         ("unles", 5, {"unless": ""}),
     ],
 )
@@ -239,7 +241,7 @@ def test_lua_lists_its_variables(computer: Computer) -> None:
         ("wantar", 6, {"wantarray": ""}),
         ("$nosy{", 0, {}),
         ("$conf{size}{", 0, {}),
-        ("# ad", 2, {}),
+        ("# ad", 0, {}),
         ('print "ad', 2, {}),
     ],
 )
