@@ -169,6 +169,7 @@ class ServerConnection:
                     await asyncio.wait(tasks)
         except BaseException as error:  # noqa: BLE001 -- whatever it is, it ends this server alone
             self._end = self._end or _describe_error(error)
+        self._end = self._end or "it closed the connection"
         self._client = None
         if self._ready.done():
             self._report({"lost": self._end})
@@ -180,7 +181,7 @@ class ServerConnection:
         spec = self._spec
         if not spec["url"]:
             return start_program(spec["command"], spec["values"], spec["cwd"], self._note_end)
-        return _open_remote(spec, lambda event: self._report(event))
+        return _open_remote(spec, lambda event: self._report(event), self._ended.set)
 
     def _note_end(self, running: Program) -> None:
         self._end = running.end
@@ -218,7 +219,11 @@ class ServerConnection:
 
 
 @asynccontextmanager
-async def _open_remote(spec: Order, report: Callable[[dict[str, Any]], None]) -> AsyncIterator[Any]:
+async def _open_remote(
+    spec: Order, report: Callable[[dict[str, Any]], None], ended: Callable[[], None]
+) -> AsyncIterator[Any]:
+    """Open the transport to a server over HTTP; `ended` is called when the server has closed it."""
+
     async def reachable(request: httpx2.Request) -> None:
         # Signing in leads to other hosts than the server's.
         if not _REACH[spec["reach"]](request.url.host):
@@ -247,6 +252,7 @@ async def _open_remote(spec: Order, report: Callable[[dict[str, Any]], None]) ->
         received, to_server = await stack.enter_async_context(transport)
         repaired, from_server = anyio.create_memory_object_stream[Any](0)[::-1]
         repairing = asyncio.create_task(_repair(received, from_server))
+        repairing.add_done_callback(lambda task: None if task.cancelled() else ended())
         try:
             yield repaired, to_server
         finally:

@@ -350,12 +350,7 @@ def test_a_server_that_does_not_start_is_named(open_workspace: Open, line: str, 
     assert any("The MCP server t is not available" in notice for notice in notices)
 
 
-@pytest.fixture(params=["streamable-http", "sse"])
-def address(request: pytest.FixtureRequest) -> Iterator[str]:
-    """A server over HTTP."""
-    kind: str = request.param
-    pytest.importorskip("mcp", reason="mcp is not installed here")
-    port = choose_port()
+def start_over_http(port: int, kind: str) -> "subprocess.Popen[bytes]":
     process = subprocess.Popen(
         command(SERVER, port, kind), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
@@ -365,9 +360,47 @@ def address(request: pytest.FixtureRequest) -> Iterator[str]:
             return probe.connect_ex(("127.0.0.1", port)) == 0
 
     assert wait_until(listens, _BOUND)
+    return process
+
+
+@pytest.fixture(params=["streamable-http", "sse"])
+def address(request: pytest.FixtureRequest) -> Iterator[str]:
+    """A server over HTTP."""
+    kind: str = request.param
+    pytest.importorskip("mcp", reason="mcp is not installed here")
+    port = choose_port()
+    process = start_over_http(port, kind)
     yield f"http://127.0.0.1:{port}/{'sse' if kind == 'sse' else 'mcp'}"
     process.kill()
     process.wait()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "path"), [("sse", "sse"), ("streamable-http", "mcp")])
+def test_a_server_over_http_that_was_started_again_is_used_again(
+    open_workspace: Open, kind: str, path: str
+) -> None:
+    port = choose_port()
+    processes = [start_over_http(port, kind)]
+    workspace = open_workspace(
+        [call("leave")],
+        [Text("Oh.")],
+        [call("add", id="c2", a=1)],
+        [Text("Done.")],
+        servers=[f"t = http://127.0.0.1:{port}/{path}"],
+        auto_run=True,
+    )
+    try:
+        work(workspace)
+        processes[0].wait(_BOUND)
+        processes.append(start_over_http(port, kind))
+        work(workspace)
+        assert [code.state for code in codes(workspace)] == ["failed", "finished"]
+        assert '"sum": 2' in output(workspace)
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
 
 
 def test_a_server_over_http_is_used_the_same_way(open_workspace: Open, address: str) -> None:
