@@ -290,6 +290,12 @@ DRAWN_TEXTS: Final = _split_words(
 )
 #: Harmless functions whose results have methods that are not.
 MAKERS: Final = _split_words("pathlib.Path pathlib.Path.cwd pathlib.Path.home pathlib.PurePath")
+#: Of paths of the working directory: parts of their names, what asks for one of them, and what lists them.
+PATH_NAMES: Final = _split_words("name parts stem suffix suffixes")
+PATH_QUESTIONS: Final = _split_words("as_posix exists is_dir is_file is_symlink stat")
+PATH_LISTERS: Final = _split_words("glob iterdir rglob")
+#: Functions that give back what they are given in another order or collection.
+ORDERING: Final = _split_words("list reversed set sorted tuple")
 #: Attributes and methods of built-in types, of what MEMBERS make, and of tables and arrays.
 ATTRIBUTES: Final = _split_words(
     """
@@ -333,6 +339,7 @@ ATTRIBUTES: Final = _split_words(
         seconds seek seekable select_dtypes sem set_axis set_categories set_index set_levels
         setdefault shape shift shuffle size skew slice slope sort sort_index sort_values
         sortlevel span sparse split splitlines squeeze stack standard_normal standard_t
+        st_atime st_ctime st_mode st_mtime st_size
         start startswith std stdev str strftime strides string strip strptime sub subn
         subtract sum swapaxes swapcase swaplevel symmetric_difference tag tail take tell time
         timestamp timetuple title to_datetime64 to_dict to_flat_index to_frame to_list
@@ -345,6 +352,8 @@ ATTRIBUTES: Final = _split_words(
 ) | _split_words(plotting.ATTRIBUTES + science.ATTRIBUTES)
 #: Attributes that code may set; those of arrays that say how memory is read are none of them.
 SETTABLE: Final = _split_words("columns index name names")
+#: Those of them that may be called only where the arguments show.
+BY_PLACE: Final = _split_words("boxplot hist")
 #: Methods that are understood in some calls only; the reader of calls says in which.
 RESTRICTED: Final = _split_words(
     """

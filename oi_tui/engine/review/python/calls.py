@@ -16,6 +16,7 @@ from oi_tui.engine.review.python.names import (
     LOOSE,
     MEMBER,
     OTHER,
+    PATHS,
     PLAIN,
     UNKNOWN,
     NameChecker,
@@ -73,6 +74,11 @@ class CallChecker(NameChecker):
         if name not in known.BUILTINS:
             self._check_noted_arguments(call)
             return self._note(f"{name}(…)", steady=name in known.STEADY_BUILTINS)
+        reverses = all(keyword.arg == "reverse" for keyword in call.keywords)
+        if name in known.ORDERING and reverses and len(call.args) == 1 and self._is_paths(call.args[0]):
+            for keyword in call.keywords:
+                self._require_plain(keyword.value)
+            return self._evaluate(call.args[0])
         if name in TAKERS:
             rest = [item for item in call.args if not self._find_own(item).startswith(CLASS)]
             call = ast.copy_location(ast.Call(call.func, rest, call.keywords), call)
@@ -108,6 +114,8 @@ class CallChecker(NameChecker):
         if self._is_method(function):
             self._check_arguments(call, any_name=True)
             return PLAIN
+        if function.attr in known.PATH_QUESTIONS | known.PATH_LISTERS and self._is_paths(function.value):
+            return self._ask_path(call, function)
         kind = self._evaluate_attribute(function)
         shown = write_dotted(function) or f".{function.attr}"
         if has_data(self._find_own(function.value), function.attr):
@@ -146,7 +154,7 @@ class CallChecker(NameChecker):
                 return PLAIN
         if full in known.MAKERS:
             self._check_arguments(call)
-            return UNKNOWN
+            return PATHS if self._makes_inner_path(full, call) else UNKNOWN
         keeps = full.partition(".")[0] in known.KEEPERS and not full.startswith("pandas.read_")
         plain = self._check_noted_arguments(call) or not keeps
         return self._note(f"{shown}(…)", steady=plain and is_steady(full))
@@ -321,6 +329,55 @@ class CallChecker(NameChecker):
             self._evaluate(node)
         if explain_unreadable(name, self._folder) or (remote and "::" in name):
             self.findings.append(Finding("reads", name, self._line))
+
+    def _is_paths(self, node: ast.expr) -> bool:
+        """Whether it is a path of the working directory or a list of such, seen without reading it."""
+        match node:
+            case ast.Name(name):
+                return self._find_meaning(name) == PATHS
+            case ast.Subscript(value):
+                return self._is_paths(value)
+            case ast.Call(ast.Name(name), [value]) if name in known.ORDERING:
+                return self._find_meaning(name) is None and self._is_paths(value)
+            case ast.Call(ast.Attribute(value, name)) if name in known.PATH_LISTERS:
+                return self._is_paths(value)
+            case ast.Call(function):
+                root, _, rest = write_dotted(function).partition(".")
+                kind = self._find_meaning(root) if root else None
+                full = f"{kind.removeprefix(OTHER)}.{rest}".strip(".") if kind else ""
+                return full in known.MAKERS and self._makes_inner_path(full, node)
+            case _:
+                return False
+
+    def _makes_inner_path(self, full: str, call: ast.Call) -> bool:
+        """Whether it makes a path of the working directory, whose name the code writes."""
+        if full == "pathlib.Path.cwd":
+            return not call.args and not call.keywords
+        return (
+            full == "pathlib.Path"
+            and not call.keywords
+            and (not call.args or (len(call.args) == 1 and self._is_inner_name(call.args[0])))
+        )
+
+    def _is_inner_name(self, node: ast.expr) -> bool:
+        """Whether it is the literal name of something in the working directory, or a pattern for such."""
+        if not (isinstance(node, ast.Constant) and isinstance(node.value, str)):
+            return False
+        return not explain_unreadable(re.sub(r"[*?]", "x", node.value), self._folder, listing=True)
+
+    def _ask_path(self, call: ast.Call, function: ast.Attribute) -> str:
+        """A call that asks for a path of the working directory, or lists it; no content is read."""
+        paths = self._evaluate(function.value)
+        if explain_unreadable(".", self._folder, listing=True):
+            fine = False
+        elif function.attr in ("glob", "rglob"):
+            fine = len(call.args) == 1 and not call.keywords and self._is_inner_name(call.args[0])
+        else:
+            fine = not call.args and not call.keywords
+        if not fine:
+            self._check_noted_arguments(call)
+            return self._note(f"{write_dotted(function) or function.attr}(…)", steady=True)
+        return paths if function.attr in known.PATH_LISTERS else PLAIN
 
     def _list_names(self, call: ast.Call) -> str:
         first = call.args[0] if len(call.args) == 1 else None

@@ -13,6 +13,7 @@ from oi_tui.engine.review.python.names import (
     MEMBER,
     MODULE,
     OTHER,
+    PATHS,
     PLAIN,
     UNKNOWN,
     find_least_known,
@@ -49,9 +50,10 @@ class ExpressionChecker(CallChecker):
             case ast.Name(name):
                 return self._evaluate_name(name)
             case ast.Attribute():
-                return self._evaluate_value(
+                kind = self._evaluate_value(
                     self._evaluate_attribute(node), write_dotted(node) or f".{node.attr}"
                 )
+                return LOOSE if kind == PLAIN and node.attr in known.BY_PLACE else kind
             case ast.Call():
                 return self._evaluate_call(node)
             case ast.BinOp(left, _, right):
@@ -124,7 +126,7 @@ class ExpressionChecker(CallChecker):
     def _compute(self, nodes: Iterable[ast.expr]) -> str:
         """Evaluate an operator: known for known or loose values."""
         kinds = [self._evaluate(node) for node in nodes]
-        return UNKNOWN if UNKNOWN in kinds else PLAIN
+        return UNKNOWN if UNKNOWN in kinds or PATHS in kinds else PLAIN
 
     def _evaluate_all(self, nodes: Iterable[ast.expr]) -> str:
         """Evaluate a collection: known if all its values are."""
@@ -135,7 +137,8 @@ class ExpressionChecker(CallChecker):
         """Evaluate what a collection has, such as a class of constants."""
         if self._find_own(node).startswith(CLASS):
             return PLAIN
-        return UNKNOWN if self._evaluate(node) == UNKNOWN else PLAIN
+        kind = self._evaluate(node)
+        return kind if kind in (UNKNOWN, PATHS) else PLAIN
 
     def _evaluate_part(self, value: ast.expr, index: ast.expr) -> str:
         """Evaluate `value[index]`. Types may have anything between their brackets."""
@@ -143,7 +146,7 @@ class ExpressionChecker(CallChecker):
             return PLAIN
         kind = self._evaluate(value)
         self._require_plain(index)
-        return UNKNOWN if kind == UNKNOWN else PLAIN
+        return kind if kind in (UNKNOWN, PATHS) else PLAIN
 
     def _check_generators(self, generators: Iterable[ast.comprehension]) -> None:
         for generator in generators:
@@ -173,6 +176,8 @@ class ExpressionChecker(CallChecker):
                 return (MEMBER if mark == MODULE else OTHER) + full
         if name.startswith("_") and name != "__name__":
             return self._note(f".{name}")
+        if owner == PATHS:
+            return PLAIN if name in known.PATH_NAMES else UNKNOWN
         if owner == UNKNOWN:
             return UNKNOWN
         if name in known.ATTRIBUTES or (owner == PLAIN and name[0].isupper()):

@@ -16,6 +16,8 @@ COMPUTER = "computer"
 #: Functions that are there without an import, and ask the model.
 MODEL_FUNCTIONS = ("llm", "llm_map")
 PLAIN, LOOSE, UNKNOWN, FUNCTION = "plain", "loose", "unknown", "function"
+#: A path of `pathlib` within the working directory, or several of them.
+PATHS = "paths"
 #: How the name of a module or of a member of one begins: of a known module, and of any other.
 MODULE, MEMBER, OTHER = "module ", "member ", "other "
 #: How a class of the code itself and an object of one begin; the names of members follow (see `classes`).
@@ -55,7 +57,9 @@ def is_another(relied_on: str, now: str) -> bool:
 def find_least_known(kinds: Iterable[str]) -> str:
     """Return the kind that is least known."""
     kinds_found = set(kinds)
-    return UNKNOWN if UNKNOWN in kinds_found else LOOSE if LOOSE in kinds_found else PLAIN
+    if kinds_found == {PATHS}:
+        return PATHS
+    return UNKNOWN if kinds_found & {UNKNOWN, PATHS} else LOOSE if LOOSE in kinds_found else PLAIN
 
 
 def is_special(name: str) -> bool:

@@ -55,11 +55,11 @@ BY_MODULE: Final = {
     "mpl_toolkits.mplot3d": "Axes3D",
     "pandas.plotting": "autocorrelation_plot lag_plot scatter_matrix",
     "seaborn": """
-        FacetGrid JointGrid PairGrid axes_style barplot blend_palette boxenplot boxplot catplot clustermap
+        FacetGrid JointGrid PairGrid barplot blend_palette boxenplot boxplot catplot clustermap
         color_palette countplot cubehelix_palette dark_palette despine displot diverging_palette ecdfplot
         heatmap histplot hls_palette husl_palette jointplot kdeplot light_palette lineplot lmplot
-        move_legend pairplot plotting_context pointplot regplot relplot residplot rugplot scatterplot
-        set_color_codes set_context set_palette stripplot swarmplot violinplot
+        move_legend pairplot pointplot regplot relplot residplot rugplot scatterplot
+        set_color_codes set_palette stripplot swarmplot violinplot
     """,
 }
 #: Attributes and methods of figures, axes and what is drawn in them, and of the grids of seaborn.
