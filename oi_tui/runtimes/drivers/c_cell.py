@@ -37,41 +37,43 @@ _TYPE_BEGINS = re.compile(r"(?:typedef|(?:static\s+|const\s+)*(?:struct|class|un
 
 def has_main(code):
     """Whether the cell defines `main`."""
-    return bool(_MAIN.search(_plain(code)))
+    return bool(_MAIN.search(_blank_out_details(code)))
 
 
 def split(code):
     """Return what stands outside of `main`, and what becomes it; each has all lines of the cell."""
-    plain = _plain(code)
-    outside, inside = list(_blank(code)), list(code)
+    plain = _blank_out_details(code)
+    outside, inside = list(_replace_with_spaces(code)), list(code)
 
     def move_outside(begin, end):
         outside[begin:end] = code[begin:end]
-        inside[begin:end] = _blank(code[begin:end])
+        inside[begin:end] = _replace_with_spaces(code[begin:end])
 
-    for directive in _DIRECTIVE.finditer(_plain(code, keep_directives=True)):
+    for directive in _DIRECTIVE.finditer(_blank_out_details(code, keep_directives=True)):
         begin, end = directive.span()
         if not _OF_STATEMENT.match(directive.group()):
             move_outside(begin, end)
         if _CONDITION.match(directive.group()):
             inside[begin:end] = code[begin:end]
-    for begin, end in _chunks(plain):
-        if _stands_outside(plain[begin:end]):
+    for begin, end in _find_chunks(plain):
+        if _is_definition(plain[begin:end]):
             move_outside(begin, end)
     return "".join(outside), "".join(inside)
 
 
-def _blank(text):
+def _replace_with_spaces(text):
     return re.sub(r"[^\n]", " ", text)
 
 
-def _plain(code, keep_directives=False):
-    """The code, as long as before, with spaces for what holds no structure."""
-    text = _OPAQUE.sub(lambda found: _blank(found.group()), code)
-    return text if keep_directives else _DIRECTIVE.sub(lambda found: _blank(found.group()), text)
+def _blank_out_details(code, keep_directives=False):
+    """Return the code, as long as before, with spaces for what holds no structure."""
+    text = _OPAQUE.sub(lambda found: _replace_with_spaces(found.group()), code)
+    return (
+        text if keep_directives else _DIRECTIVE.sub(lambda found: _replace_with_spaces(found.group()), text)
+    )
 
 
-def _chunks(plain):
+def _find_chunks(plain):
     """Yield where each definition or statement at the top begins and ends."""
     begin, depth = None, 0
     for place, letter in enumerate(plain):
@@ -103,7 +105,7 @@ def _ends_at_brace(plain, begin, place):
     return "=" not in head.partition("{")[0] or bool(_STATEMENT.match(head)) or "operator" in head
 
 
-def _stands_outside(chunk):
+def _is_definition(chunk):
     return bool(_OUTSIDE.match(chunk) or _TYPE.match(chunk)) or _is_function(chunk)
 
 

@@ -45,7 +45,7 @@ class ClassDriver:
                 self._report_chunk(chunk)
         except Exception as error:
             sys.stdout.flush()
-            sys.stderr.write(_last_lines(error))
+            sys.stderr.write(_describe_error(error))
             reason = "".join(traceback.format_exception_only(type(error), error)).strip()
             return "failed", reason.partition("\n")[0]
         except SystemExit as error:
@@ -58,7 +58,7 @@ class ClassDriver:
         """Have the object stop or end, but wait no longer than a moment."""
         method = getattr(self._object, name, None)
         if callable(method):
-            thread = threading.Thread(target=_quietly, args=(method,), daemon=True)
+            thread = threading.Thread(target=_call_quietly, args=(method,), daemon=True)
             thread.start()
             thread.join(_PATIENCE)
 
@@ -88,42 +88,44 @@ class ClassDriver:
         kind, form, content = chunk.get("type"), chunk.get("format"), chunk.get("content")
         if kind is None:
             kind, content = "console", chunk.get("output")
-            self._line(chunk.get("active_line"))
+            self._report_line(chunk.get("active_line"))
         if form == "active_line":
-            self._line(content)
+            self._report_line(content)
         elif content is None:
             return
         elif kind in ("console", "message", "error"):
-            sys.stdout.write(_text(content))
+            sys.stdout.write(_read_text(content))
             sys.stdout.flush()
         elif kind == "image":
             self._show(form, content)
         elif kind == "code":
-            self._channel.send("display", placed=True, format=str(form or "text"), content=_text(content))
+            self._channel.send(
+                "display", placed=True, format=str(form or "text"), content=_read_text(content)
+            )
         elif kind not in ("confirmation", "review", "status"):
             raise ValueError("run() yielded a chunk of the unknown type {!r}".format(kind))
 
-    def _line(self, number):
+    def _report_line(self, number):
         if isinstance(number, int) and number > 0:
             self._channel.send("line", line=number)
 
     def _show(self, form, content):
         form = str(form or "")
         if form == "path":
-            with open(os.path.expanduser(_text(content)), "rb") as file:
+            with open(os.path.expanduser(_read_text(content)), "rb") as file:
                 content = file.read()
             form = "jpeg" if content.startswith(b"\xff\xd8") else "png"
         if isinstance(content, bytes):
             content = base64.b64encode(content).decode()
         kind = "jpeg" if form.endswith(("jpeg", "jpg")) else "png"
-        self._channel.send("display", placed=True, format="base64." + kind, content=_text(content))
+        self._channel.send("display", placed=True, format="base64." + kind, content=_read_text(content))
 
 
-def _text(content):
+def _read_text(content):
     return content.decode("utf-8", "replace") if isinstance(content, bytes) else str(content)
 
 
-def _quietly(method):
+def _call_quietly(method):
     try:
         method()
     except Exception:
@@ -131,7 +133,7 @@ def _quietly(method):
         return
 
 
-def _last_lines(error):
+def _describe_error(error):
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename != __file__]
     lines = [*traceback.format_list(frames[_FRAMES:]), *traceback.format_exception_only(type(error), error)]
     return ("Traceback (most recent call last):\n" if frames else "") + "".join(lines)

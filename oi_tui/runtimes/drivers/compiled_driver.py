@@ -48,18 +48,18 @@ class BuildFolder:
     def remove(self):
         shutil.rmtree(self.path, ignore_errors=True)
 
-    def programs(self):
-        """The folders of built programs, the one that was used longest ago first."""
+    def list_programs(self):
+        """Return the folders of built programs, the one that was used longest ago first."""
         found = [entry for entry in os.scandir(self.path) if entry.name.startswith("program-")]
         return [entry.path for entry in sorted(found, key=lambda entry: entry.stat().st_mtime_ns)]
 
     def forget_old(self):
         """Remove programs until the others are few and small enough."""
-        left = self.programs()
-        size = sum(_size(folder) for folder in left)
+        left = self.list_programs()
+        size = sum(_measure_folder(folder) for folder in left)
         while left and (len(left) > _MOST or (size > _LARGEST and len(left) > 1)):
             oldest = left.pop(0)
-            size -= _size(oldest)
+            size -= _measure_folder(oldest)
             shutil.rmtree(oldest, ignore_errors=True)
 
 
@@ -77,7 +77,7 @@ class CompiledDriver:
         self._interrupted = False
         signal.signal(signal.SIGINT, self._note_interrupt)
         try:
-            argv = self._compiler.start(self._built(code), name)
+            argv = self._compiler.start(self._build(code), name)
             status = self._wait(self._start(argv, os.getcwd(), dict(os.environ)))
         except Failed as error:
             return "failed", str(error)
@@ -96,12 +96,14 @@ class CompiledDriver:
         # The program on the terminal was given it as well, and ends by it or has its own way.
         self._interrupted = True
 
-    def _built(self, code):
+    def _build(self, code):
         """Return the folder with the program of a cell, built now or before."""
-        unit = self._compiler.unit(code)
+        unit = self._compiler.make_unit(code)
         if unit.problem:
             raise Failed(unit.problem)
-        key = hashlib.sha256(json.dumps([self._compiler.identity(), code]).encode("utf-8", "surrogatepass"))
+        key = hashlib.sha256(
+            json.dumps([self._compiler.make_identity(), code]).encode("utf-8", "surrogatepass")
+        )
         folder = os.path.join(self._folder.path, "program-" + key.hexdigest()[:32])
         if self._compiler.is_current(folder) and os.path.exists(os.path.join(folder, "cell")):
             os.utime(folder)
@@ -113,8 +115,8 @@ class CompiledDriver:
                 path = os.path.join(folder, name)
                 with open(path, "w", encoding="utf-8", errors="surrogatepass", newline="") as file:
                     file.write(text)
-            argv, place = self._compiler.command(folder)
-            environment = self._compiler.environment(self._folder.path)
+            argv, place = self._compiler.make_command(folder)
+            environment = self._compiler.make_environment(self._folder.path)
             status = self._wait(self._start(argv, place, environment)) if argv else 0
             if status:
                 if unit.hint:
@@ -167,7 +169,7 @@ def _describe(status, name=""):
     return "{}: {} ({})".format(name or "the program was ended by a signal", what, word)
 
 
-def _size(folder):
+def _measure_folder(folder):
     return sum(entry.stat().st_size for entry in os.scandir(folder) if entry.is_file())
 
 

@@ -38,7 +38,7 @@ class CompilationUnit:
 
 
 class Compiler:
-    """A compiler. `unit` makes the files, `command` says how the program `cell` is built of them."""
+    """A compiler: `make_unit` makes the files, `make_command` says how `cell` is built of them."""
 
     #: Names of variables in the environment that change what is built.
     variables = ()
@@ -46,13 +46,13 @@ class Compiler:
     def __init__(self, program):
         self.program = program
 
-    def identity(self):
-        """What a program depends on beside the cell."""
+    def make_identity(self):
+        """Return what a program depends on beside the cell."""
         status = os.stat(self.program)
         values = [os.environ.get(name, "") for name in self.variables]
         return [type(self).__name__, self.program, status.st_mtime_ns, status.st_size, os.getcwd(), *values]
 
-    def environment(self, _folder):
+    def make_environment(self, _folder):
         return dict(os.environ)
 
     def start(self, folder, _name):
@@ -63,8 +63,8 @@ class Compiler:
         """What is known of the last cell, as the fields of an answer."""
         return {}
 
-    def words(self, name):
-        """The options in a variable of the environment."""
+    def get_options(self, name):
+        """Return the options in a variable of the environment."""
         return shlex.split(os.environ.get(name, ""))
 
     def note_sources(self, folder):
@@ -75,7 +75,7 @@ class Compiler:
         paths = [re.sub(r"\\(.)", r"\1", word) for word in re.findall(r"(?:\\.|[^\s\\])+", names)]
         paths = [os.path.join(folder, path) for path in paths]
         paths = [path for path in paths if os.path.dirname(path) != folder]
-        lines = ["{}\t{}\n".format(_state(path), path) for path in paths]
+        lines = ["{}\t{}\n".format(_describe_file(path), path) for path in paths]
         with open(os.path.join(folder, "sources"), "w", encoding="utf-8", errors="surrogateescape") as file:
             file.writelines(lines)
 
@@ -86,10 +86,10 @@ class Compiler:
                 sources = [line.rstrip("\n").partition("\t") for line in file]
         except OSError:
             return False
-        return all(_state(path) == state for state, _, path in sources)
+        return all(_describe_file(path) == state for state, _, path in sources)
 
 
-def _state(path):
+def _describe_file(path):
     try:
         status = os.stat(path)
     except OSError:
@@ -106,7 +106,7 @@ class C(Compiler):
     variables = ("CPPFLAGS", "CFLAGS", "LDFLAGS", "LDLIBS")
     opening = "int main(void) {"
 
-    def unit(self, code):
+    def make_unit(self, code):
         files = {self.cell: code}
         if c_cell.has_main(code):
             files[self.source] = '#line 1 "{}"\n{}\n'.format(self.cell, code)
@@ -119,12 +119,21 @@ class C(Compiler):
             files, hint="(The cell has no main(): its statements were compiled as main().)"
         )
 
-    def command(self, folder):
-        """The compiler works beside the cell, so that it calls it by its short name and quotes its lines."""
-        name, extra = self.variables[1], self.words("CPPFLAGS")
+    def make_command(self, folder):
+        """Have the compiler work beside the cell, so that it gives its short name and quotes its lines."""
+        name, extra = self.variables[1], self.get_options("CPPFLAGS")
         options = ["-O1", "-g", "-pthread", "-MMD", "-MF", "sources.d", "-MT", "cell", "-iquote", os.getcwd()]
-        argv = [self.program, *self.flags, *options, *extra, *self.words(name), self.source, "-o", "cell"]
-        return [*argv, *self.words("LDFLAGS"), "-lm", *self.words("LDLIBS")], folder
+        argv = [
+            self.program,
+            *self.flags,
+            *options,
+            *extra,
+            *self.get_options(name),
+            self.source,
+            "-o",
+            "cell",
+        ]
+        return [*argv, *self.get_options("LDFLAGS"), "-lm", *self.get_options("LDLIBS")], folder
 
 
 class Cpp(C):
@@ -151,10 +160,10 @@ class Rust(Compiler):
     _OF_CRATE = re.compile(r"#!\[[^\n]*\]|extern\s+crate\s[^;]*;")
     _QUESTION = re.compile(r"[\w)\]]\?\s*[;.)]")
 
-    def unit(self, code):
+    def make_unit(self, code):
         if self._MAIN.search(_COMMENT.sub("", code)):
             return CompilationUnit({"cell.rs": code})
-        place = self._top(code)
+        place = self._find_top(code)
         top, (body, shows) = code[:place], rust_cell.show_value(code[place:])
         if self._QUESTION.search(body):
             opening = "fn main() -> Result<(), Box<dyn std::error::Error>> { "
@@ -164,16 +173,16 @@ class Rust(Compiler):
         hint = "(The cell has no fn main: it was compiled as the body of one.)"
         return CompilationUnit({"cell.rs": top + opening + body + closing + shows}, hint=hint)
 
-    def _top(self, code):
-        """Where the body begins: after the last line that must stay at the top, else at the beginning."""
+    def _find_top(self, code):
+        """Find where the body begins: after the last line that must stay at the top, or at the beginning."""
         header = self._TOP.match(code).group()
         return max((item.end() for item in self._OF_CRATE.finditer(header)), default=0)
 
-    def command(self, folder):
+    def make_command(self, folder):
         options = ["--edition=2021", "--crate-name=cell", "-Copt-level=1", "-Cdebug-assertions=on"]
         options += ["-Aredundant_semicolons"]
         emit = ["--emit", "link=cell,dep-info=sources.d"]
-        return [self.program, *options, *emit, *self.words("RUSTFLAGS"), "cell.rs"], folder
+        return [self.program, *options, *emit, *self.get_options("RUSTFLAGS"), "cell.rs"], folder
 
 
 class Go(Compiler):
@@ -181,7 +190,7 @@ class Go(Compiler):
 
     variables = ("GOFLAGS", "CGO_ENABLED", "GOOS", "GOARCH", "GOTOOLCHAIN")
 
-    def unit(self, code):
+    def make_unit(self, code):
         package = go_cell.has_package(code)
         if not package:
             hint = "(The cell has no package: its statements were compiled as main().)"
@@ -198,7 +207,7 @@ class Go(Compiler):
         here = os.getcwd()
         return os.path.join(here, "cell.go") if _is_in_module(here) else "cell.go"
 
-    def command(self, folder):
+    def make_command(self, folder):
         """In a module, an overlay puts the cell into the working directory, where its packages are."""
         here, build = os.getcwd(), [self.program, "build", "-o", os.path.join(folder, "cell")]
         if not re.search(r"[\s'\"]", folder):
@@ -211,7 +220,7 @@ class Go(Compiler):
             json.dump({"Replace": {os.path.join(here, "oi_cell.go"): os.path.join(folder, "cell.go")}}, file)
         return [*build, "-overlay", overlay, "./oi_cell.go"], here
 
-    def environment(self, folder):
+    def make_environment(self, folder):
         """No other Go is fetched unasked; where the person's cache cannot be written, one is made here."""
         values = dict(os.environ)
         values.setdefault("GOTOOLCHAIN", "local")
@@ -235,10 +244,10 @@ class Php(Compiler):
     Its driver writes what the cell made into the file `memory` of the build folder.
     """
 
-    def unit(self, code):
+    def make_unit(self, code):
         return CompilationUnit({"cell.php": code if "<?" in code else "<?php " + code})
 
-    def command(self, folder):
+    def make_command(self, folder):
         return None, folder
 
     def start(self, folder, name):
@@ -251,7 +260,7 @@ class Php(Compiler):
             self.program,
             *words,
             "-f",
-            _beside("php_cell.php"),
+            _find_beside("php_cell.php"),
             "--",
             os.path.join(folder, "cell.php"),
             name,
@@ -261,7 +270,7 @@ class Php(Compiler):
         path = os.path.join(folder, "memory")
         if question == "completions":
             done = subprocess.run(
-                [self.program, "-f", _beside("php_completion.php"), "--", path, words],
+                [self.program, "-f", _find_beside("php_completion.php"), "--", path, words],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -285,7 +294,7 @@ class Php(Compiler):
         return False
 
 
-def _beside(name):
+def _find_beside(name):
     return os.path.join(os.path.dirname(os.path.abspath(__file__)), name)
 
 

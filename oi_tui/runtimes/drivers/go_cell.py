@@ -62,30 +62,30 @@ func oiShow(values ...any) {
 
 def has_package(code):
     """Return the name of the package of a cell; "" for none."""
-    found = _PACKAGE.search(_plain(code))
+    found = _PACKAGE.search(_blank_out_details(code))
     return found.group(1) if found else ""
 
 
 def has_main(code):
     """Whether the cell defines `main`."""
-    return bool(_MAIN.search(_plain(code)))
+    return bool(_MAIN.search(_blank_out_details(code)))
 
 
 def make_program(code, name):
     """Return a program of a cell without a package; errors call the file by the name."""
-    plain = _plain(code)
-    outside, inside = list(_blank(code)), list(code)
-    pieces = list(_pieces(plain))
+    plain = _blank_out_details(code)
+    outside, inside = list(_replace_with_spaces(code)), list(code)
+    pieces = list(_find_statements(plain))
     functions = " ".join(plain[a:b] for a, b in pieces if _FUNCTION.match(plain[a:b].lstrip()))
     last = None
     for begin, end in pieces:
         text = plain[begin:end].strip()
         if _OUTSIDE.match(text) or _is_shared(text, functions):
             outside[begin:end] = code[begin:end]
-            inside[begin:end] = _blank(code[begin:end])
+            inside[begin:end] = _replace_with_spaces(code[begin:end])
         elif text:
             last = begin, end
-    shows = bool(last) and _has_value(plain[last[0] : last[1]].strip(), _with_results(plain))
+    shows = bool(last) and _has_value(plain[last[0] : last[1]].strip(), _find_functions_with_results(plain))
     if shows:
         begin = last[1] - len(plain[last[0] : last[1]].lstrip())
         stop = begin + len(plain[begin : last[1]].rstrip("; \t\n"))
@@ -106,7 +106,7 @@ def add_line_directive(code, name):
     return "//line {}:1:1\n{}".format(name, code)
 
 
-def _plain(code):
+def _blank_out_details(code):
     """Return the code with nothing in its comments and texts; no place in it moves."""
     return _OPAQUE.sub(lambda found: _hide(found.group()), code)
 
@@ -116,11 +116,11 @@ def _hide(text):
     return re.sub(r"[^\n]", filler, text)
 
 
-def _blank(text):
+def _replace_with_spaces(text):
     return re.sub(r"[^\n]", " ", text)
 
 
-def _pieces(plain):
+def _find_statements(plain):
     """Yield where each statement begins and ends, with what stands before it."""
     begin = depth = 0
     for place, letter in enumerate(plain):
@@ -145,11 +145,11 @@ def _is_shared(text, functions):
     return any(re.search(r"\b{}\b".format(name), functions) for name in names if name != "var")
 
 
-def _with_results(plain):
+def _find_functions_with_results(plain):
     """Return the functions of the cell that return something."""
     names = set()
     for found in re.finditer(r"\bfunc\s+(\w+)\s*(?:\[[^\]]*\])?\s*\(", plain):
-        closing = _closing(plain, found.end() - 1)
+        closing = _find_closing(plain, found.end() - 1)
         if closing > 0 and re.match(r"[ \t]*[^\s{]", plain[closing + 1 :]):
             names.add(found.group(1))
     return names
@@ -166,7 +166,7 @@ def _has_value(text, functions):
     return called.group(1) in functions or bool(_WITH_VALUE.fullmatch(called.group(1)))
 
 
-def _closing(text, opening):
+def _find_closing(text, opening):
     """Return where the parenthesis closes; -1 where it does not."""
     depth = 0
     for place in range(opening, len(text)):
@@ -179,9 +179,9 @@ def _closing(text, opening):
 def _find_missing(plain, code):
     """Return the packages that the cell uses and does not import."""
     imported = set()
-    for begin, end in _pieces(plain):
+    for begin, end in _find_statements(plain):
         if plain[begin:end].lstrip().startswith("import"):
-            found = _IMPORT.findall(_OPAQUE.sub(_blank_comment, code[begin:end]).lstrip()[len("import") :])
+            found = _IMPORT.findall(_OPAQUE.sub(_replace_comment, code[begin:end]).lstrip()[len("import") :])
             imported.update(alias or path.rpartition("/")[2] for alias, path in found)
     used = set(re.findall(r"(?<![\w.)\]])([a-z]\w*)\.[A-Z]", plain))
     defined = set(
@@ -191,5 +191,5 @@ def _find_missing(plain, code):
     return sorted(_PACKAGES[name] for name in names if name in _PACKAGES)
 
 
-def _blank_comment(found):
+def _replace_comment(found):
     return " " if found.group().startswith(("//", "/*")) else found.group()

@@ -63,7 +63,7 @@ def main() -> None:
     leader = child
     if reporting is not None:
         reporting.close()
-        leader = _reported(report) or child
+        leader = _wait_for_pid(report) or child
     # Nothing is run before this is sent, so no orphan can be missed.
     _say(f"pid {leader}\n")
     status, abandoned = _watch(child, awake, application)
@@ -89,7 +89,7 @@ def _report():
     return near, far
 
 
-def _reported(report) -> "int | None":
+def _wait_for_pid(report) -> "int | None":
     """Wait for the pid of the wrapped program; None when it did not start, or must end before."""
     import _socket
     import select
@@ -208,7 +208,7 @@ def _end_everything(leader: int) -> None:
     """Stop, then kill, every descendant and member of the session, until none is left or 5 s went by."""
     stopped: "set[int]" = set()
     while True:
-        fresh = _descendants(leader) - stopped
+        fresh = _list_descendants(leader) - stopped
         if not fresh:
             break
         # What is stopped starts nothing new, so that the search comes to an end even against a fork bomb.
@@ -218,7 +218,7 @@ def _end_everything(leader: int) -> None:
     until = time.monotonic() + 5
     pause = 0.0005
     while time.monotonic() < until:
-        left = _descendants(leader)
+        left = _list_descendants(leader)
         for pid in left:
             _send(pid, signal.SIGKILL)
         _reap(leader)
@@ -235,10 +235,10 @@ def _send(pid: int, number: int) -> None:
         pass
 
 
-def _descendants(leader: int) -> "set[int]":
+def _list_descendants(leader: int) -> "set[int]":
     """Everything that descends from this process, and everything in the session of `leader`; no zombies."""
     here = os.getpid()
-    table = _processes()
+    table = _list_processes()
     pids = {pid for pid, (_, session, _zombie) in table.items() if session == leader}
     children: "dict[int, list[int]]" = {}
     for pid, (parent, _, _zombie) in table.items():
@@ -252,7 +252,7 @@ def _descendants(leader: int) -> "set[int]":
     return {pid for pid in pids if not table[pid][2]}
 
 
-def _processes() -> "dict[int, tuple[int, int, bool]]":
+def _list_processes() -> "dict[int, tuple[int, int, bool]]":
     """Parent, session and whether it is a zombie, for every process."""
     table = {}
     if sys.platform.startswith("linux"):

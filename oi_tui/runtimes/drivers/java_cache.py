@@ -38,7 +38,7 @@ def main(folder: str, java: str, options: "list[str]") -> None:
         with contextlib.suppress(FileExistsError):
             os.link(os.path.join(making, "driver.jar"), jar)
         made = os.path.join(making, "classes.jsa")
-        _rehearse([java, *options, "-XX:ArchiveClassesAtExit=" + made, "-cp", jar, "OiTui"], making)
+        _run_once([java, *options, "-XX:ArchiveClassesAtExit=" + made, "-cp", jar, "OiTui"], making)
         sums = os.path.join(making, "sums")
         with open(sums, "w") as file:
             json.dump({"driver.jar": _sum_of(jar), "classes.jsa": _sum_of(made)}, file)
@@ -56,7 +56,7 @@ def _compile(programs: str, making: str) -> None:
     subprocess.run([*jar, "-C", classes, "."], check=True)
 
 
-def _rehearse(command: "list[str]", making: str) -> None:
+def _run_once(command: "list[str]", making: str) -> None:
     """Have the driver take a request, with files in place of its pipes and its terminal."""
     cell = os.path.join(making, "cell-1")
     texts = {"cell-1": "int x = 6;\nx * 7", "requests": "run 0 " + cell + "\n", "events": "", "terminal": ""}

@@ -98,18 +98,18 @@ def page(code, folder):
                 component
             )
         )
-    scripts, host = _scripts(folder)
+    scripts, host = _list_scripts(folder)
     safe = re.sub(r"</(script)", r"<\\/\1", code, flags=re.IGNORECASE)
     return _PAGE.format(title=component or "React", scripts=scripts, code=safe, render=render), host
 
 
-def _scripts(folder):
+def _list_scripts(folder):
     for parent in (folder, *map(str, pathlib.Path(folder).parents)):
         here = [os.path.join(parent, "node_modules", name) for name, _ in _LIBRARIES]
         if all(map(os.path.isfile, here)):
-            return _tags(pathlib.Path(path).as_uri() for path in here), ""
-    return _tags("https://{}/{}".format(NETWORK, name) for _, name in _LIBRARIES), NETWORK
+            return _make_tags(pathlib.Path(path).as_uri() for path in here), ""
+    return _make_tags("https://{}/{}".format(NETWORK, name) for _, name in _LIBRARIES), NETWORK
 
 
-def _tags(addresses):
+def _make_tags(addresses):
     return "\n".join('<script src="{}"></script>'.format(address) for address in addresses)

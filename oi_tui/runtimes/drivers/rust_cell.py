@@ -61,20 +61,20 @@ def show_value(code):
 
     Every line stays the line that it was. The cell itself and "" are returned where it ends with no value.
     """
-    plain = _OPAQUE.sub(lambda found: _blank(found.group()), code)
-    begin = _last_statement(plain)
+    plain = _OPAQUE.sub(lambda found: _replace_with_spaces(found.group()), code)
+    begin = _find_last_statement(plain)
     last = plain[begin:]
     if not last.strip() or _NO_VALUE.match(last.lstrip()):
         return code, ""
     return "{}oi_tui::show!({}\n);".format(code[:begin], code[begin:]), _SHOWS
 
 
-def _blank(text):
+def _replace_with_spaces(text):
     """Return what replaces a comment, a text or a letter: as many characters, none of them syntax."""
     return re.sub(r"[^\n]", " " if _COMMENT.match(text) else "0", text)
 
 
-def _last_statement(plain):
+def _find_last_statement(plain):
     """Return where the last statement begins, with the space before it."""
     begin = depth = 0
     for place, letter in enumerate(plain):

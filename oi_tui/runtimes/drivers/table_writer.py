@@ -32,8 +32,8 @@ _LONGEST = 32_767
 _DIGITS = 15
 
 
-def kind_of(type_name):
-    """The kind of a column: `int`, `float`, `bool`, `time`, `date` or `text`."""
+def get_kind(type_name):
+    """Return the kind of a column: `int`, `float`, `bool`, `time`, `date` or `text`."""
     name = type_name.lower()
     return next((kind for beginnings, kind in _TYPES if name.startswith(beginnings)), "text")
 
@@ -57,7 +57,7 @@ class _Arrow:
             "bool": arrow.bool_(),
             "time": arrow.timestamp("ns" if "ns" in name else "us", tz=zone),
             "date": arrow.date32(),
-        }.get(kind_of(name), arrow.string())
+        }.get(get_kind(name), arrow.string())
 
     def write(self, columns, failed):
         arrays = []
@@ -86,16 +86,16 @@ class _Polars:
         for at, (texts, (name, of)) in enumerate(zip(columns, self._columns)):
             series = polars.Series(name, texts, polars.String)
             try:
-                found.append(self._converted(series, kind_of(of)))
+                found.append(self._convert(series, get_kind(of)))
             except (polars.exceptions.PolarsError, ValueError):
                 failed.add(at)
         if not failed:
             self._parts.append(polars.DataFrame(found))
 
-    def _converted(self, series, kind):
+    def _convert(self, series, kind):
         polars = self._polars
         if kind == "bool":
-            return polars.Series(series.name, [_bool(text) for text in series], polars.Boolean)
+            return polars.Series(series.name, [_parse_bool(text) for text in series], polars.Boolean)
         if kind == "time":
             if not series.count():
                 return series.cast(polars.Datetime("us"))
@@ -121,21 +121,21 @@ class _Excel:
         self._book = openpyxl.Workbook(write_only=True)
         self._sheet = self._book.create_sheet("Table")
         self._sheet.freeze_panes = "A2"
-        self._kinds = [kind_of(of) for _, of in columns]
-        self._sheet.append([self._made(name, "text") for name, _ in columns])
+        self._kinds = [get_kind(of) for _, of in columns]
+        self._sheet.append([self._make_cell(name, "text") for name, _ in columns])
 
     def write(self, columns, failed):
         found = []
         for at, (texts, kind) in enumerate(zip(columns, self._kinds)):
             try:
-                found.append([self._made(text, kind) for text in texts])
+                found.append([self._make_cell(text, kind) for text in texts])
             except ValueError:
                 failed.add(at)
         if not failed:
             for row in zip(*found):
                 self._sheet.append(row)
 
-    def _made(self, text, kind):
+    def _make_cell(self, text, kind):
         if text is None:
             return None
         if kind in ("int", "float") and len(re.sub(r"\D|e.*", "", text.lstrip("-0."))) <= _DIGITS:
@@ -143,7 +143,7 @@ class _Excel:
             if abs(value) != float("inf"):
                 return value
         if kind == "bool":
-            return _bool(text)
+            return _parse_bool(text)
         if kind in ("time", "date"):
             return datetime.datetime.fromisoformat(text).replace(tzinfo=None)
         if len(text) > _LONGEST:
@@ -157,7 +157,7 @@ class _Excel:
         self._book.save(self._path)
 
 
-def _bool(text):
+def _parse_bool(text):
     if text is None:
         return None
     if text.lower() not in ("true", "false", "0", "1"):

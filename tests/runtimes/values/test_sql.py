@@ -210,7 +210,7 @@ def work():
     _thread.interrupt_main()
     ended.wait(20)
 try:
-    sys.modules["python_sql"].interruptible(work, interrupt)
+    sys.modules["python_sql"].run_interruptibly(work, interrupt)
 except KeyboardInterrupt:
     print(len(interrupts), "interrupts")
 """

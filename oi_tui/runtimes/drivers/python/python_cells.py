@@ -57,13 +57,13 @@ def name_of(number, source):
     so that tracebacks and `inspect` show the lines of neither for those of the other.
     """
     run = 1
-    while _named.setdefault(file_name(number, run), source) != source:
+    while _named.setdefault(make_file_name(number, run), source) != source:
         run += 1
-    return file_name(number, run), run
+    return make_file_name(number, run), run
 
 
-def file_name(number, run):
-    """The name of a file as tracebacks show it."""
+def make_file_name(number, run):
+    """Return the name of a file as tracebacks show it."""
     return "<cell {}>".format(number) if run == 1 else "<cell {}, run {}>".format(number, run)
 
 
@@ -71,7 +71,7 @@ def remember(name, source):
     """Let tracebacks and `inspect` find the lines of a cell."""
     linecache = sys.modules.get("linecache")
     if hasattr(linecache, "cache"):
-        linecache.cache[name] = _entry(name, source)
+        linecache.cache[name] = _make_cache_entry(name, source)
     else:
         _sources[name] = source
 
@@ -80,11 +80,11 @@ def fill(linecache):
     """Hand over what was remembered until `linecache` was imported."""
     while _sources:
         name, source = _sources.popitem()
-        linecache.cache[name] = _entry(name, source)
+        linecache.cache[name] = _make_cache_entry(name, source)
 
 
-def _entry(name, source):
-    return len(source), None, _lines(source), name
+def _make_cache_entry(name, source):
+    return len(source), None, _split_lines(source), name
 
 
 def parse(source, name, futures):
@@ -92,8 +92,8 @@ def parse(source, name, futures):
     return compile(source, name, "exec", ONLY_TREE | AWAIT | futures, True)
 
 
-def steps_of(tree, source, name, futures, shown="last_expr"):
-    """The statements of a cell, ready to run, and the futures that the cell turns on from here.
+def compile_cell(tree, source, name, futures, shown="last_expr"):
+    """Return the statements of a cell, ready to run, and the futures that the cell turns on from here.
 
     `shown` says whose values are shown, in the words of IPython's `ast_node_interactivity`.
     """
@@ -104,7 +104,11 @@ def steps_of(tree, source, name, futures, shown="last_expr"):
     filters = (sys.modules.get("warnings") or _warnings).filters
     filters.insert(0, _IGNORE)
     try:
-        steps = list(_steps(tree, name, before | AWAIT, "none" if _silent(source, tree) else shown))
+        steps = list(
+            _compile_steps(
+                tree, name, before | AWAIT, "none" if _ends_with_semicolon(source, tree) else shown
+            )
+        )
     finally:
         filters.remove(_IGNORE)
     return steps, futures
@@ -126,8 +130,8 @@ def _check(tree, name, futures):
     return futures
 
 
-def _silent(source, tree):
-    """Whether the cell's last statement ends with a semicolon, which says: do not show its value."""
+def _ends_with_semicolon(source, tree):
+    """Return whether the cell's last statement ends with a semicolon, which says: do not show its value."""
     if not tree.body:
         return True
     last = tree.body[-1]
@@ -139,8 +143,8 @@ def _silent(source, tree):
     return rest.strip().startswith(b";")
 
 
-def _lines(source):
-    """The lines as Python counts them, each with its end, which tracebacks reckon with."""
+def _split_lines(source):
+    """Return the lines as Python counts them, each with its end, which tracebacks reckon with."""
     import io
 
     lines = io.StringIO(source, None).readlines()
@@ -149,8 +153,8 @@ def _lines(source):
     return lines
 
 
-def _steps(tree, name, flags, shown):
-    """The cell's statements, each compiled: its line, its code, and whether its value is shown."""
+def _compile_steps(tree, name, flags, shown):
+    """Return the cell's statements, each compiled: its line, its code, and whether its value is shown."""
     for statement in tree.body:
         is_last = statement is tree.body[-1]
         wanted = shown == "all" or (is_last and shown != "none")
@@ -166,14 +170,14 @@ def _steps(tree, name, flags, shown):
         if isinstance(statement, _ast.ImportFrom):
             # It is on from here, as in IPython.
             flags |= code.co_flags & _FUTURES
-        yield _first_line(statement), code, False
-        target = _assigned(statement) if wanted and shown == "last_expr_or_assign" else None
+        yield _get_first_line(statement), code, False
+        target = _make_assigned_name(statement) if wanted and shown == "last_expr_or_assign" else None
         if target is not None:
             yield statement.lineno, compile(target, name, "eval", flags, True), True
 
 
-def _assigned(statement):
-    """What the variable that a statement assigns to is read with; None for other statements."""
+def _make_assigned_name(statement):
+    """Return what the variable that a statement assigns to is read with; None for other statements."""
     if isinstance(statement, _ast.Assign) and len(statement.targets) == 1:
         target = statement.targets[0]
     else:
@@ -185,6 +189,6 @@ def _assigned(statement):
     return _ast.Expression(_ast.Name(target.id, _ast.Load(), **place))
 
 
-def _first_line(statement):
+def _get_first_line(statement):
     decorators = getattr(statement, "decorator_list", None)
     return decorators[0].lineno if decorators else statement.lineno

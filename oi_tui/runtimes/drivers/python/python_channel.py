@@ -81,7 +81,7 @@ class Channel:
     def closed(self):
         return not self._owner
 
-    def mend(self):
+    def repair(self):
         """Open again what a program closed along with all else that was open."""
         if self._owner != getpid():
             return
@@ -138,7 +138,7 @@ class Channel:
                 # The program's own terminal, which it made so.
                 set_blocking(number, True)
 
-    def mend_terminal(self):
+    def repair_terminal(self):
         """Make terminal output blocking and the keyboard usable again, however a program changed them."""
         try:
             set_blocking(self.terminal, True)

@@ -78,7 +78,7 @@ class Driver:
         self._saved.update(import_quietly("python_llm").install(import_quietly))
 
     def _install(self):
-        builtins.input = self._input
+        builtins.input = self._read_input
         builtins.exit = builtins.quit = _Exit()
         builtins.display = self.shows.display
         builtins.get_ipython = self._get_ipython
@@ -120,7 +120,7 @@ class Driver:
     def serve(self):
         """Serve requests until the application disconnects."""
         stop = int(self._signals.stop_number)
-        self.channel.send("ready", pid=self._pid, stop=stop, interpreter=_interpreter())
+        self.channel.send("ready", pid=self._pid, stop=stop, interpreter=_locate_interpreter())
         while True:
             try:
                 self._rest()
@@ -129,14 +129,16 @@ class Driver:
                 if request is None:
                     break
                 if request[0] == "run":
-                    self._run(request[1], request[2], stopped, self._outcome)
+                    self._run(request[1], request[2], stopped, self._run_source)
                 elif request[0] == "sql":
-                    self._run(request[1], request[2], stopped, self._sql_outcome)
+                    self._run(request[1], request[2], stopped, self._run_sql)
                 elif request[0] == "variables":
                     total, variables = import_quietly("python_variables").describe(self.module.__dict__)
                     self.channel.send("variables", nonce=request[1], total=total, variables=variables)
                 elif request[0] == "variable":
-                    detail = import_quietly("python_variables").detail(self.module.__dict__, request[2])
+                    detail = import_quietly("python_variables").describe_variable(
+                        self.module.__dict__, request[2]
+                    )
                     self.channel.send("variable", nonce=request[1], **detail)
                 elif request[0] == "table":
                     variables = import_quietly("python_tables").answer(self.module.__dict__, request[2])
@@ -159,7 +161,7 @@ class Driver:
 
     def _list_magics(self):
         """The names of magics for lines, and of those for cells."""
-        return import_quietly("python_magics").magics_of(self).names()
+        return import_quietly("python_magics").get_magics(self).names()
 
     def _complete_sql(self, nonce, words):
         if self._sql_completer is None:
@@ -199,16 +201,16 @@ class Driver:
             state, reason = "interrupted", None
         except BaseException as error:
             self._print_error(error)
-            reason = _sentence(error)
+            reason = _describe_error(error)
         if getpid() != self._pid:
             # A child that the program forked came to the end of the cell: it must not take requests.
             self.streams.flush()
             _exit(0 if state == "finished" else 1)
         try:
-            self.channel.mend()
+            self.channel.repair()
             self._signals.tidy(state == "finished")
             self.channel.line(0)
-            self._mend_builtins()
+            self._repair_builtins()
             if "oi_tui.computer" in sys.modules:
                 import_quietly("python_computer").cell_ended(state == "finished")
             for step in (self.shows.finish, self.streams.flush):
@@ -218,10 +220,10 @@ class Driver:
                     self._print_error(error)
                     if state == "finished":
                         # A figure that cannot be drawn is a mistake of the cell that made it.
-                        state, reason = "failed", _sentence(error)
+                        state, reason = "failed", _describe_error(error)
             self._print_where_output_goes()
         finally:
-            names = _newest(self.module.__dict__)
+            names = _get_newest(self.module.__dict__)
             self.channel.send(
                 "finished",
                 placed=True,
@@ -248,14 +250,14 @@ class Driver:
             return
         if self._output is None:
             self._output = import_quietly("python_output").OutputMonitor(self.channel.terminal)
-        self.streams.print_plainly(self._output.remark(self._number))
+        self.streams.print_plainly(self._output.describe(self._number))
 
     def _run_file(self, path, stopped, execute):
         try:
             self._number = int(path.rpartition("-")[2])
             with open(path, "rb") as file:
                 source = file.read().decode("utf-8", "surrogatepass")
-            self._mend()
+            self._repair()
             self._signals.hand_over()
             self.sampler.begin()
             return ("interrupted", None) if stopped else execute(source)
@@ -263,7 +265,7 @@ class Driver:
             self.sampler.end()
             self._signals.take_back()
 
-    def _outcome(self, source):
+    def _run_source(self, source):
         try:
             self._execute(source)
         except SystemExit as error:
@@ -280,7 +282,7 @@ class Driver:
             self._print_error(error)
             if self.magics is not None and self.magics.debugs_errors:
                 self._debug(error)
-            return "failed", _sentence(error)
+            return "failed", _describe_error(error)
         return "finished", None
 
     def _debug(self, error):
@@ -292,7 +294,7 @@ class Driver:
         except (Exception, KeyboardInterrupt, Stopped) as trouble:
             self._print_error(trouble)
 
-    def _sql_outcome(self, source):
+    def _run_sql(self, source):
         return import_quietly("python_sql_cells").run(self, source)
 
     def _exit_outcome(self, code):
@@ -328,7 +330,9 @@ class Driver:
         tree, source = self._parse(source, name)
         python_cells.remember(name, source)
         try:
-            steps, futures = python_cells.steps_of(tree, source, name, self.futures, self._interactivity())
+            steps, futures = python_cells.compile_cell(
+                tree, source, name, self.futures, self._get_interactivity()
+            )
         except SyntaxError as error:
             lines = source.splitlines()
             if not error.text and error.lineno and error.lineno <= len(lines):
@@ -351,7 +355,7 @@ class Driver:
             sys.settrace(None)
             self._restore_settings()
 
-    def _interactivity(self):
+    def _get_interactivity(self):
         """Return which values a cell shows, where code set `ast_node_interactivity` as in notebooks."""
         if self.shell is None and "IPython.core.interactiveshell" not in sys.modules:
             return "last_expr"
@@ -369,15 +373,15 @@ class Driver:
         """Run code within a cell, its lines being those of the cell; the value of its last expression."""
         name, last = self.file_name, None
         tree, source = self._parse(source, name, remember=False)
-        for line, code, shown in python_cells.steps_of(tree, source, name, self.futures)[0]:
+        for line, code, shown in python_cells.compile_cell(tree, source, name, self.futures)[0]:
             if self.sampler.active_line:
                 self.channel.line(line)
             value = self._evaluate(code)
             last = value if shown else None
         return last
 
-    def tree_of(self, name, source):
-        """The syntax tree of a cell that ran before."""
+    def get_tree(self, name, source):
+        """Return the syntax tree of a cell that ran before."""
         return self._parse(source, name)[0]
 
     def _parse(self, source, name, remember=True):
@@ -386,7 +390,7 @@ class Driver:
         try:
             if source.lstrip().startswith("In ["):
                 # With its prompt, as copied from a notebook, an assignment could be read as an annotation.
-                source = import_quietly("python_magics").without_prompts(source)
+                source = import_quietly("python_magics").remove_prompts(source)
             return python_cells.parse(source, name, self.futures), source
         except SyntaxError as error:
             if remember:
@@ -422,14 +426,14 @@ class Driver:
         try:
             show = import_quietly("python_trouble").show
         except Exception:
-            self.streams.print_plainly(_sentence(error) + "\n")
+            self.streams.print_plainly(_describe_error(error) + "\n")
         else:
             show(error, self.streams.print_plainly)
 
-    def _mend(self):
+    def _repair(self):
         """Undo what would make any further cell impossible: closed streams, deleted builtins."""
-        self.streams.mend()
-        self._mend_builtins()
+        self.streams.repair()
+        self._repair_builtins()
         for name, original in (("displayhook", self._shows_results), ("excepthook", sys.__excepthook__)):
             if not hasattr(sys, name):
                 setattr(sys, name, original)
@@ -439,12 +443,12 @@ class Driver:
         if self._tasks is not None:
             self._tasks.begin()
 
-    def _mend_builtins(self):
+    def _repair_builtins(self):
         self.module.__dict__["__builtins__"] = builtins
         for name in self._saved.keys() - vars(builtins).keys():
             setattr(builtins, name, self._saved[name])
 
-    def _input(self, prompt="", /):
+    def _read_input(self, prompt="", /):
         if sys.stdin is not self.streams.stdin or getpid() != self._pid:
             return self._saved_input(prompt)
         text = str(prompt)
@@ -489,8 +493,8 @@ class _Exit:
 _LEAST_RECURSION = 200
 
 
-def _interpreter():
-    """Where the application finds the main thread's frames in our memory; nothing where it cannot."""
+def _locate_interpreter():
+    """Return where the application finds the main thread's frames in our memory; nothing where it cannot."""
     # What is built to run without the lock has other structures, even with the lock switched on.
     locked = "t" not in getattr(sys, "abiflags", "")
     if sys.implementation.name != "cpython" or sys.maxsize < 2**62 or not locked:
@@ -509,7 +513,7 @@ def _interpreter():
     return {"version": list(sys.version_info[:2]), "thread": getattr(thread, "value", thread), "code": code}
 
 
-def _newest(names):
+def _get_newest(names):
     """Return a few of the variables, the newest first, without looking at the others."""
     found = []
     try:
@@ -524,9 +528,9 @@ def _newest(names):
     return found
 
 
-def _sentence(error):
+def _describe_error(error):
     try:
-        return import_quietly("python_trouble").sentence(error)
+        return import_quietly("python_trouble").describe_error(error)
     except Exception:
         return BaseException.__repr__(error)[:300]
 

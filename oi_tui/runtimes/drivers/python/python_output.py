@@ -22,9 +22,9 @@ class OutputMonitor:
         self._terminal = terminal
         self._place, self._since = "", 0
 
-    def remark(self, cell):
-        """A line that says where the output goes since which cell; empty where it goes to the terminal."""
-        place, way_back = self._elsewhere(getattr(sys, "stdout", None))
+    def describe(self, cell):
+        """Say where the output goes, and since which cell; empty where it goes to the terminal."""
+        place, way_back = self._find_elsewhere(getattr(sys, "stdout", None))
         if place != self._place:
             self._place, self._since = place, cell
         if not place:
@@ -33,15 +33,15 @@ class OutputMonitor:
             place, self._since, way_back
         )
 
-    def _elsewhere(self, stream):
-        """Where a stream goes that is not the terminal, and the way back; only what Python made is asked."""
+    def _find_elsewhere(self, stream):
+        """Find where a redirected stream goes, and the way back; only streams of Python itself are asked."""
         if type(stream) is StringIO:
             return "memory", "sys.stdout = sys.__stdout__"
         if type(stream) is not TextIOWrapper:
             return "", ""
         try:
             number = stream.fileno()
-            if isatty(number) or self._same(number):
+            if isatty(number) or self._is_same(number):
                 return "", ""
             way_back = "os.dup2(0, 1)" if number == 1 else "sys.stdout = sys.__stdout__"
             return self._name(number), way_back
@@ -49,7 +49,7 @@ class OutputMonitor:
             # Closed, which the next cell mends, or on something that is no file.
             return "", ""
 
-    def _same(self, number):
+    def _is_same(self, number):
         here, there = fstat(number), fstat(self._terminal)
         return (here.st_dev, here.st_ino) == (there.st_dev, there.st_ino)
 

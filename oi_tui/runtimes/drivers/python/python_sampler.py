@@ -51,7 +51,7 @@ class Sampler:
                 continue
             try:
                 if self.active_line:
-                    line = self._line(frames().get(self._main))
+                    line = self._find_line(frames().get(self._main))
                     # The run may have ended while we looked; its "no line" is the last word.
                     if line and self.busy:
                         self._driver.channel.line(line)
@@ -62,7 +62,7 @@ class Sampler:
                 # What a program does to its streams and frames is no reason to stop looking.
                 continue
 
-    def _line(self, frame):
+    def _find_line(self, frame):
         name = self._driver.file_name
         while frame is not None:
             if frame.f_code.co_filename == name:

@@ -64,7 +64,7 @@ class _Definitions:
             self._add(name, source)
         self._seen = len(ran)
         # One for each state: a server of processes runs a file that it knows no second time.
-        values = self._values()
+        values = self._list_values()
         number = "{}-{}-{}".format(os.getpid(), self._seen, abs(hash(tuple(values.items()))))
         path = os.path.join(folder, "spawned-{}.py".format(number))
         if not os.path.exists(path):
@@ -89,7 +89,7 @@ class _Definitions:
                 continue
 
     def _add(self, name, source):
-        tree = self._driver.tree_of(name, source)
+        tree = self._driver.get_tree(name, source)
         definitions = [statement for statement in tree.body if _defines(statement)]
         if not definitions:
             return
@@ -98,10 +98,10 @@ class _Definitions:
             code = compile(ast.Module([statement], []), name, "exec", self._driver.futures, True)
             self._statements.append(marshal.dumps(code))
             self._bound.update(_bound(statement))
-            self._needed.update(_names(code))
+            self._needed.update(_list_global_names(code))
 
-    def _values(self):
-        """The variables that the definitions name and do not make, each pickled."""
+    def _list_values(self):
+        """Return the variables that the definitions name and do not make, each pickled."""
         names, room, values = self._driver.module.__dict__, _LARGEST, {}
         for name in sorted(self._needed - self._bound):
             if name not in names or isinstance(names[name], types.ModuleType):
@@ -166,10 +166,10 @@ def _bound(statement):
             yield part.name
 
 
-def _names(code):
+def _list_global_names(code):
     """Return the global names that code and its nested code look up."""
     names = set(code.co_names)
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            names |= _names(constant)
+            names |= _list_global_names(constant)
     return names

@@ -57,14 +57,14 @@ class Streams:
         except OSError:
             return True
 
-    def mend(self):
+    def repair(self):
         """Open again what a program closed: descriptors and streams."""
         for number in (0, 1, 2):
             try:
                 fstat(number)
             except OSError:
                 dup2(self._channel.terminal, number)
-        self._channel.mend_terminal()
+        self._channel.repair_terminal()
         for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
             if _is_closed(getattr(sys, name, None)):
                 if _is_closed(getattr(self, name)):

@@ -33,19 +33,19 @@ class Tasks:
 
     def begin(self):
         """Before a cell: make the loop the current one, and a new one if it was closed."""
-        self._older = self._all()
-        asyncio.set_event_loop(self._whole())
+        self._older = self._list_all()
+        asyncio.set_event_loop(self._count_all())
 
     def run(self, coroutine):
         """Run a cell's coroutine to its end; its value."""
-        loop = self._whole()
+        loop = self._count_all()
         ours = signal.getsignal(signal.SIGINT) is signal.default_int_handler
         try:
             if ours:
                 signal.signal(signal.SIGINT, self._interrupt)
             return loop.run_until_complete(coroutine)
         except BaseException:
-            if not any(task.get_coro() is coroutine for task in self._all()):
+            if not any(task.get_coro() is coroutine for task in self._list_all()):
                 # It was interrupted before it began, and need not complain of that.
                 coroutine.close()
             raise
@@ -80,7 +80,7 @@ class Tasks:
 
     def cancel(self):
         """End what an interrupted cell began, within a second; tasks of earlier cells go on."""
-        tasks = self._all() - self._older
+        tasks = self._list_all() - self._older
         if not tasks:
             return
         for task in tasks:
@@ -106,13 +106,13 @@ class Tasks:
             and threading.current_thread() is threading.main_thread()
             and os.getpid() == self._pid
         ):
-            return self._whole()
+            return self._count_all()
         return self._running()
 
-    def _all(self):
+    def _list_all(self):
         return set() if self._loop is None or self._loop.is_closed() else asyncio.all_tasks(self._loop)
 
-    def _whole(self):
+    def _count_all(self):
         if self._loop is not None:
             try:
                 # A program may have closed any descriptor.
@@ -137,12 +137,14 @@ class Tasks:
         if loop is None or loop.is_closed():
             return False
         try:
-            return bool(loop._ready or loop._scheduled or len(loop._selector.get_map()) > 1 or self._all())
+            return bool(
+                loop._ready or loop._scheduled or len(loop._selector.get_map()) > 1 or self._list_all()
+            )
         except (AttributeError, TypeError):
             return True
 
     def _forget(self):
-        for task in self._all():
+        for task in self._list_all():
             task._log_destroy_pending = False
         self._loop = None
 

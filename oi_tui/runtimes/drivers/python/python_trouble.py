@@ -57,8 +57,8 @@ def _keep_named(shown):
             frame.locals = {name: text for name, text in frame.locals.items() if name in line} or None
 
 
-def sentence(error):
-    """The exception in one line."""
+def describe_error(error):
+    """Return the exception in one line."""
     try:
         text = str(error)
     except Exception:

@@ -24,7 +24,7 @@ def say(words):
     os.write(1, b"\n" + MARK + b" " + words.encode("ascii", "replace") + b"\n")
 
 
-def newer():
+def become_newer_python():
     """Become a newer Python, where this one is too old and there is one."""
     import shutil
     import subprocess
@@ -79,7 +79,7 @@ def refuse(reason):
 def main():
     """Receive the modules, put them into a private folder, and go on there."""
     if sys.version_info < (3, 8):
-        newer()
+        become_newer_python()
     try:
         import json
         import tempfile

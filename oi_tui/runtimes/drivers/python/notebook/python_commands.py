@@ -64,8 +64,8 @@ class Commands:
         #: The processes of scripts in the background.
         self._background = []
 
-    def expanded(self, text):
-        """The text with `{expression}` and `$name` filled in, where they mean something here."""
+    def expand(self, text):
+        """Return the text with `{expression}` and `$name` filled in, where they mean something here."""
 
         def expression(match):
             try:
@@ -86,7 +86,7 @@ class Commands:
 
     def shell(self, command):
         """`!command`: run it on the terminal; `!pip` means the pip of this very Python."""
-        command = self.expanded(command)
+        command = self.expand(command)
         if _PIP.match(command):
             self.pip(shlex.split(command)[1:])
         else:
@@ -94,7 +94,7 @@ class Commands:
 
     def capture(self, command):
         """`lines = !command`: its output and what it says of errors, line by line."""
-        done = self._run(self.expanded(command), stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        done = self._run(self.expand(command), stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         return Lines(done.stdout.decode("utf-8", "replace").splitlines())
 
     def _run(self, command, **options):
@@ -210,7 +210,7 @@ class Commands:
             command += ["--target", folder]
             if folder not in sys.path:
                 sys.path.append(folder)
-        self._or_fail(command)
+        self._run_or_fail(command)
         importlib.invalidate_caches()
         forget_stand_ins()
 
@@ -222,9 +222,9 @@ class Commands:
             chosen = {"-p", "--prefix", "-n", "--name"} & set(arguments)
             if not chosen and os.path.isdir(os.path.join(sys.prefix, "conda-meta")):
                 arguments += ["--prefix", sys.prefix]
-        self._or_fail(arguments)
+        self._run_or_fail(arguments)
 
-    def _or_fail(self, arguments):
+    def _run_or_fail(self, arguments):
         status = self.program(arguments).returncode
         if status:
             if os.environ.get("OI_TUI_IN_SANDBOX"):

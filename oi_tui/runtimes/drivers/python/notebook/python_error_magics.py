@@ -37,7 +37,7 @@ class ErrorMagics:
     def _line_debug(self, rest):
         """Looks at the place of the last error, or runs code, in Python's debugger."""
         if rest:
-            self._debug(self._padding() + rest)
+            self._debug(self._make_padding() + rest)
         elif getattr(sys, "last_value", None) is None:
             print("There was no error to look at.", file=sys.stderr)
         else:
@@ -49,7 +49,7 @@ class ErrorMagics:
 
     def _debug(self, source):
         name = self._driver.file_name
-        tree = self._driver.tree_of(name, source)
+        tree = self._driver.get_tree(name, source)
         __import__("pdb").Pdb().run(compile(tree, name, "exec"), self._names)
 
     def _line_pdb(self, rest):

@@ -18,7 +18,7 @@ class ExtensionMagics:
         if not rest:
             raise ValueError("%load_ext: name the extension")
         if rest == "autoreload":
-            import_quietly("python_reload").of(self._driver)
+            import_quietly("python_reload").get_reloader(self._driver)
             return
         try:
             extension = __import__("importlib").import_module(rest)
@@ -37,8 +37,8 @@ class ExtensionMagics:
 
     def _line_autoreload(self, rest):
         """Reloads modules whose files changed, before each cell: 0 none, 1 those of %aimport, 2 all."""
-        import_quietly("python_reload").of(self._driver).choose(rest)
+        import_quietly("python_reload").get_reloader(self._driver).choose(rest)
 
     def _line_aimport(self, rest):
         """Imports a module that %autoreload 1 reloads."""
-        import_quietly("python_reload").of(self._driver).add(rest)
+        import_quietly("python_reload").get_reloader(self._driver).add(rest)

@@ -42,23 +42,23 @@ def show(names, name, all_of_it, magics):
         text = magics.description(name)
         print("%{}: {}".format(name, text) if text else "Object `{}` not found.".format(name))
         return
-    for title, text in _facts(value, name, all_of_it):
+    for title, text in _gather_facts(value, name, all_of_it):
         if text:
             print("{}{}{}".format(title, "\n" if "\n" in text else " " * max(1, 16 - len(title)), text))
 
 
-def _facts(value, name, all_of_it):
+def _gather_facts(value, name, all_of_it):
     plain = _is_plain(value)
     if callable(value):
-        yield ("Init signature:" if isinstance(value, type) else "Signature:"), _signature(value, name)
+        yield ("Init signature:" if isinstance(value, type) else "Signature:"), _make_signature(value, name)
     if not plain:
         yield "Type:", type(value).__name__
-        yield "String form:", _cut(_text(value))
+        yield "String form:", _cut(_make_text(value))
         try:
             yield "Length:", str(len(value))
         except Exception:
             pass
-    source = _source(value) if all_of_it else ""
+    source = _find_source(value) if all_of_it else ""
     if source:
         yield "Source:", source
     else:
@@ -85,21 +85,21 @@ def _is_plain(value):
     return isinstance(value, (type, types.ModuleType)) or inspect.isroutine(value)
 
 
-def _signature(value, name):
+def _make_signature(value, name):
     try:
         return "{}{}".format(name.rpartition(".")[2], inspect.signature(value))
     except (ValueError, TypeError):
         return ""
 
 
-def _source(value):
+def _find_source(value):
     try:
         return inspect.getsource(value if _is_plain(value) else type(value)).rstrip()
     except (OSError, TypeError):
         return ""
 
 
-def _text(value):
+def _make_text(value):
     try:
         return str(value)
     except Exception as error:
@@ -122,7 +122,7 @@ def _list(names, pattern):
     print("\n".join(owner + "." + item if owner else item for item in shown) or "Nothing matches.")
 
 
-def table(names, wanted):
+def print_table(names, wanted):
     """Print the variables with their types and what they hold."""
     if not wanted:
         print("Nothing is remembered.")
@@ -132,7 +132,9 @@ def table(names, wanted):
     for name in wanted:
         value = names[name]
         kind = type.__dict__["__name__"].__get__(type(value))
-        detail = _size(value, variables) or variables.detail(names, name).get("preview", kind)
+        detail = _describe_size(value, variables) or variables.describe_variable(names, name).get(
+            "preview", kind
+        )
         rows.append((name, kind, str(detail).partition("\n")[0][:80]))
     wide = [max(len(row[at]) for row in rows) for at in (0, 1)]
     for at, row in enumerate(rows):
@@ -141,8 +143,8 @@ def table(names, wanted):
             print("-" * (wide[0] + wide[1] + 15))
 
 
-def _size(value, variables):
-    """How large a container is, as IPython writes it; "" for other values."""
+def _describe_size(value, variables):
+    """Return how large a container is, as IPython writes it; "" for other values."""
     kind = type(value)
     if kind in (dict, list, tuple):
         return "n={}".format(len(value))

@@ -14,7 +14,7 @@ import re
 import shlex
 import tokenize
 
-from python_history_magics import whole_number
+from python_history_magics import parse_whole_number
 
 
 def find_folder():
@@ -83,7 +83,7 @@ class FolderMagics:
 
     def _line_dhist(self, rest):
         """The folders that were entered: all, the last N, or those from one number to another."""
-        numbers = [whole_number(word, "%dhist") for word in rest.split()]
+        numbers = [parse_whole_number(word, "%dhist") for word in rest.split()]
         first, end = 0, len(self.folders)
         if len(numbers) == 1:
             first = max(end - numbers[0], 0)
@@ -98,7 +98,7 @@ class FolderMagics:
 
     def _line_pushd(self, rest):
         """Changes the folder, and keeps the one before for %popd."""
-        self._pushed.insert(0, _short(os.getcwd()))
+        self._pushed.insert(0, _shorten_path(os.getcwd()))
         if rest:
             self._line_cd(rest)
         return self._line_dirs("")
@@ -157,9 +157,11 @@ class FolderMagics:
         text = _read_source(arguments[0])
         if "-r" in options:
             lines = text.splitlines(keepends=True)
-            text = "".join(lines[at] for part in options["-r"].split(",") for at in _lines(part, len(lines)))
+            text = "".join(
+                lines[at] for part in options["-r"].split(",") for at in _parse_lines(part, len(lines))
+            )
         if "-s" in options:
-            text = _definitions(text, options["-s"].split(","))
+            text = _find_definitions(text, options["-s"].split(","))
         print(text, end="")
 
     _line_loadpy = _line_load
@@ -184,15 +186,15 @@ def _read_source(name):
         return file.read()
 
 
-def _lines(part, many):
-    """The numbers of the lines that `3`, `2-5`, `2-` or `-5` names, from 0 on."""
+def _parse_lines(part, many):
+    """Return the numbers of the lines that `3`, `2-5`, `2-` or `-5` names, from 0 on."""
     first, mark, last = part.strip().partition("-")
     begin = int(first or 1)
     return range(begin - 1, min(many, int(last or many) if mark else begin))
 
 
-def _definitions(text, names):
-    """The definitions with these names, in their order. Raises ValueError for one that is missing."""
+def _find_definitions(text, names):
+    """Return the definitions with these names, in their order. Raises ValueError for one that is missing."""
     found = {}
     for node in ast.parse(text).body:
         first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))])
@@ -204,7 +206,7 @@ def _definitions(text, names):
     return "\n\n".join(found[name] for name in names)
 
 
-def _short(folder):
+def _shorten_path(folder):
     home = os.path.expanduser("~")
     inside = folder == home or folder.startswith(home + os.sep)
     return "~" + folder[len(home) :] if inside else folder

@@ -17,16 +17,16 @@ import shlex
 _RANGE = re.compile(r"(?:~0/)?(\d+)(?:(-|:)(\d+)?)?$")
 
 
-def whole_number(text, option):
-    """The number that was typed after an option. Raises ValueError for anything but a whole number."""
+def parse_whole_number(text, option):
+    """Return the number that was typed after an option. Raises ValueError for anything but a whole number."""
     if not text.isdecimal():
         raise ValueError("{} takes a whole number, not {!r}".format(option, text))
     return int(text)
 
 
-def _last(items, text, option):
-    """As many of the last items as was typed."""
-    many = whole_number(text, option)
+def _take_last(items, text, option):
+    """Return as many of the last items as was typed."""
+    many = parse_whole_number(text, option)
     return items[-many:] if many else []
 
 
@@ -40,8 +40,8 @@ class HistoryMagics:
             at: text for at, text in enumerate(self._driver.history.inputs) if isinstance(text, str) and text
         }
 
-    def _numbers(self, text):
-        """The numbers of the cells that are meant by numbers and ranges."""
+    def _parse_numbers(self, text):
+        """Return the numbers of the cells that are meant by numbers and ranges."""
         inputs, numbers = self._inputs, []
         for word in text.split():
             matched = _RANGE.match(word)
@@ -72,13 +72,13 @@ class HistoryMagics:
             numbers = [at for at, text in inputs.items() if fnmatch.fnmatchcase(text, pattern)]
         elif "-l" in chosen:
             earlier = [at for at in inputs if at != self._driver.number]
-            numbers = _last(earlier, chosen["-l"], "%history -l")
+            numbers = _take_last(earlier, chosen["-l"], "%history -l")
         else:
-            numbers = self._numbers(" ".join(arguments)) if arguments else list(inputs)
+            numbers = self._parse_numbers(" ".join(arguments)) if arguments else list(inputs)
         if "-u" in chosen:
             numbers = sorted({inputs[at]: at for at in numbers}.values())
         text = "".join(
-            self._entry(at, "-n" in chosen or "-g" in chosen, "-p" in chosen, "-o" in chosen)
+            self._format_entry(at, "-n" in chosen or "-g" in chosen, "-p" in chosen, "-o" in chosen)
             for at in numbers
         )
         if "-f" not in chosen:
@@ -95,8 +95,8 @@ class HistoryMagics:
 
     _line_hist = _line_history
 
-    def _entry(self, number, numbered, prompted, valued):
-        """A cell as %history shows it."""
+    def _format_entry(self, number, numbered, prompted, valued):
+        """Return a cell as %history shows it."""
         text = self._inputs[number].rstrip("\n")
         if prompted:
             lines = text.split("\n")
@@ -114,9 +114,9 @@ class HistoryMagics:
         if arguments[:1] == ["-g"] and arguments[1:]:
             found = [text for text in earlier.values() if arguments[1] in text][-1:]
         elif arguments[:1] == ["-l"] and arguments[1:]:
-            found = _last(list(earlier.values()), arguments[1], "%rerun -l")
+            found = _take_last(list(earlier.values()), arguments[1], "%rerun -l")
         elif arguments:
-            found = [self._inputs[at] for at in self._numbers(rest)]
+            found = [self._inputs[at] for at in self._parse_numbers(rest)]
         else:
             found = list(earlier.values())[-1:]
         if not found:
@@ -164,7 +164,7 @@ class HistoryMagics:
                     raise ValueError("{} is not the number of a cell, a range or a text".format(word))
                 cells.append(value)
                 continue
-            cells += [inputs[at] for at in self._numbers(word)]
+            cells += [inputs[at] for at in self._parse_numbers(word)]
         return "\n".join(item.rstrip("\n") for item in cells) + "\n" if cells else ""
 
     def _line_save(self, rest):

@@ -96,7 +96,7 @@ class Magics(
         name, _, rest = text.partition(" ")
         own = self.registered["line"].get(name)
         if own is not None:
-            return own(self._commands.expanded(rest.strip()))
+            return own(self._commands.expand(rest.strip()))
         known = getattr(type(self), "_line_" + name.rstrip("?"), None)
         if name.endswith("?") or name in ("pinfo", "pinfo2"):
             return self.facts(
@@ -104,8 +104,8 @@ class Magics(
             )
         rest = rest.strip()
         if name in ("time", "timeit", "prun"):
-            return self._timing(name, self._padding() + rest, rest)
-        rest = self._commands.expanded(rest)
+            return self._time_code(name, self._make_padding() + rest, rest)
+        rest = self._commands.expand(rest)
         if known is not None:
             return known(self, rest)
         if name in self.aliases:
@@ -127,16 +127,16 @@ class Magics(
         name, _, rest = first.partition(" ")
         rest, text = rest.strip(), body.lstrip("\n") if name in ("time", "timeit", "prun", "capture") else ""
         lines = body.split("\n")
-        written = "\n".join(lines[self._above(lines) :])
+        written = "\n".join(lines[self._make_empty_lines(lines) :])
         if name not in ("time", "timeit", "prun", "sql", "debug"):
-            rest = self._commands.expanded(rest)
+            rest = self._commands.expand(rest)
         own = self.registered["cell"].get(name)
         if own is not None:
             return own(rest, written if written.endswith("\n") else written + "\n")
         if name in _SCRIPTS:
             return self._script(name, rest, written)
         if name in ("time", "timeit", "prun"):
-            return self._timing(name, body, text, rest)
+            return self._time_code(name, body, text, rest)
         known = getattr(type(self), "_cell_" + name, None)
         if name in ("!", "system", "sx"):
             known = type(self)._cell_system
@@ -188,17 +188,17 @@ class Magics(
         return "Has no effect here." if magic in _SILENT else None
 
     @staticmethod
-    def _above(lines):
+    def _make_empty_lines(lines):
         return next((at for at, line in enumerate(lines) if line), len(lines))
 
-    def _padding(self):
+    def _make_padding(self):
         """Empty lines that put code on the line of the cell which is being run."""
         frame = sys._getframe(1)
         while frame.f_code.co_filename in _FILES and frame.f_back is not None:
             frame = frame.f_back
         return "\n" * (frame.f_lineno - 1) if frame.f_code.co_filename.startswith("<cell ") else ""
 
-    def _timing(self, name, source, code, options=None):
+    def _time_code(self, name, source, code, options=None):
         timing = import_quietly("python_timing")
         return getattr(timing, name)(self._driver, source, code, options)
 
@@ -210,7 +210,7 @@ class Magics(
 
     @property
     def _databases(self):
-        return import_quietly("python_sql").databases_of(self._driver)
+        return import_quietly("python_sql").get_databases(self._driver)
 
     def _line_sql(self, rest):
         """Runs a query and returns its rows; data frames are tables by their names."""
@@ -233,7 +233,7 @@ class Magics(
             if old not in known or (kinds and kind not in kinds):
                 continue
             run = self.line if kind == "line" else self.cell
-            self.registered[kind][new] = _renamed(run, old, kind)
+            self.registered[kind][new] = _rename_run(run, old, kind)
             print(
                 "Created `{0}{1}` as an alias for `{0}{2}`.".format("%" if kind == "line" else "%%", new, old)
             )
@@ -248,7 +248,7 @@ class Magics(
     _line_magic = _line_quickref = _line_lsmagic
 
 
-def _renamed(run, old, kind):
+def _rename_run(run, old, kind):
     if kind == "line":
         return lambda line="": run("{} {}".format(old, line).rstrip())
     return lambda line="", cell="": run("{} {}".format(old, line).rstrip(), cell)

@@ -36,7 +36,7 @@ def parse(source, parse_python, trouble, driver):
     try:
         return _parse_lines(source, parse_python, trouble, driver)
     except SyntaxError:
-        bare = without_prompts(source)
+        bare = remove_prompts(source)
         if bare == source:
             raise
     try:
@@ -63,7 +63,7 @@ def _parse_lines(source, parse_python, trouble, driver):
         return parse_python("\n" * first + body), source
     error, replaced = trouble, set()
     for _ in range(len(lines)):
-        at = _candidate(lines, error)
+        at = _find_candidate(lines, error)
         if at is None:
             break
         define(driver)
@@ -82,8 +82,8 @@ def _parse_lines(source, parse_python, trouble, driver):
     raise (error if is_left else trouble) from None
 
 
-def without_prompts(source):
-    """The text without the prompts before its lines, where the first or the second line of it has one.
+def remove_prompts(source):
+    """Return the text without the prompts before its lines, where the first or the second line of it has one.
 
     Lines without a prompt, such as the output that was copied too, stay as they are, as in IPython.
     """
@@ -104,7 +104,7 @@ def _flush(source):
     return source
 
 
-def _candidate(lines, error):
+def _find_candidate(lines, error):
     number = min(max((error.lineno or 1) - 1, 0), len(lines) - 1)
     nearest = sorted(range(len(lines)), key=lambda at: (abs(at - number), at > number))
     for at in nearest:
@@ -145,7 +145,7 @@ def define(driver):
     """Have what such lines became do what it says."""
     if hasattr(builtins, "__oi_shell__"):
         return
-    magics = magics_of(driver)
+    magics = get_magics(driver)
     builtins.__oi_shell__ = magics.shell
     builtins.__oi_capture__ = magics.capture
     builtins.__oi_magic__ = magics.line
@@ -153,7 +153,7 @@ def define(driver):
     builtins.__oi_facts__ = magics.facts
 
 
-def magics_of(driver):
+def get_magics(driver):
     """Return the magics of the driver, which are made once."""
     if driver.magics is None:
         driver.magics = import_quietly("python_magic_runner").Magics(driver)

@@ -11,7 +11,7 @@ import os
 import sys
 import types
 
-from python_history_magics import whole_number
+from python_history_magics import parse_whole_number
 
 
 def run(driver, arguments):
@@ -22,7 +22,7 @@ def run(driver, arguments):
         if option == "-m":
             return _run_module(driver, arguments)
         if option.startswith("-N"):
-            times = whole_number(option[2:] or (arguments.pop(0) if arguments else ""), "%run -N")
+            times = parse_whole_number(option[2:] or (arguments.pop(0) if arguments else ""), "%run -N")
         elif set(option[1:]) <= set("iendtpG"):
             options.update(option[1:])
         else:

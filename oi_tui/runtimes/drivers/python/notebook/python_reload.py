@@ -21,8 +21,8 @@ _LIBRARIES = tuple(
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
-def of(driver):
-    """The one reloader of the driver."""
+def get_reloader(driver):
+    """Return the one reloader of the driver."""
     if driver.reloader is None:
         driver.reloader = Reloader()
     return driver.reloader
@@ -63,7 +63,7 @@ class Reloader:
         if self._mode == "0" and not once:
             return
         for name, module in list(sys.modules.items()):
-            file = self._file(name, module)
+            file = self._find_file(name, module)
             if file is None:
                 continue
             try:
@@ -75,7 +75,7 @@ class Reloader:
                 self._times[name] = time
                 self._reload(module)
 
-    def _file(self, name, module):
+    def _find_file(self, name, module):
         if name in ("__main__", "__mp_main__") or name in self._left_out:
             return None
         file = getattr(module, "__file__", None)
@@ -137,14 +137,14 @@ def _update(old, new):
             delattr(old, name)
         except (AttributeError, TypeError):
             continue
-    for instance in _instances(old):
+    for instance in _find_instances(old):
         try:
             instance.__class__ = new
         except TypeError:
             continue
 
 
-def _instances(kind):
+def _find_instances(kind):
     import gc
 
     return [referrer for referrer in gc.get_referrers(kind) if type(referrer) is kind]

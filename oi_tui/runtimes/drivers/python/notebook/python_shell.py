@@ -61,7 +61,7 @@ class InteractiveShell:
 
     def __init__(self, driver):
         self._driver = driver
-        self._magics = python_magics.magics_of(driver)
+        self._magics = python_magics.get_magics(driver)
         self.events = Events()
         self.config = {}
         self.options = import_quietly("python_config").Options(self)
@@ -159,7 +159,7 @@ class InteractiveShell:
 
     def var_expand(self, cmd, depth=0, formatter=None):
         """Return a text with `$name` and `{expression}` filled in."""
-        return self._magics._commands.expanded(cmd)
+        return self._magics._commands.expand(cmd)
 
     def find_magic(self, magic_name, magic_kind="line"):
         """Return the function that the program registered under a name; None where it has not."""
@@ -231,7 +231,7 @@ class InteractiveShell:
 
     def reset(self, new_session=True, aggressive=False):
         """Forget all variables."""
-        for name in self._magics._mine():
+        for name in self._magics._select_names():
             del self.user_ns[name]
 
     def safe_execfile(self, fname, *where, exit_ignore=False, raise_exceptions=False, shell_futures=False):

@@ -88,18 +88,20 @@ def save(names, path, bounds=None):
     coming = "{}.{}.tmp".format(path, os.getpid())
     try:
         opened = open(os.open(coming, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb")
-        with opened as file, _cloudpickle():
+        with opened as file, _import_cloudpickle():
             kept, left_out = _write_what_can_be(wanted, file, bounds or _Bounds(LIMIT))
             size = file.tell()
         os.replace(coming, path)
     except (OSError, _TooLargeError, _TooSlowError, pickle.PicklingError) as error:
         where = " (the disk of {})".format(os.path.dirname(path)) if isinstance(error, OSError) else ""
-        raise SnapshotError("The variables could not be kept: {}{}".format(_reason(error), where)) from None
+        raise SnapshotError(
+            "The variables could not be kept: {}{}".format(_describe_error(error), where)
+        ) from None
     finally:
         if os.path.exists(coming):
             os.unlink(coming)
     _ours.add(path)
-    print("Kept {} in {}: {}".format(_count(kept), _megabytes(size), _listed(kept)))
+    print("Kept {} in {}: {}".format(_count(kept), _format_megabytes(size), _list_in_words(kept)))
     if left_out:
         print("Not kept:")
         for name, reason in left_out.items():
@@ -109,13 +111,13 @@ def save(names, path, bounds=None):
 def leave(names, path, size, seconds):
     """Like `save`, within limits in bytes and seconds. Nothing that was kept earlier is lost."""
     bounds = _Bounds(size, time.monotonic() + seconds)
-    if path not in _ours and not _names_in(path) <= set(names):
+    if path not in _ours and not _read_names(path) <= set(names):
         raise SnapshotError("What was kept before was not restored, so it stays.")
     save(names, path, bounds)
 
 
-def _names_in(path):
-    """The names that a file says it holds; none where it is no file of `save`."""
+def _read_names(path):
+    """Return the names that a file says it holds; none where it is no file of `save`."""
     try:
         with open(path, "rb") as file:
             return set(json.loads(file.readline(1 << 20))["names"])
@@ -135,12 +137,12 @@ def load(names, path):
     except FileNotFoundError:
         raise SnapshotError("No variables were kept in {}".format(path)) from None
     except OSError as error:
-        raise SnapshotError("The variables could not be read: {}".format(_reason(error))) from None
+        raise SnapshotError("The variables could not be read: {}".format(_describe_error(error))) from None
     names.update(found)
     if not lost:
         # What this process lacks, it must not replace on leaving.
         _ours.add(path)
-    print("Restored {}: {}".format(_count(found), _listed(found)))
+    print("Restored {}: {}".format(_count(found), _list_in_words(found)))
     if lost:
         print("Not restored:")
         for name, reason in lost.items():
@@ -159,7 +161,7 @@ def _read(file):
         raise SnapshotError("The variables were kept by another version of oi-tui.")
     begin = file.tell()
     try:
-        with _cloudpickle():
+        with _import_cloudpickle():
             try:
                 return pickle.Unpickler(file).load(), {}
             except MemoryError:
@@ -170,9 +172,9 @@ def _read(file):
                     raise error
                 return found, lost
     except Exception as error:
-        message = "The variables could not be restored: {}.".format(_reason(error))
-        if version != _version():
-            message += " They were kept by Python {}, and this is {}.".format(version, _version())
+        message = "The variables could not be restored: {}.".format(_describe_error(error))
+        if version != _get_version():
+            message += " They were kept by Python {}, and this is {}.".format(version, _get_version())
         raise SnapshotError(message) from None
     finally:
         # A function of cloudpickle's puts its own there.
@@ -190,9 +192,9 @@ def _read_what_can_be(file, begin):
     for name, value in read.items():
         try:
             # Only this finds what is missing in every kind of object.
-            _pickler(_Bounded(None, _Bounds(float("inf")))).dump(value)
+            _make_pickler(_Bounded(None, _Bounds(float("inf")))).dump(value)
         except _MissingError as error:
-            lost[name] = _reason(error)
+            lost[name] = _describe_error(error)
             continue
         except Exception:
             # It was made, and that is what counts.
@@ -227,14 +229,14 @@ class _TolerantUnpickler(pickle._Unpickler):
         try:
             return super().find_class(module, name)
         except Exception as error:
-            return _Missing(_reason(error))
+            return _Missing(_describe_error(error))
 
     def _make(self, step):
         """Make an object of what is taken from the stack."""
         try:
             step(self)
         except Exception as error:
-            self.stack.append(_Missing(_reason(error)))
+            self.stack.append(_Missing(_describe_error(error)))
 
     def _call(self, step):
         """Put the result of a call in the place of the function, the last of the stack."""
@@ -242,7 +244,7 @@ class _TolerantUnpickler(pickle._Unpickler):
         try:
             step(self)
         except Exception as error:
-            self.stack[-1] = function if isinstance(function, _Missing) else _Missing(_reason(error))
+            self.stack[-1] = function if isinstance(function, _Missing) else _Missing(_describe_error(error))
 
     def _fill(self, step):
         """Fill the object that is the last of the stack, which others may refer to."""
@@ -252,21 +254,21 @@ class _TolerantUnpickler(pickle._Unpickler):
             broken = self.stack[-1]
             if isinstance(broken, _Missing):
                 return
-            missing = self.stack[-1] = _Missing(_reason(error))
+            missing = self.stack[-1] = _Missing(_describe_error(error))
             for place, value in list(self.memo.items()):
                 if value is broken:
                     self.memo[place] = missing
 
 
-def _tolerate(way, codes):
+def _make_tolerant(way, codes):
     for code in codes:
         step = pickle._Unpickler.dispatch[code[0]]
         _TolerantUnpickler.dispatch[code[0]] = functools.partial(way, step=step)
 
 
-_tolerate(_TolerantUnpickler._make, (pickle.NEWOBJ, pickle.NEWOBJ_EX))
-_tolerate(_TolerantUnpickler._call, (pickle.REDUCE,))
-_tolerate(
+_make_tolerant(_TolerantUnpickler._make, (pickle.NEWOBJ, pickle.NEWOBJ_EX))
+_make_tolerant(_TolerantUnpickler._call, (pickle.REDUCE,))
+_make_tolerant(
     _TolerantUnpickler._fill,
     (pickle.BUILD, pickle.APPEND, pickle.APPENDS, pickle.SETITEM, pickle.SETITEMS, pickle.ADDITEMS),
 )
@@ -295,12 +297,12 @@ def _write(variables, left_out, file, bounds):
     file.truncate()
     header = {
         "format": _FORMAT,
-        "python": _version(),
+        "python": _get_version(),
         "names": list(variables)[:_IN_HEADER],
         "left_out": dict(list(left_out.items())[:_IN_HEADER]),
     }
     file.write(json.dumps(header).encode() + b"\n")
-    _pickler(_Bounded(file, bounds)).dump(variables)
+    _make_pickler(_Bounded(file, bounds)).dump(variables)
     file.flush()
 
 
@@ -316,20 +318,22 @@ def _choose(wanted, bounds):
         before = time.monotonic()
         try:
             measured.check_time()
-            _pickler(counted).dump(value)
+            _make_pickler(counted).dump(value)
         except _TooLargeError:
-            left_out[name] = "larger than {}".format(_megabytes(bounds.size))
+            left_out[name] = "larger than {}".format(_format_megabytes(bounds.size))
         except _TooSlowError:
             left_out[name] = "there was no time for it"
         except (Exception, SystemExit) as error:
-            left_out[name] = "{}: {}".format(type(value).__name__, _reason(error))
+            left_out[name] = "{}: {}".format(type(value).__name__, _describe_error(error))
         else:
             costs[name] = counted.written, time.monotonic() - before
     room, kept = bounds.size, set()
     for name in sorted(costs, key=costs.get):
         room -= costs[name][0]
         if room < 0:
-            left_out[name] = "{}, which has no room beside the others".format(_megabytes(costs[name][0]))
+            left_out[name] = "{}, which has no room beside the others".format(
+                _format_megabytes(costs[name][0])
+            )
         else:
             kept.add(name)
     return {name: value for name, value in wanted.items() if name in kept}, left_out
@@ -356,14 +360,14 @@ class _Bounded:
         self._bounds.check_time()
         self.written += memoryview(data).nbytes
         if self.written > self._bounds.size:
-            raise _TooLargeError("they are larger than {}".format(_megabytes(self._bounds.size)))
+            raise _TooLargeError("they are larger than {}".format(_format_megabytes(self._bounds.size)))
         if self._file is not None:
             self._file.write(data)
         return len(data)
 
 
 @contextlib.contextmanager
-def _cloudpickle():
+def _import_cloudpickle():
     """Have a cloudpickle that can be imported: that of the program, or that of oi-tui meanwhile."""
     place = os.environ.get("OI_TUI_CLOUDPICKLE")
     try:
@@ -407,7 +411,7 @@ class _DataPickler(pickle.Pickler):
         return NotImplemented
 
 
-def _pickler(file):
+def _make_pickler(file):
     try:
         from cloudpickle import Pickler
     except ImportError:
@@ -451,12 +455,12 @@ def _is_kept_by_name(value):
     return isinstance(value, (type, types.FunctionType)) or isinstance(value.__reduce_ex__(4), str)
 
 
-def _version():
+def _get_version():
     return "{}.{}".format(*sys.version_info[:2])
 
 
-def _reason(error):
-    """An error in a few words."""
+def _describe_error(error):
+    """Return an error in a few words."""
     text = " ".join(str(getattr(error, "strerror", None) or error).split()) or type(error).__name__
     return text if len(text) <= _REASON else text[: _REASON - 1] + "…"
 
@@ -465,12 +469,12 @@ def _count(names):
     return "1 variable" if len(names) == 1 else "{:,} variables".format(len(names))
 
 
-def _listed(names):
+def _list_in_words(names):
     shown = ", ".join(list(names)[:_LISTED])
     return "{} and {:,} more".format(shown, len(names) - _LISTED) if len(names) > _LISTED else shown
 
 
-def _megabytes(size):
+def _format_megabytes(size):
     if size < 1000:
         return "{} bytes".format(size)
     for unit in ("kB", "MB", "GB"):

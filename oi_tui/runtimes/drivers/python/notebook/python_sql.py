@@ -16,8 +16,8 @@ import sqlite3
 import sys
 import threading
 
-from python_model_view import kind_of
-from python_records import has_names, records_of
+from python_model_view import find_kind
+from python_records import has_names, read_records
 
 _TARGET = re.compile(r"(?P<name>[^\W\d]\w*)\s*<<(?:\s+|\Z)")
 _TRIGGER = re.compile(r"\s*create\s+(?:temp\w*\s+)?trigger\b", re.I)
@@ -133,7 +133,7 @@ class Databases:
         if path:
             self.use(path)
         last = None
-        for line, statement in statements(body, self.current.quoting):
+        for line, statement in split_statements(body, self.current.quoting):
             last = self.current.run(statement, line, names)
         if not target:
             return last
@@ -141,20 +141,20 @@ class Databases:
         return None
 
 
-def databases_of(driver):
+def get_databases(driver):
     """Return the databases of the driver, which are made once."""
     if driver.databases is None:
         driver.databases = Databases()
     return driver.databases
 
 
-def statements(text, quoting=STANDARD):
-    """The statements of a text, each with the number of the line on which it begins."""
-    return [item[1:] for item in parts(text, quoting) if item[0] == "sql"]
+def split_statements(text, quoting=STANDARD):
+    """Return the statements of a text, each with the number of the line on which it begins."""
+    return [item[1:] for item in split_parts(text, quoting) if item[0] == "sql"]
 
 
-def parts(text, quoting=STANDARD, commands=False):
-    """The statements of a text, as ("sql", line, text); with `commands` also lines like `.tables`.
+def split_parts(text, quoting=STANDARD, commands=False):
+    """Return the statements of a text, as ("sql", line, text); with `commands` also lines like `.tables`.
 
     Those are ("command", line, text), and stand between statements. Raises SqlError for a quotation mark
     or a comment without its end.
@@ -246,13 +246,13 @@ class DatabaseConnection:
         outcome = self.fetch(statement, line, names)
         if isinstance(outcome, list):
             outcome = next((item for item in reversed(outcome) if isinstance(item, tuple)), None)
-        return rows_of(*outcome) if isinstance(outcome, tuple) else None
+        return make_rows(*outcome) if isinstance(outcome, tuple) else None
 
     def check(self, line, statement):
         """Raise SqlError for a statement that the database could not read, where it tells that before."""
 
-    def _frames(self, statement, names):
-        """The program's tables that a statement names, or the views in it: frames, columns and records."""
+    def _find_frames(self, statement, names):
+        """Find the program's tables that a statement, or a view in it, names: frames, columns and records."""
         words = dict.fromkeys(_WORD.findall(statement))
         waiting = list(words)
         while waiting:
@@ -303,7 +303,7 @@ class _Sqlite(DatabaseConnection):
             self._connection.execute("explain " + statement).close()
         except sqlite3.Error as error:
             if any(words in str(error) for words in _UNREADABLE):
-                raise self._error(line, statement, error) from None
+                raise self._make_error(line, statement, error) from None
         except (sqlite3.Warning, ValueError):
             # Of what is more than one statement, or holds a zero; to run it says the same.
             return
@@ -311,7 +311,7 @@ class _Sqlite(DatabaseConnection):
     def fetch(self, statement, line, names, most=None):
         try:
             copied = self._copy_frames(statement, names)
-            if copied and self._makes_lasting_view(statement, line, copied):
+            if copied and self._make_lasting_view(statement, line, copied):
                 return -1
             cursor = self._connection.execute(statement)
             if cursor.description is None:
@@ -321,9 +321,9 @@ class _Sqlite(DatabaseConnection):
         except (sqlite3.Error, sqlite3.Warning, OverflowError, ValueError) as error:
             if str(error) == "interrupted":
                 raise KeyboardInterrupt from None
-            raise self._error(line, statement, error) from None
+            raise self._make_error(line, statement, error) from None
 
-    def _makes_lasting_view(self, statement, line, copied):
+    def _make_lasting_view(self, statement, line, copied):
         """Make a view of the database's own; False for any other statement.
 
         Raises SqlError where the view reads a data frame. SQLite makes it then, and refuses each query of it.
@@ -352,7 +352,7 @@ class _Sqlite(DatabaseConnection):
         return True
 
     @staticmethod
-    def _error(line, statement, error):
+    def _make_error(line, statement, error):
         near = _NEAR.search(str(error))
         if near and statement.count(near.group(1)) == 1:
             line += statement.count("\n", 0, statement.index(near.group(1)))
@@ -360,7 +360,7 @@ class _Sqlite(DatabaseConnection):
 
     def _copy_frames(self, statement, names):
         """Have the data frames that a statement names as tables, as they are now. Returns their names."""
-        frames = dict(self._frames(statement, names))
+        frames = dict(self._find_frames(statement, names))
         if not frames:
             return []
         own, copied = self._own_tables(), []
@@ -385,7 +385,7 @@ class _Sqlite(DatabaseConnection):
         }
 
     def _copy(self, name, value):
-        columns, rows, count = _contents(value)
+        columns, rows, count = _read_contents(value)
         if count * len(columns) > _COPIED:
             raise SqlError("{} is too large for SQLite: %pip install duckdb, and restart".format(name))
         quoted = ['"{}"'.format(column.replace('"', '""')) for column in columns]
@@ -414,7 +414,7 @@ class _DuckDb(DatabaseConnection):
     def __init__(self, duckdb, path):
         super().__init__()
         self._duckdb = duckdb
-        self._error = duckdb.Error
+        self._make_error = duckdb.Error
         try:
             self._connection = duckdb.connect(path)
         except duckdb.Error as error:
@@ -429,13 +429,13 @@ class _DuckDb(DatabaseConnection):
         try:
             if extract is not None:
                 extract(statement)
-        except self._error as error:
-            raise self._named(line, error) from None
+        except self._make_error as error:
+            raise self._explain_error(line, error) from None
 
     def fetch(self, statement, line, names, most=None):
         try:
-            frames = {name: self._frame_of(value) for name, value in self._frames(statement, names)}
-            columns, rows = interruptible(
+            frames = {name: self._convert_frame(value) for name, value in self._find_frames(statement, names)}
+            columns, rows = run_interruptibly(
                 lambda: self._fetch(statement, frames, most), self._connection.interrupt
             )
             self._remember_view(statement)
@@ -444,32 +444,32 @@ class _DuckDb(DatabaseConnection):
                 changes = statement.lstrip().lower().startswith(_CHANGES) and columns == ["Count"]
                 return rows[0][0] if changes and rows else -1
             return columns, rows
-        except self._error as error:
+        except self._make_error as error:
             if "interrupted" in str(error).lower():
                 raise KeyboardInterrupt from None
-            raise self._named(line, error) from None
+            raise self._explain_error(line, error) from None
 
-    def _frame_of(self, value):
-        """A value of the program as DuckDB reads it; as it is where that cannot be."""
-        library, kind = kind_of(value)
+    def _convert_frame(self, value):
+        """Return a value of the program as DuckDB reads it; as it is where that cannot be."""
+        library, kind = find_kind(value)
         if library:
-            value = value.to_frame(_column_of(value)) if kind == "Series" else value
-            return _with_texts(value) if library == "pandas" else value
+            value = value.to_frame(_get_column_name(value)) if kind == "Series" else value
+            return _convert_to_texts(value) if library == "pandas" else value
         try:
             import pandas
         except ImportError:
             # It may be no table at all: a column can have the name, too.
             return value
-        records = records_of(value)
+        records = read_records(value)
         frame = pandas.DataFrame({column: records.column(column) for column in records.names})
         try:
             self._connection.from_df(frame)
-        except self._error:
+        except self._make_error:
             return frame.astype("string")
         return frame
 
     @staticmethod
-    def _named(line, error):
+    def _explain_error(line, error):
         text = _LINE.sub(lambda found: "LINE {}:".format(int(found.group(1)) + line - 1), str(error))
         named = _LINE.search(text)
         return SqlError("line {}: {}".format(named.group(1) if named else line, text))
@@ -487,7 +487,7 @@ def fetch_rows(cursor, most):
     return cursor.fetchall() if most is None else cursor.fetchmany(most + 1)
 
 
-def interruptible(work, interrupt):
+def run_interruptibly(work, interrupt):
     """Do it in a thread, since libraries do not see an interrupt in every call; `interrupt` ends it.
 
     It is repeated until the work has ended: a database forgets one that comes before its query has begun.
@@ -523,19 +523,19 @@ def interruptible(work, interrupt):
 
 def is_table(value):
     """Whether a value of the program is a table of SQL by its name."""
-    if kind_of(value)[1]:
+    if find_kind(value)[1]:
         return True
-    records = records_of(value) if type(value) is not tuple else None
+    records = read_records(value) if type(value) is not tuple else None
     return records is not None and has_names(records) and len(records) * len(records.names) <= _COPIED
 
 
-def _column_of(series):
-    """The name that a column has as a table."""
+def _get_column_name(series):
+    """Return the name that a column has as a table."""
     return "value" if series.name in (None, "") else series.name
 
 
-def _with_texts(frame):
-    """A frame of pandas with texts in place of values that DuckDB has no type for."""
+def _convert_to_texts(frame):
+    """Return a frame of pandas with texts in place of values that DuckDB has no type for."""
     odd = {
         name: "string"
         for name, of in frame.dtypes.items()
@@ -544,48 +544,52 @@ def _with_texts(frame):
     return frame.astype(odd) if odd else frame
 
 
-def _contents(value):
-    """The names of the columns, the rows and their number."""
-    library, kind = kind_of(value)
+def _read_contents(value):
+    """Return the names of the columns, the rows and their number."""
+    library, kind = find_kind(value)
     if not library:
-        records = records_of(value)
+        records = read_records(value)
         rows = (records.row(number, records.names) for number in range(len(records)))
-        return list(records.names), (tuple(map(_plain, row)) for row in rows), len(records)
+        return list(records.names), (tuple(map(_convert_value, row)) for row in rows), len(records)
     if kind == "Series":
-        value = value.to_frame(_column_of(value))
+        value = value.to_frame(_get_column_name(value))
     if library == "pandas":
         columns = [str(name) for name in value.columns]
         rows = value.astype(object).where(value.notna(), None).itertuples(index=False, name=None)
-        return columns, (tuple(map(_plain, row)) for row in rows), len(value)
+        return columns, (tuple(map(_convert_value, row)) for row in rows), len(value)
     if library == "polars":
-        return list(value.columns), (tuple(map(_plain, row)) for row in value.iter_rows()), value.height
+        return (
+            list(value.columns),
+            (tuple(map(_convert_value, row)) for row in value.iter_rows()),
+            value.height,
+        )
     lists = [column.to_pylist() for column in value.columns]
     names = value.schema.names
-    return list(names), (tuple(map(_plain, row)) for row in zip(*lists)), value.num_rows
+    return list(names), (tuple(map(_convert_value, row)) for row in zip(*lists)), value.num_rows
 
 
-def _plain(value):
-    """The value as SQLite keeps it; dates as text, which its functions read."""
+def _convert_value(value):
+    """Return the value as SQLite keeps it; dates as text, which its functions read."""
     if value is None or type(value) in (int, float, str, bytes):
         return value
     if hasattr(value, "item") and getattr(value, "shape", None) == ():
-        return _plain(value.item())
+        return _convert_value(value.item())
     if isinstance(value, bool):
         return int(value)
     return str(value)
 
 
-def rows_of(columns, rows):
-    """The result: a data frame where the program uses pandas, else a list of dictionaries."""
-    names = distinct(columns)
+def make_rows(columns, rows):
+    """Return the result: a data frame where the program uses pandas, else a list of dictionaries."""
+    names = make_distinct(columns)
     pandas = sys.modules.get("pandas")
     if pandas is not None and hasattr(pandas, "DataFrame"):
         return pandas.DataFrame(rows, columns=names)
     return [dict(zip(names, row)) for row in rows]
 
 
-def distinct(columns):
-    """The names of columns, each once: `a`, `a_1`."""
+def make_distinct(columns):
+    """Return the names of columns, each once: `a`, `a_1`."""
     names = []
     for column in columns:
         name, number = column, 1

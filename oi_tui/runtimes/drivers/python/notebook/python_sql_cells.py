@@ -15,7 +15,7 @@ import sys
 import unicodedata
 
 from python_model_view import format_table
-from python_sql import SqlError, databases_of, distinct, parts, rows_of
+from python_sql import SqlError, get_databases, make_distinct, make_rows, split_parts
 
 #: No more rows of a query are kept.
 _MOST = 1_000_000
@@ -63,19 +63,19 @@ class SqlRows:
     """The rows of a query, to be shown."""
 
     def __init__(self, columns, rows):
-        self.columns = distinct(columns)
+        self.columns = make_distinct(columns)
         self.rows = rows
 
     def __repr__(self):
         many, shown = len(self.rows), self.rows
         if many > _PRINTED:
             shown = self.rows[:_FIRST] + self.rows[-_LAST:]
-        texts = [[_text(value) for value in row] for row in shown]
-        widths = [max(map(_width, column)) for column in zip(self.columns, *texts)]
+        texts = [[_format_value(value) for value in row] for row in shown]
+        widths = [max(map(_measure_width, column)) for column in zip(self.columns, *texts)]
         numeric = [all(row[at] is None or _is_number(row[at]) for row in shown) for at in range(len(widths))]
 
         def line(row):
-            spaces = [" " * (size - _width(text)) for text, size in zip(row, widths)]
+            spaces = [" " * (size - _measure_width(text)) for text, size in zip(row, widths)]
             return "  ".join(
                 space + text if right else text + space for text, space, right in zip(row, spaces, numeric)
             )
@@ -106,7 +106,7 @@ class SqlRows:
         return kinds.pop() if len(kinds) == 1 else "mixed" if kinds else ""
 
 
-def _text(value):
+def _format_value(value):
     if value is None:
         return "NULL"
     if isinstance(value, (bytes, bytearray)):
@@ -116,8 +116,8 @@ def _text(value):
     return text if len(text) <= _WIDEST else text[: _WIDEST - 1] + "…"
 
 
-def _width(text):
-    """How many cells of a terminal a text takes."""
+def _measure_width(text):
+    """Return how many cells of a terminal a text takes."""
     if text.isascii():
         return len(text)
     wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in text)
@@ -138,23 +138,23 @@ class _Cell:
     def __init__(self, driver):
         self._driver = driver
         self._names = driver.module.__dict__
-        self._databases = databases_of(driver)
+        self._databases = get_databases(driver)
         self._mode = "table"
         #: The line that runs.
         self.line = 1
 
     def run(self, source, reading=()):
         """Run the statements and commands of a text; `reading` are the files that it stands in."""
-        items = parts(source, self._databases.current.quoting, commands=True)
+        items = split_parts(source, self._databases.current.quoting, commands=True)
         self._check(items)
         for kind, line, text in items:
             if not reading:
                 self.line = line
                 self._driver.channel.line(line)
             if kind == "command":
-                self._command(text, reading)
+                self._run_command(text, reading)
             else:
-                self._statement(line, text)
+                self._run_statement(line, text)
 
     def _check(self, items):
         """Have the statements up to the first change of the database read before any of them runs."""
@@ -168,7 +168,7 @@ class _Cell:
                 if name[0] in ("open", "connect", "close"):
                     break
 
-    def _statement(self, line, text):
+    def _run_statement(self, line, text):
         if text.startswith("\\"):
             word = text.split(None, 1)[0]
             raise SqlError(
@@ -189,7 +189,7 @@ class _Cell:
         self._show(columns, rows[:_MOST])
         if more:
             print("Only the first {:,} rows were fetched; use limit, or count and group them.".format(_MOST))
-        self._names["_sql"] = rows_of(columns, rows[:_MOST])
+        self._names["_sql"] = make_rows(columns, rows[:_MOST])
 
     def _show(self, columns, rows):
         if self._mode == "table" and _are_plans(columns, rows):
@@ -204,7 +204,7 @@ class _Cell:
             writer.writerow(columns)
             writer.writerows(rows)
 
-    def _command(self, text, reading):
+    def _run_command(self, text, reading):
         name, _, rest = text[1:].partition(" ")
         known = getattr(self, "_do_" + name, None)
         if known is None:
@@ -236,10 +236,10 @@ class _Cell:
     def _do_schema(self, rest):
         """.schema [TABLE]: list the columns of all tables, or of one, with their types."""
         found = self._databases.current.fetch(self._databases.current.list_columns, self.line, {}, _MOST)[1]
-        wanted = _unquoted(rest).lower()
+        wanted = _unquote(rest).lower()
         rows = [row for row in found if not wanted or str(row[0]).lower() == wanted]
         if wanted and not rows:
-            raise SqlError("there is no table {}".format(_unquoted(rest)))
+            raise SqlError("there is no table {}".format(_unquote(rest)))
         self._show(["table", "column", "type"], rows)
 
     def _do_databases(self, rest):
@@ -251,7 +251,7 @@ class _Cell:
         """.open NAME: use a file (SQLite, or DuckDB for .duckdb), an open database or :memory: now."""
         if not rest:
             raise SqlError("name a file, an open database, or :memory:")
-        self._databases.use(os.path.expanduser(_unquoted(rest)))
+        self._databases.use(os.path.expanduser(_unquote(rest)))
 
     def _do_connect(self, rest):
         """.connect ADDRESS [NAME]: use a database from now on, such as postgresql://ana@db.example/shop."""
@@ -266,7 +266,7 @@ class _Cell:
 
     def _do_close(self, rest):
         """.close NAME: close an open database."""
-        self._databases.close(os.path.expanduser(_unquoted(rest)))
+        self._databases.close(os.path.expanduser(_unquote(rest)))
 
     def _do_mode(self, rest):
         """.mode table|list|csv: how the rest of this cell prints rows."""
@@ -276,7 +276,7 @@ class _Cell:
 
     def _do_print(self, rest):
         """.print TEXT: print a line."""
-        print(_unquoted(rest))
+        print(_unquote(rest))
 
     def _do_read(self, rest):
         """.read FILE: run the statements of a file."""
@@ -303,7 +303,7 @@ class _Cell:
         self._show(columns, rows)
 
     def _read(self, name, reading):
-        path = os.path.realpath(os.path.expanduser(_unquoted(name)))
+        path = os.path.realpath(os.path.expanduser(_unquote(name)))
         if not name or path in reading or len(reading) > 20:
             raise SqlError("name a file that does not read itself")
         with open(path, encoding="utf-8-sig") as file:
@@ -311,9 +311,9 @@ class _Cell:
         try:
             self.run(source, (*reading, path))
         except SqlError as error:
-            raise SqlError("line {}: {}: {}".format(self.line, _unquoted(name), error)) from None
+            raise SqlError("line {}: {}: {}".format(self.line, _unquote(name), error)) from None
 
 
-def _unquoted(text):
+def _unquote(text):
     text = text.strip()
     return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"" else text

@@ -14,8 +14,8 @@ import json
 import os
 import re
 
-from python_model_view import kind_of
-from python_records import records_of
+from python_model_view import find_kind
+from python_records import read_records
 from python_sql import is_table
 
 _MOST = 100
@@ -82,35 +82,37 @@ class SqlCompleter:
             return text.group(1), _files(text.group(1)) if _FILES.search(code[: text.start()]) else []
         if "--" in code.rpartition("\n")[2]:
             return "", []
-        tables = dict(self._tables(databases, run))
-        for name, columns in _frames(names).items():
+        tables = dict(self._list_tables(databases, run))
+        for name, columns in _list_frames(names).items():
             # SQLite has copies of frames, which have no types.
             if not any(of for _, of in tables.get(name, ())):
                 tables[name] = columns
         member = _MEMBER.search(code)
         columns_of = {name.lower(): columns for name, columns in tables.items()}
         if member:
-            typed, name = member.group(2), _bare(member.group(1)).lower()
-            return typed, _starting(columns_of.get(_aliases(code).get(name, name), ()), typed)
+            typed, name = member.group(2), _unquote(member.group(1)).lower()
+            return typed, _select_matches(columns_of.get(_find_aliases(code).get(name, name), ()), typed)
         word = _WORD.search(code)
         typed = word.group() if word else ""
         listed = [(name, "table with {}".format(_count(columns))) for name, columns in tables.items()]
         if _TABLE_COMES.search(code):
-            return typed, _starting(listed, typed)
+            return typed, _select_matches(listed, typed)
         if not typed:
             return typed, []
-        used = [columns_of[name] for name in dict.fromkeys(_aliases(code).values()) if name in columns_of]
+        used = [
+            columns_of[name] for name in dict.fromkeys(_find_aliases(code).values()) if name in columns_of
+        ]
         columns = [pair for part in used or tables.values() for pair in part]
         spell = str.upper if typed.isupper() else str.lower
         words = [(spell(name), "function") for name in _FUNCTIONS] + [(spell(name), "") for name in _WORDS]
         return typed, [
-            *_starting(columns, typed),
-            *_starting(listed, typed),
-            *_starting(sorted(words), typed),
+            *_select_matches(columns, typed),
+            *_select_matches(listed, typed),
+            *_select_matches(sorted(words), typed),
         ]
 
-    def _tables(self, databases, run):
-        """The tables of the current database, each with its columns and their types."""
+    def _list_tables(self, databases, run):
+        """Return the tables of the current database, each with its columns and their types."""
         if databases is None:
             return {}
         key = (run, databases.changes)
@@ -122,32 +124,32 @@ class SqlCompleter:
         return self._columns
 
 
-def _frames(names):
-    """The data frames and records of the program, with their columns."""
+def _list_frames(names):
+    """Return the data frames and records of the program, with their columns."""
     found = {}
     for name, value in list(names.items()):
-        library, kind = kind_of(value)
+        library, kind = find_kind(value)
         if kind in ("DataFrame", "Table", "RecordBatch") and not name.startswith("_"):
             columns = value.schema.names if library == "pyarrow" else list(value.columns)
             kinds = value.schema.types if library == "pyarrow" else list(value.dtypes)
             found[name] = [(str(column), str(of).lower()) for column, of in zip(columns, kinds)]
         elif not library and not name.startswith("_") and type(value) in (list, dict) and is_table(value):
-            found[name] = [(column, "") for column in records_of(value).names]
+            found[name] = [(column, "") for column in read_records(value).names]
     return found
 
 
-def _aliases(code):
-    """The tables that the code names, by these names and by others that it gives them, in small letters."""
+def _find_aliases(code):
+    """Find the tables that the code names, by name and by alias, in small letters."""
     found = {}
     for table, alias, listed, other in _TABLE.findall(code):
-        name, short = _bare(table or listed).lower(), _bare(alias or other).lower()
+        name, short = _unquote(table or listed).lower(), _unquote(alias or other).lower()
         found[name] = name
         if short and short not in _NO_NAMES:
             found[short] = name
     return found
 
 
-def _bare(name):
+def _unquote(name):
     return name.replace('"', "").replace("`", "")
 
 
@@ -155,8 +157,8 @@ def _count(columns):
     return "{:,} column{}".format(len(columns), "" if len(columns) == 1 else "s")
 
 
-def _starting(pairs, typed):
-    """The pairs whose name begins so, in any case; names that need it in quotation marks."""
+def _select_matches(pairs, typed):
+    """Return the pairs whose name begins so, in any case; names that need it in quotation marks."""
     return [
         (name if re.fullmatch(r"[^\W\d][\w.]*", name) else '"{}"'.format(name.replace('"', '""')), facts)
         for name, facts in pairs

@@ -12,7 +12,7 @@ import re
 import sys
 import urllib.parse
 
-from python_sql import BACKSLASHES, DatabaseConnection, SqlError, connect_file, fetch_rows, interruptible
+from python_sql import BACKSLASHES, DatabaseConnection, SqlError, connect_file, fetch_rows, run_interruptibly
 
 _PASSWORD = re.compile(r"password|access denied", re.I)
 _POSTGRES, _MYSQL = ("postgresql", "postgres"), ("mysql", "mariadb")
@@ -89,7 +89,7 @@ class _Server(DatabaseConnection):
             self.open(self._password)
             print("(The connection was lost. It is open again; temporary tables and transactions are gone.)")
         try:
-            return interruptible(lambda: self._fetch(statement, most), self._interrupt)
+            return run_interruptibly(lambda: self._fetch(statement, most), self._interrupt)
         except SqlError as error:
             raise SqlError("line {}: {}".format(line, error)) from None
         except self._errors as error:
@@ -143,7 +143,7 @@ class _Postgres(_Server):
         try:
             self._connection = self._library.connect(password=password, autocommit=True, **facts)
         except self._library.Error as error:
-            raise SqlError(_first_line(error)) from None
+            raise SqlError(_describe_error(error)) from None
         self._connection.add_notice_handler(_print_notice)
         self._keep_odd_times()
         self._password = password
@@ -181,7 +181,7 @@ class _Postgres(_Server):
         position = getattr(error.diag, "statement_position", None)
         before = statement[: max(int(position) - 1, 0)] if position else ""
         # A statement may begin with empty lines, which the line of the cell does not count.
-        return before.count("\n"), error.diag.message_primary or _first_line(error)
+        return before.count("\n"), error.diag.message_primary or _describe_error(error)
 
 
 class _MySql(_Server):
@@ -213,7 +213,7 @@ class _MySql(_Server):
         try:
             self._connection = self._connect(password)
         except (self._library.Error, OSError, RuntimeError) as error:
-            raise SqlError(_first_line(error.args[-1] if error.args else error)) from None
+            raise SqlError(_describe_error(error.args[-1] if error.args else error)) from None
         # To stop a query takes a second connection.
         self._password = password
 
@@ -284,6 +284,6 @@ def _print_notice(notice):
     print("{}: {}".format(notice.severity, notice.message_primary))
 
 
-def _first_line(error):
+def _describe_error(error):
     lines = str(error).strip().splitlines()
     return lines[0] if lines else type(error).__name__

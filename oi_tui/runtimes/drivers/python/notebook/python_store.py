@@ -19,7 +19,7 @@ class StoredValues:
     def __init__(self, folder):
         self.root = folder
 
-    def _path(self, name):
+    def _find_path(self, name):
         path = os.path.normpath(os.path.join(self.root, name))
         if not path.startswith(self.root + os.sep):
             raise KeyError(name)
@@ -27,13 +27,13 @@ class StoredValues:
 
     def __getitem__(self, name):
         try:
-            with open(self._path(name), "rb") as file:
+            with open(self._find_path(name), "rb") as file:
                 return pickle.load(file)
         except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
             raise KeyError(name) from None
 
     def __setitem__(self, name, value):
-        path = self._path(name)
+        path = self._find_path(name)
         data = pickle.dumps(value, protocol=4)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         new = "{}.{}.new".format(path, os.getpid())
@@ -43,12 +43,12 @@ class StoredValues:
 
     def __delitem__(self, name):
         try:
-            os.remove(self._path(name))
+            os.remove(self._find_path(name))
         except OSError:
             raise KeyError(name) from None
 
     def __contains__(self, name):
-        return os.path.isfile(self._path(name))
+        return os.path.isfile(self._find_path(name))
 
     def get(self, name, default=None):
         """Return a value, or `default` where there is none."""

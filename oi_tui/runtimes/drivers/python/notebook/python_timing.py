@@ -12,12 +12,12 @@ import math
 import resource
 import time as clock
 
-from python_history_magics import whole_number
+from python_history_magics import parse_whole_number
 
 _UNITS = ((100.0, "min", 60.0), (1.0, "s", 1.0), (1e-3, "ms", 1e-3), (1e-6, "µs", 1e-6), (0.0, "ns", 1e-9))
 
 
-def _words(seconds, digits=3):
+def _format_duration(seconds, digits=3):
     unit, length = next(item[1:] for item in _UNITS if seconds >= item[0])
     return "{:.{}g} {}".format(seconds / length, digits, unit)
 
@@ -33,7 +33,7 @@ def time(driver, source, code, options=None):
         driver.streams.flush()
         print(
             "CPU times: user {}, sys: {}, total: {}\nWall time: {}".format(
-                *map(_words, (user, system, user + system, took))
+                *map(_format_duration, (user, system, user + system, took))
             )
         )
 
@@ -51,8 +51,8 @@ class TimeitResult:
 
     def __str__(self):
         return "{} ± {} per loop (mean ± std. dev. of {} run{}, {:,} loop{} each)".format(
-            _words(self.average),
-            _words(self.stdev),
+            _format_duration(self.average),
+            _format_duration(self.stdev),
             self.repeat,
             "s" if self.repeat != 1 else "",
             self.loops,
@@ -63,8 +63,8 @@ class TimeitResult:
         return "<TimeitResult : {}>".format(self)
 
 
-def _options(name, letters, text):
-    """The options before a code, and the code as it stands."""
+def _split_options(name, letters, text):
+    """Return the options before a code, and the code as it stands."""
     words, at = [], 0
     for word in text.split():
         takes = bool(words) and words[-1].startswith("-") and letters.find(words[-1][-1] + ":") >= 0
@@ -82,11 +82,11 @@ def timeit(driver, source, code, options=None):
     """Run the code many times, and say how long once takes. A cell's first line is what goes before."""
     import timeit as timeit_module
 
-    chosen, given = _options("timeit", "n:r:tcp:qov:", code if options is None else options)
+    chosen, given = _split_options("timeit", "n:r:tcp:qov:", code if options is None else options)
     statement, setup = (given, "pass") if options is None else (code, given or "pass")
     timer = timeit_module.Timer(statement, setup, globals=driver.module.__dict__)
-    loops = whole_number(chosen.get("-n", "0"), "%timeit -n")
-    runs = whole_number(chosen.get("-r", "7"), "%timeit -r")
+    loops = parse_whole_number(chosen.get("-n", "0"), "%timeit -n")
+    runs = parse_whole_number(chosen.get("-r", "7"), "%timeit -r")
     if not loops:
         loops = next(10**power for power in range(10) if timer.timeit(10**power) >= 0.2 or power == 9)
     timed = TimeitResult(loops, [run / loops for run in timer.repeat(max(1, runs), loops)])
@@ -100,8 +100,8 @@ def prun(driver, source, code, options=None):
     import cProfile
     import pstats
 
-    chosen, given = _options("prun", "s:l:qrT:D:", code if options is None else options)
-    most, order = whole_number(chosen.get("-l", "30"), "%prun -l"), chosen.get("-s", "time")
+    chosen, given = _split_options("prun", "s:l:qrT:D:", code if options is None else options)
+    most, order = parse_whole_number(chosen.get("-l", "30"), "%prun -l"), chosen.get("-s", "time")
     orders = sorted(pstats.Stats.sort_arg_dict_default)
     if order not in orders:
         raise ValueError("%prun -s takes one of {}, not {!r}".format(", ".join(orders), order))

@@ -17,7 +17,7 @@ from python_quiet_import import import_quietly
 class ValueMagics:
     """A part of the magics, whose driver it uses."""
 
-    def _mine(self, kinds=""):
+    def _select_names(self, kinds=""):
         wanted = kinds.split()
         return [
             name
@@ -27,15 +27,15 @@ class ValueMagics:
 
     def _line_who(self, rest):
         """The names of the variables, or of those of these types."""
-        print("\t ".join(self._mine(rest)) or "Nothing is remembered.")
+        print("\t ".join(self._select_names(rest)) or "Nothing is remembered.")
 
     def _line_who_ls(self, rest):
         """The names of the variables, as a list."""
-        return self._mine(rest)
+        return self._select_names(rest)
 
     def _line_whos(self, rest):
         """The variables with their types and what they hold."""
-        import_quietly("python_facts").table(self._names, self._mine(rest))
+        import_quietly("python_facts").print_table(self._names, self._select_names(rest))
 
     def _line_reset(self, rest):
         """Forgets all variables; -f does not ask."""
@@ -44,13 +44,13 @@ class ValueMagics:
             if answer.strip().lower() not in ("y", "yes"):
                 print("Nothing was done.")
                 return
-        for name in self._mine():
+        for name in self._select_names():
             del self._names[name]
 
     def _line_reset_selective(self, rest):
         """Forgets the variables in whose names a pattern is found."""
         pattern = re.compile(rest.replace("-f", "", 1).strip())
-        for name in self._mine():
+        for name in self._select_names():
             if pattern.search(name):
                 del self._names[name]
 
@@ -75,7 +75,7 @@ class ValueMagics:
         """Keeps variables between sessions: `%store NAME`; `-r` brings them back, `-d NAME` forgets one."""
         import_quietly("python_store").run(self._driver, rest, rest.split())
 
-    def _fact(self, rest, print_it):
+    def _get_fact(self, rest, print_it):
         name = rest.strip()
         try:
             value = eval(name, self._names)
@@ -96,7 +96,7 @@ class ValueMagics:
                 lines = inspect.getdoc(value.__init__).splitlines()
                 print("\n".join(["Init docstring:", *("    " + line if line else "" for line in lines)]))
 
-        self._fact(rest, show)
+        self._get_fact(rest, show)
 
     def _line_psource(self, rest):
         """Prints the source of an object."""
@@ -108,7 +108,7 @@ class ValueMagics:
             except (OSError, TypeError):
                 print("No source found for {}".format(name))
 
-        self._fact(rest, show)
+        self._get_fact(rest, show)
 
     def _line_pdef(self, rest):
         """Prints how an object is called."""
@@ -122,7 +122,7 @@ class ValueMagics:
             except (ValueError, TypeError):
                 print("No definition header found for {}".format(name))
 
-        self._fact(rest, show)
+        self._get_fact(rest, show)
 
     def _line_pfile(self, rest):
         """Prints the file in which an object is defined."""
@@ -136,7 +136,7 @@ class ValueMagics:
             except (OSError, TypeError):
                 print("No file found for {}".format(name))
 
-        self._fact(rest, show)
+        self._get_fact(rest, show)
 
     def _line_psearch(self, rest):
         """Lists the names that match a pattern: `%psearch os.get*`."""

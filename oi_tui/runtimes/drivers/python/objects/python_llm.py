@@ -68,7 +68,7 @@ def llm_map(
     """
     if errors not in ("raise", "return"):
         raise ValueError('errors is "raise" or "return", not {!r}'.format(errors))
-    rows = _rows(rows)
+    rows = _list_rows(rows)
     prompts = [_prompt(prompt, row) for row in rows]
     bar = _Progress(len(prompts)) if progress and prompts else None
     results = _ask(prompts, system, max_tokens, at_once, cache, bar) if prompts else []
@@ -94,8 +94,8 @@ for _item in (llm, llm_map):
     _item.__module__ = "builtins"
 
 
-def _rows(rows):
-    """The rows as a list; those of a data frame as dictionaries."""
+def _list_rows(rows):
+    """Return the rows as a list; those of a data frame as dictionaries."""
     if isinstance(rows, (str, bytes)):
         raise TypeError("llm_map() takes the rows as a list, not as one text; llm() asks about one")
     records = getattr(rows, "to_dicts", None) or getattr(rows, "to_pylist", None)

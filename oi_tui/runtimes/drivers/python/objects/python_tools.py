@@ -75,7 +75,7 @@ class Tool:
         if len(given) > 1 or not all(isinstance(item, dict) for item in given):
             raise TypeError("give the arguments by name, or as a dictionary")
         given = {**(given[0] if given else {}), **more}
-        return _value(_ask({"server": self._server, "tool": self._tool, "arguments": given}))
+        return _make_value(_ask({"server": self._server, "tool": self._tool, "arguments": given}))
 
     @property
     def __doc__(self):
@@ -104,8 +104,8 @@ def _ask(request):
     return answer["result"]
 
 
-def _value(result):
-    """The result as an object: its data, or its texts, read as JSON where they are."""
+def _make_value(result):
+    """Return the result as an object: its data, or its texts, read as JSON where they are."""
     blocks = [_block(block) for block in result.get("content", ())]
     if result.get("isError"):
         raise ToolError("\n".join(map(str, blocks)) or "The tool failed.")

@@ -41,24 +41,24 @@ class Instance:
         self.table = table
 
 
-def result_of(function, owner):
-    """What a function of a known library returns: an instance, or its owner for the same columns."""
+def find_result(function, owner):
+    """Return what a function of a known library returns: an instance, or its owner for the same columns."""
     if isinstance(function, types.MethodType):
         owner, function = function.__self__, function.__func__
-    if type(function) is not types.FunctionType or _library(function) not in _MODULES:
+    if type(function) is not types.FunctionType or _find_library(function) not in _MODULES:
         return None
     kind = type(owner) if type(owner) is not Instance else owner.kind
-    words = _first_word(function.__annotations__.get("return"))
+    words = _find_class_name(function.__annotations__.get("return"))
     if words in _SELF or (words == kind.__name__ and words in _TABLES and function.__name__ in _SAME):
         return owner
-    made = _instance(words, function)
+    made = _make_instance(words, function)
     if made is not None and made.kind.__name__.endswith(_ABOUT_A_TABLE):
         made.table = owner.table if type(owner) is Instance else owner
     return made
 
 
-def attribute_of(instance, name):
-    """An attribute of an instance, as far as its class says what it is."""
+def find_attribute(instance, name):
+    """Return an attribute of an instance, as far as its class says what it is."""
     found = inspect.getattr_static(instance.kind, name, _MISSING)
     if type(found) is types.FunctionType:
         return types.MethodType(found, instance)
@@ -66,14 +66,14 @@ def attribute_of(instance, name):
     if isinstance(accessor, type):
         return Instance(accessor)
     getter = found.fget if type(found) is property else None
-    return result_of(getter, instance) if type(getter) is types.FunctionType else None
+    return find_result(getter, instance) if type(getter) is types.FunctionType else None
 
 
-def part_of(value, key):
-    """The part of a table that a condition, a list or a slice selects; of groups, those of a column."""
+def find_part(value, key):
+    """Find the part of a table that a condition, list or slice selects; of groups, those of a column."""
     if type(value) is Instance:
         if value.kind.__name__ == "DataFrameGroupBy":
-            return value if type(key) is list else _instance("SeriesGroupBy", None, "pandas")
+            return value if type(key) is list else _make_instance("SeriesGroupBy", None, "pandas")
         return value if value.kind.__name__ in _TABLES and not isinstance(key, str) else None
     if not _is_known(value):
         return None
@@ -86,23 +86,23 @@ def part_of(value, key):
     return value if name in _TABLES else None
 
 
-def _library(function):
+def _find_library(function):
     module = function.__globals__.get("__name__")
     return module.partition(".")[0] if type(module) is str else ""
 
 
-def _first_word(annotation):
-    """The first class that an annotation names."""
+def _find_class_name(annotation):
+    """Return the first class that an annotation names."""
     if isinstance(annotation, type):
         return annotation.__name__
     text = annotation if type(annotation) is str else ""
     return text.partition("|")[0].partition("[")[0].strip().rpartition(".")[2]
 
 
-def _instance(name, function, library=""):
+def _make_instance(name, function, library=""):
     """Make an instance of the named class from the library of a function; None if there is no such class."""
     places = [] if function is None else [function.__globals__]
-    for module in _MODULES[library or _library(function)]:
+    for module in _MODULES[library or _find_library(function)]:
         if module in sys.modules:
             places.append(vars(sys.modules[module]))
     kind = next((place[name] for place in places if isinstance(place.get(name), type)), None)

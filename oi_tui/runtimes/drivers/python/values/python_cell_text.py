@@ -57,8 +57,8 @@ def is_written(value):
     return kind.__module__.partition(".")[0] in _WRITTEN and kind is not object
 
 
-def text_of(value, whole):
-    """The text of a cell; None where the value is missing."""
+def format_value(value, whole):
+    """Return the text of a cell; None where the value is missing."""
     kind = type(value)
     if value is None or kind.__name__ in ("NaTType", "NAType"):
         return None
@@ -82,11 +82,11 @@ def text_of(value, whole):
         return "<{}>".format(kind.__name__)
     if whole:
         return text
-    return one_line(text[:_LONGEST]) + ("…" if len(text) > _LONGEST else "")
+    return escape_line_breaks(text[:_LONGEST]) + ("…" if len(text) > _LONGEST else "")
 
 
-def one_line(text):
-    """A text with its line breaks written out."""
+def escape_line_breaks(text):
+    """Return a text with its line breaks written out."""
     return text.replace("\r", "\\r").replace("\n", "\\n")
 
 

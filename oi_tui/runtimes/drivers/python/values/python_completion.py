@@ -22,18 +22,18 @@ import types
 import warnings
 
 import python_call_results as results
-from python_records import fields_of
+from python_records import list_fields
 from python_signatures import (
     FUNCTIONS,
     PYTHON_FUNCTIONS,
     describe_call,
-    documentation_of,
     format_default,
-    one_line,
-    parameters_of,
+    format_signature,
+    list_parameters,
+    read_documentation,
 )
-from python_static import MISSING, classes_of, find_static, is_of, names_of_class, own_names
-from python_variables import _is_known, _name_of, _summary
+from python_static import MISSING, find_static, is_of, list_classes, list_names_of_class, own_names
+from python_variables import _is_known, _name_of, _summarise
 
 #: How many completions are listed, and how many keys or members of one value are looked at.
 _MOST, _LOOKED_AT = 100, 5_000
@@ -90,7 +90,7 @@ def answer(names, words, list_magics):
         with warnings.catch_warnings():
             # Deprecation warnings belong to the run, not to the typing.
             warnings.simplefilter("ignore")
-            typed, completions, note = _Completer(names, before, list_magics).found()
+            typed, completions, note = _Completer(names, before, list_magics).find()
     except Exception:
         # A library's value that is broken has no completions; whoever types continues.
         pass
@@ -98,7 +98,7 @@ def answer(names, words, list_magics):
     for text, value in completions:
         if len(offers) < _MOST and text not in seen and text.isprintable() and len(text) <= _LONGEST:
             seen.add(text)
-            offers.append([text, _facts(value)])
+            offers.append([text, _describe_value(value)])
     return {"typed": len(typed), "offers": offers, "note": note}
 
 
@@ -154,38 +154,38 @@ class _Completer:
         self._place = _CaretContext(before)
         self._line = before[before.rfind("\n") + 1 :]
 
-    def found(self):
-        """The beginning that is typed, the completions with their values, and a remark."""
+    def find(self):
+        """Return the beginning that is typed, the completions with their values, and a remark."""
         if self._place.is_comment:
             return "", [], ""
         if self._place.quote:
-            return self._in_text()
-        magics = self._magics()
+            return self._complete_in_text()
+        magics = self._find_magics()
         if magics is not None:
             return (*magics, "")
-        path = self._path()
+        path = self._find_path()
         if path is not None:
             found = _files(re.sub(r"\\(.)", r"\1", path))
             return path.rpartition("/")[2], [(_escape(name), facts) for name, facts in found], ""
-        modules = self._modules()
+        modules = self._list_modules()
         if modules is not None:
             return (*modules, "")
         word = _WORD.search(self._before)
         typed = word.group() if word else ""
         head = self._before[: len(self._before) - len(typed)].rstrip(" \t")
         if head.endswith(".") and not head.endswith(".."):
-            value = self._value_before(head[:-1])
-            return typed, _beginning(typed, members(value)), ""
+            value = self._find_value(head[:-1])
+            return typed, _select_matches(typed, list_members(value)), ""
         if not typed and self._line.rstrip(" ")[-1:] not in ("(", ","):
             return "", [], ""
-        arguments, note = self._arguments()
-        found = _beginning(typed, arguments)
+        arguments, note = self._list_arguments()
+        found = _select_matches(typed, arguments)
         if typed:
-            found += _beginning(typed, self._all_names(typed))
+            found += _select_matches(typed, self._list_names(typed))
         return typed, found, note
 
-    def _all_names(self, typed):
-        """The program's names, those of Python, and those of the code that was not run yet."""
+    def _list_names(self, typed):
+        """Return the program's names, those of Python, and those of the code that was not run yet."""
         yield from ((name, value) for name, value in list(self._names.items()) if type(name) is str)
         yield from ((name, value) for name, value in vars(builtins).items())
         yield from ((name, _KEYWORD) for name in keyword.kwlist)
@@ -194,9 +194,9 @@ class _Completer:
 
     # -- values
 
-    def _value_before(self, text):
-        """The value of the expression at the end of the text. Raises _UnknownError."""
-        node = expression_before(text)
+    def _find_value(self, text):
+        """Return the value of the expression at the end of the text. Raises _UnknownError."""
+        node = find_expression(text)
         if node is None:
             raise _UnknownError
         return self._evaluate(node)
@@ -209,54 +209,54 @@ class _Completer:
                 if node.id in names:
                     return names[node.id]
         elif isinstance(node, ast.Attribute):
-            return attribute(self._evaluate(node.value), node.attr)
+            return get_attribute(self._evaluate(node.value), node.attr)
         elif isinstance(node, ast.Subscript):
             # Python 3.8 has the key in a node of its own.
             key = node.slice.value if type(node.slice).__name__ == "Index" else node.slice
-            return self._item(self._evaluate(node.value), key)
+            return self._find_item(self._evaluate(node.value), key)
         elif isinstance(node, ast.Call):
-            return self._result(node)
+            return self._find_result(node)
         elif type(node) in _DISPLAYS:
             return _DISPLAYS[type(node)]()
         raise _UnknownError
 
-    def _item(self, value, key):
-        """What brackets give: the value under a key that is written out, or a part of a table."""
+    def _find_item(self, value, key):
+        """Return what brackets give: the value under a key that is written out, or a part of a table."""
         try:
             key = ast.literal_eval(key)
         except ValueError:
-            return _known(results.part_of(value, key))
+            return _require_known(results.find_part(value, key))
         if type(value) in (dict, list, tuple, str):
             return value[key]
         if type(value) is results.Instance or type(key) is list:
-            return _known(results.part_of(value, key))
+            return _require_known(results.find_part(value, key))
         if _is_known(value):
             return value[key]
         raise _UnknownError
 
-    def _result(self, node):
-        """What a call returns, as far as its class is known without the call."""
+    def _find_result(self, node):
+        """Return what a call returns, as far as its class is known without the call."""
         owner = self._evaluate(node.func.value) if isinstance(node.func, ast.Attribute) else None
-        function = self._evaluate(node.func) if owner is None else attribute(owner, node.func.attr)
+        function = self._evaluate(node.func) if owner is None else get_attribute(owner, node.func.attr)
         if is_of(function, type):
             return results.Instance(function)
-        return _known(results.result_of(function, owner))
+        return _require_known(results.find_result(function, owner))
 
     # -- in a text
 
-    def _in_text(self):
+    def _complete_in_text(self):
         typed = self._before[self._place.text_from :]
-        inner = self._expression_in_text(typed)
+        inner = self._find_expression(typed)
         if inner is not None:
-            return _Completer(self._names, inner, self._list_magics).found()
+            return _Completer(self._names, inner, self._list_magics).find()
         if "\n" in typed:
             return "", [], ""
         keys = self._keys()
         if keys is not None:
-            return typed, _beginning(typed, [pair for pair in keys if type(pair[0]) is str]), ""
+            return typed, _select_matches(typed, [pair for pair in keys if type(pair[0]) is str]), ""
         return typed.rpartition("/")[2], list(_files(typed)), ""
 
-    def _expression_in_text(self, typed):
+    def _find_expression(self, typed):
         """Return the unfinished expression in the last brace of an f-string; None outside of one."""
         start = self._place.text_from - len(self._place.quote)
         opened = typed.replace("{{", "  ").rfind("{")
@@ -271,31 +271,31 @@ class _Completer:
         """
         for bracket in reversed(self._place.brackets):
             head = self._before[:bracket].rstrip(" \t")
-            node = expression_before(head)
+            node = find_expression(head)
             if node is None:
                 continue
             if self._before[bracket] == "(":
-                keys = self._keys_for_call(node, bracket)
+                keys = self._list_keys_for_call(node, bracket)
                 if keys or not self._names_columns(node):
                     return keys
                 continue
             try:
-                return _keys_of(self._evaluate(node))
+                return _list_keys(self._evaluate(node))
             except _UNKNOWN:
                 continue
         return None
 
-    def _keys_for_call(self, node, bracket):
-        """What a text can name in a call: keys or columns of what it is called of, else of an argument."""
+    def _list_keys_for_call(self, node, bracket):
+        """List what a text can name in a call: keys or columns of the called object, or of an argument."""
         if isinstance(node, ast.Attribute) and not _WRITING.match(node.attr):
             try:
-                keys = _keys_of(self._evaluate(node.value), called=True)
+                keys = _list_keys(self._evaluate(node.value), called=True)
             except _UNKNOWN:
                 keys = []
             if keys:
                 return keys
         given = [self._before[bracket + 1 : comma] for comma in self._place.commas[bracket]]
-        arguments = [expression_before(text) for text in given]
+        arguments = [find_expression(text) for text in given]
         while isinstance(node, (ast.Attribute, ast.Call)):
             # As in `Chart(sales).encode(x="`.
             if isinstance(node, ast.Call):
@@ -309,7 +309,7 @@ class _Completer:
             except _UNKNOWN:
                 continue
             if _is_frame(value):
-                return _keys_of(value)
+                return _list_keys(value)
         return None
 
     def _names_columns(self, node):
@@ -326,12 +326,12 @@ class _Completer:
 
     # -- calls
 
-    def _arguments(self):
-        """The names of the arguments of the call that is being written, and its signature in a line."""
+    def _list_arguments(self):
+        """List the arguments of the call that is being written, and give its signature in a line."""
         if not self._place.brackets or self._before[self._place.brackets[-1]] != "(":
             return [], ""
         try:
-            function = self._value_before(self._before[: self._place.brackets[-1]].rstrip(" \t"))
+            function = self._find_value(self._before[: self._place.brackets[-1]].rstrip(" \t"))
             parameters, line = describe_call(function)
         except (_UnknownError, TypeError, ValueError):
             return [], ""
@@ -346,17 +346,17 @@ class _Completer:
 
     # -- magics and modules
 
-    def _magics(self):
+    def _find_magics(self):
         match = _MAGIC.match(self._line)
         if not match:
             return None
         lines, cells = self._list_magics()
         begins = self._before.strip() == self._line.strip()
         names = lines if match.group(1) == "%" else cells if begins else ()
-        return match.group(2), _beginning(match.group(2), [(name, _MAGIC_WORD) for name in names])
+        return match.group(2), _select_matches(match.group(2), [(name, _MAGIC_WORD) for name in names])
 
-    def _path(self):
-        """The beginning of a file's name on a line for a shell, or of a magic that takes a file.
+    def _find_path(self):
+        """Return the beginning of a file's name on a line for a shell, or of a magic that takes a file.
 
         None on other lines, and where a value of the program is written, as in `!cat {name}`.
         """
@@ -367,20 +367,20 @@ class _Completer:
             return None
         return word.group()
 
-    def _modules(self):
+    def _list_modules(self):
         line = self._line
         match = _FROM_IMPORT.match(line)
         if match:
             module, typed = match.group("module"), match.group("name")
             here = sys.modules.get(module)
-            inner = [(name, _MODULE) for name in _submodules(module)]
-            return typed, _beginning(typed, [*(members(here) if here is not None else ()), *inner])
+            inner = [(name, _MODULE) for name in _list_submodules(module)]
+            return typed, _select_matches(typed, [*(list_members(here) if here is not None else ()), *inner])
         match = _IMPORT.match(line) or _FROM.match(line)
         if not match:
             return None
         package, _, typed = match.group("module").rpartition(".")
-        names = _submodules(package) if package else {*sys.builtin_module_names, *_submodules("")}
-        return typed, _beginning(typed, [(name, _MODULE) for name in sorted(names)])
+        names = _list_submodules(package) if package else {*sys.builtin_module_names, *_list_submodules("")}
+        return typed, _select_matches(typed, [(name, _MODULE) for name in sorted(names)])
 
 
 class _Default:
@@ -412,15 +412,15 @@ _DISPLAYS = {
 }
 
 
-def _known(value):
-    """The value, if there is one. Raises _UnknownError."""
+def _require_known(value):
+    """Return the value, if there is one. Raises _UnknownError."""
     if value is None:
         raise _UnknownError
     return value
 
 
-def expression_before(text):
-    """The expression at the end of the text: names, attributes, items and calls; None for other texts."""
+def find_expression(text):
+    """Find the expression at the end of a text: names, attributes, items and calls; None without one."""
     starts, start, at, is_joined = [], None, 0, False
     while at < len(text):
         if token := _TOKEN.match(text, at):
@@ -459,24 +459,24 @@ def expression_before(text):
 _FILE, _FOLDER = _Description("file"), _Description("folder")
 
 
-def members(value):
-    """The attributes of a value with what they hold, columns first; no code of the program runs."""
+def list_members(value):
+    """Return the attributes of a value with what they hold, columns first; no code of the program runs."""
     found, first = {}, {}
     if type(value) is results.Instance:
-        found = dict.fromkeys(fields_of(value.kind), _WRITTEN)
-        for kind in classes_of(value.kind):
-            found = {**names_of_class(kind), **found}
+        found = dict.fromkeys(list_fields(value.kind), _WRITTEN)
+        for kind in list_classes(value.kind):
+            found = {**list_names_of_class(kind), **found}
     elif is_of(value, type):
-        for kind in classes_of(value):
-            found = {**names_of_class(kind), **found}
+        for kind in list_classes(value):
+            found = {**list_names_of_class(kind), **found}
     elif issubclass(type(value), types.ModuleType):
         found = dict(types.ModuleType.__dict__["__dict__"].__get__(value))
     else:
         found = own_names(value)
-        for kind in classes_of(type(value)):
-            found = {**names_of_class(kind), **found}
+        for kind in list_classes(type(value)):
+            found = {**list_names_of_class(kind), **found}
         if _is_frame(value):
-            first = dict(_keys_of(value))
+            first = dict(_list_keys(value))
             found = {**first, **found}
     names = [name for name in found if type(name) is str and name.isidentifier()]
     return [
@@ -485,10 +485,10 @@ def members(value):
     ]
 
 
-def attribute(value, name):
-    """The value of an attribute. Raises _UnknownError where the program's code would have to run for it."""
+def get_attribute(value, name):
+    """Get the value of an attribute. Raises _UnknownError where code of the program would have to run."""
     if type(value) is results.Instance:
-        return _known(results.attribute_of(value, name))
+        return _require_known(results.find_attribute(value, name))
     if _is_known(value) and not is_of(value, type):
         return getattr(value, name)
     found = find_static(value, name)
@@ -507,8 +507,8 @@ def _is_frame(value):
     return _is_known(value) and _name_of(type(value)) in ("DataFrame", "Table", "RecordBatch")
 
 
-def _keys_of(value, called=False):
-    """The keys of a dictionary, the columns of a table, the fields of an array."""
+def _list_keys(value, called=False):
+    """Return the keys of a dictionary, the columns of a table, the fields of an array."""
     if type(value) is results.Instance:
         value = value.table
     if _is_known(value) and _name_of(type(value)) in _ABOUT_A_FRAME:
@@ -518,7 +518,9 @@ def _keys_of(value, called=False):
         types_of = getattr(value, "dtypes", None)
         types_of = list(types_of) if types_of is not None else [""] * len(names)
         pairs = zip(list(names)[:_LOOKED_AT], types_of)
-        return [(_first(name), _Description("column {}".format(kind).strip())) for name, kind in pairs]
+        return [
+            (_get_first_part(name), _Description("column {}".format(kind).strip())) for name, kind in pairs
+        ]
     if called:
         return list(itertools.islice(dict.items(value), _LOOKED_AT)) if is_of(value, dict) else []
     if is_of(value, dict):
@@ -528,17 +530,17 @@ def _keys_of(value, called=False):
     if _is_known(value) and _name_of(type(value)) == "ndarray" and value.dtype.names:
         return [(name, _Description("field {}".format(value.dtype[name]))) for name in value.dtype.names]
     if _is_known(value) and _name_of(type(value)) == "Series":
-        return [(_first(name), _Description("label")) for name in list(value.index[:_LOOKED_AT])]
+        return [(_get_first_part(name), _Description("label")) for name in list(value.index[:_LOOKED_AT])]
     return []
 
 
-def _first(name):
-    """The part of a name of several parts that is written in brackets."""
+def _get_first_part(name):
+    """Return the part of a name of several parts that is written in brackets."""
     return name[0] if type(name) is tuple and name else name
 
 
-def _beginning(typed, pairs):
-    """Those that begin with what is typed; private ones only where an underscore is typed."""
+def _select_matches(typed, pairs):
+    """Return those that begin with what is typed; private ones only where an underscore is typed."""
     pairs = list(pairs)
     is_private = typed.startswith("_")
     exact = [
@@ -571,8 +573,8 @@ def _files(typed):
             yield entry + "/" * is_folder, _FOLDER if is_folder else _FILE
 
 
-def _submodules(package):
-    """The modules in a package that is imported, or those at the top."""
+def _list_submodules(package):
+    """Return the modules in a package that is imported, or those at the top."""
     import pkgutil
 
     if not package:
@@ -585,8 +587,8 @@ def _submodules(package):
     return {module.name for module in pkgutil.iter_modules(list(path))} if path else set()
 
 
-def _facts(value):
-    """A few words about what a completion stands for."""
+def _describe_value(value):
+    """Return a few words about what a completion stands for."""
     if is_of(value, _Description):
         return value.facts
     if is_of(value, _Default):
@@ -596,12 +598,12 @@ def _facts(value):
         if is_of(value, (classmethod, staticmethod)):
             value = value.__func__
         if is_of(value, FUNCTIONS):
-            line = one_line("", parameters_of(value), documentation_of(value))
+            line = format_signature("", list_parameters(value), read_documentation(value))
             return ("function " + line)[:_LONGEST]
         if is_of(value, property):
             return "property"
         if is_of(value, types.ModuleType):
             return "module"
-        return _summary(value, kind)[:_LONGEST]
+        return _summarise(value, kind)[:_LONGEST]
     except Exception:
         return kind

@@ -63,7 +63,7 @@ class Bundle:
         return "[{}]".format(", ".join(map(str, self._forms)))
 
 
-def chosen(shows, value, include, exclude):
+def choose_forms(shows, value, include, exclude):
     """Return what to show of a value of which only some forms are wanted; None where it has none of them."""
 
     def is_wanted(mime):
@@ -75,7 +75,7 @@ def chosen(shows, value, include, exclude):
     if shows.formatters is None:
         shows._import_quietly("python_shell_parts").DisplayFormatter(shows)
     forms, _ = shows.formatters.format(value, include, exclude)
-    forms.update({mime: form for mime, form in shows._bundle(value).items() if is_wanted(mime)})
+    forms.update({mime: form for mime, form in shows._make_bundle(value).items() if is_wanted(mime)})
     return Bundle(forms) if forms else None
 
 
@@ -91,7 +91,7 @@ def clear_output(wait=False):
         stream.flush()
 
 
-def publisher_of(shows):
+def make_publisher(shows):
     """Return what `publish_display_data` of IPython is here."""
 
     def publish_display_data(data, metadata=None, *, transient=None, update=False, **_options):

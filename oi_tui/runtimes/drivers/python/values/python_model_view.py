@@ -10,8 +10,8 @@ __builtins__ = dict(vars(builtins))
 import re
 import sys
 
-from python_cell_text import is_enumerated, is_missing, one_line, text_of
-from python_records import has_names, has_same_fields, records_of
+from python_cell_text import escape_line_breaks, format_value, is_enumerated, is_missing
+from python_records import has_names, has_same_fields, read_records
 
 #: Tables with at most this many rows are given whole; of longer ones this many of the first and the last.
 _WHOLE, _HEAD, _TAIL = 20, 8, 4
@@ -57,22 +57,22 @@ _COLUMNS = 500
 def view_of(value, text):
     """The view of a value whose `repr` is `text`; None where that text says as much."""
     try:
-        view = _table_of(value) or _array_of(value) or _of_database_rows(value)
+        view = _view_table(value) or _view_array(value) or _view_database_rows(value)
         if view is None and len(text) > _SHORT:
-            view = _of_records(value) or _of_container(value) or _of_text(value, text)
+            view = _view_records(value) or _view_container(value) or _view_text(value, text)
         return view
     except Exception:
         # A strange value is given as it prints itself.
         return None
 
 
-def without_colours(text):
-    """A text without what colours it on a terminal."""
+def remove_colours(text):
+    """Return a text without what colours it on a terminal."""
     return _COLOURS.sub("", text) if "\x1b" in text else text
 
 
-def text_of_html(html):
-    """The words of a page, without its tags; cells of a table are parted by bars, also empty ones."""
+def convert_html(html):
+    """Return the words of a page, without its tags; cells of a table are parted by bars, also empty ones."""
     from html.parser import HTMLParser
 
     words, hidden = [], []
@@ -87,7 +87,7 @@ def text_of_html(html):
                 self.column += 1
                 words.append(" | ")
             words.append(" | ")
-            self.width, rows = (_span(attributes, name) for name in ("colspan", "rowspan"))
+            self.width, rows = (_parse_span(attributes, name) for name in ("colspan", "rowspan"))
             self.covered.update(dict.fromkeys(range(self.column, self.column + self.width), rows - 1))
             self.column += self.width
 
@@ -129,8 +129,8 @@ def text_of_html(html):
     return "\n".join(line for line in lines if line.strip(" |"))
 
 
-def _span(attributes, name):
-    """How many columns or rows a cell takes."""
+def _parse_span(attributes, name):
+    """Return how many columns or rows a cell takes."""
     text = attributes.get(name) or "1"
     return min(max(int(text), 1), 1000) if text.isascii() and text.isdigit() else 1
 
@@ -138,8 +138,8 @@ def _span(attributes, name):
 # -- tables
 
 
-def kind_of(value):
-    """The library of a table and its kind there, also of a class derived from it; two times "" for others."""
+def find_kind(value):
+    """Find the library of a table and its kind there, also of a derived class; "" twice for others."""
     for entry in type(value).__mro__:
         library = entry.__module__.partition(".")[0]
         if library in ("pandas", "polars", "pyarrow") and entry.__name__ in _KINDS:
@@ -147,23 +147,23 @@ def kind_of(value):
     return "", ""
 
 
-def _table_of(value):
-    library, name = kind_of(value)
+def _view_table(value):
+    library, name = find_kind(value)
     if type(value).__name__ == SQL_ROWS:
         return value.view()
     if library == "pandas" and name == "DataFrame":
-        return _of_pandas(value)
+        return _view_pandas(value)
     if library == "pandas" and name == "Series":
-        return _of_pandas(value.to_frame("value" if value.name is None else value.name), "Series")
+        return _view_pandas(value.to_frame("value" if value.name is None else value.name), "Series")
     if library == "polars" and name in ("DataFrame", "Series"):
         frame = value if name == "DataFrame" else value.to_frame()
-        return _of_polars(frame, name)
+        return _view_polars(frame, name)
     if library == "pyarrow" and name in ("Table", "RecordBatch"):
-        return _of_arrow(value)
+        return _view_arrow(value)
     return None
 
 
-def _of_pandas(frame, name="DataFrame"):
+def _view_pandas(frame, name="DataFrame"):
     rows, width = frame.shape
     shown = frame.iloc[:, :_COLUMNS]
     counted = rows * width <= _COUNTED
@@ -205,15 +205,15 @@ def _type_of(series):
     return "|".join(types) if 0 < len(types) <= _NAMED_TYPES else text
 
 
-def short_type(text):
-    """The name of a type of polars, as short as in a column's head: "Datetime[us, UTC]", "List(Enum)"."""
+def shorten_type(text):
+    """Shorten a type of polars as in the head of a column: "Datetime[us, UTC]", "List(Enum)"."""
     name, _, rest = text.partition("(")
     if name in ("Categorical", "Enum", "Struct"):
         return name
     if name in ("Array", "List"):
         inner, comma, size = rest.removesuffix(")").rpartition(", shape=")
         inner, size = (inner, ", " + size.strip("(),")) if comma else (size, "")
-        return "{}({}{})".format(name, short_type(inner), size)
+        return "{}({}{})".format(name, shorten_type(inner), size)
     values = [value.strip("'") for value in re.findall(r"=('[^']*'|\w+)", rest) if value != "None"]
     return "{}[{}]".format(name, ", ".join(values)) if values else text
 
@@ -222,11 +222,11 @@ def _type_for_model(text):
     """The name of a type of polars or pyarrow: short, but with fields and categories where they are few."""
     if text.startswith(("Struct(", "Enum(")) and len(text) <= _TYPE:
         return text
-    short = short_type(text)
+    short = shorten_type(text)
     return short if len(short) <= _TYPE else short[: _TYPE - 1] + "…"
 
 
-def _of_polars(frame, name):
+def _view_polars(frame, name):
     columns = [
         (label, _type_for_model(str(kind)), frame[label].null_count())
         for label, kind in list(frame.schema.items())[:_COLUMNS]
@@ -234,12 +234,12 @@ def _of_polars(frame, name):
     names = [label for label, _, _ in columns]
 
     def lines(start, stop):
-        return map(_with_nan, frame.select(names).slice(start, stop - start).rows())
+        return map(_mark_nan, frame.select(names).slice(start, stop - start).rows())
 
     return format_table("polars " + name, frame.height, frame.width, columns, lines)
 
 
-def _of_arrow(table):
+def _view_arrow(table):
     fields = list(table.schema)[:_COLUMNS]
     columns = [
         (field.name, _type_for_model(str(field.type)), table.column(at).null_count)
@@ -248,18 +248,18 @@ def _of_arrow(table):
 
     def lines(start, stop):
         part = table.slice(start, stop - start)
-        return map(_with_nan, zip(*(part.column(at).to_pylist() for at in range(len(fields)))))
+        return map(_mark_nan, zip(*(part.column(at).to_pylist() for at in range(len(fields)))))
 
     return format_table("pyarrow " + type(table).__name__, table.num_rows, table.num_columns, columns, lines)
 
 
-def _with_nan(row):
-    """A row in which NaN is a value, unlike what is missing."""
+def _mark_nan(row):
+    """Return a row in which NaN is a value, unlike what is missing."""
     return ["NaN" if type(value) is float and value != value else value for value in row]
 
 
-def _of_database_rows(rows):
-    """A list of rows of a database that say nothing of themselves, such as `sqlite3.Row`."""
+def _view_database_rows(rows):
+    """Return a list of rows of a database that say nothing of themselves, such as `sqlite3.Row`."""
     if type(rows) is not list or not rows or type(rows[0]).__name__ != "Row":
         return None
     if not all(type(row) is type(rows[0]) and hasattr(row, "keys") for row in rows[:1000]):
@@ -278,9 +278,9 @@ def _of_database_rows(rows):
     return format_table("list of Row", len(rows), len(names), columns, lines)
 
 
-def _of_records(value):
-    """A list of records with the same fields, or a dictionary of columns."""
-    records = records_of(value) if type(value) is not tuple else None
+def _view_records(value):
+    """Return a list of records with the same fields, or a dictionary of columns."""
+    records = read_records(value) if type(value) is not tuple else None
     if records is None or len(records) < 4 or not has_names(records) or not has_same_fields(value):
         return None
     names, columns = records.names[:_COLUMNS], []
@@ -306,7 +306,7 @@ def format_table(name, rows, width, columns, lines, index="", counted=True, over
     all_one = len(kinds) == 1 and len(columns) >= _ONE_TYPE
     labels = ", ".join(
         "{}{}{}".format(
-            _bounded(_quoted(label)),
+            _shorten_name(_quote_label(label)),
             "" if all_one or not kind else " " + kind,
             " ({:,} missing)".format(missing) if missing else "",
         )
@@ -325,11 +325,11 @@ def format_table(name, rows, width, columns, lines, index="", counted=True, over
     room = _MOST - sum(map(len, parts))
     first, last = [], []
     if rows <= (_NAMED_ROWS if named else _ROWS):
-        first = _csv(lines(0, rows))
+        first = _write_csv(lines(0, rows))
         if rows > _WHOLE and sum(map(len, first)) > _SUMMARY:
             first = []
     if not first:
-        first, last = _csv(lines(0, _HEAD)), _csv(lines(rows - _TAIL, rows))
+        first, last = _write_csv(lines(0, _HEAD)), _write_csv(lines(rows - _TAIL, rows))
     while sum(map(len, first)) + sum(map(len, last)) > room and len(first) + len(last) > 1:
         (last if len(last) >= len(first) else first).pop(0 if len(last) >= len(first) else -1)
     between = rows - len(first) - len(last)
@@ -337,19 +337,19 @@ def format_table(name, rows, width, columns, lines, index="", counted=True, over
     return "\n".join([*parts, "Rows as CSV ({}):".format(begins), "", *first, *gap, *last])
 
 
-def _csv(rows):
-    return [",".join(map(_field, row)) for row in rows]
+def _write_csv(rows):
+    return [",".join(map(_write_field, row)) for row in rows]
 
 
-def _field(value):
-    """A cell as CSV: nothing for a missing value, and two quotation marks for an empty text."""
-    text = _cell(value)
+def _write_field(value):
+    """Return a cell as CSV: nothing for a missing value, and two quotation marks for an empty text."""
+    text = _format_cell(value)
     if not text:
         return '""' if type(value) is str else ""
     return '"{}"'.format(text.replace('"', '""')) if "," in text or '"' in text else text
 
 
-def _cell(value):
+def _format_cell(value):
     if value is None:
         return ""
     if type(value) is float or type(value).__name__ in ("float64", "float32"):
@@ -357,14 +357,14 @@ def _cell(value):
     if type(value) is not str and is_missing(value):
         # The text "nan" is none of these: it is what is left where missing values were made texts.
         return ""
-    text = one_line(text_of(value, True) if is_enumerated(value) else str(value))
+    text = escape_line_breaks(format_value(value, True) if is_enumerated(value) else str(value))
     if len(text) > _CELL:
         return "{}… ({:,} characters)".format(text[:_CELL], len(text))
     return text
 
 
-def _bounded(name):
-    """A name of a column, with its length where it is too long to be given whole."""
+def _shorten_name(name):
+    """Return a name of a column, with its length where it is too long to be given whole."""
     if len(name) <= _NAME:
         return name
     return "{}… ({:,} characters)".format(name[:_NAME], len(name))
@@ -374,8 +374,8 @@ def _label(label):
     return "" if label is None else str(label).replace("\n", "\\n")
 
 
-def _quoted(label):
-    """The name of a column, in quotation marks where it could be read as something else."""
+def _quote_label(label):
+    """Return the name of a column, in quotation marks where it could be read as something else."""
     text = _label(label)
     is_odd = not text or text != text.strip() or "," in text or '"' in text
     return repr(text) if isinstance(label, str) and is_odd else text or repr(label)
@@ -384,7 +384,7 @@ def _quoted(label):
 # -- arrays and containers
 
 
-def _array_of(value):
+def _view_array(value):
     numpy = sys.modules.get("numpy")
     if numpy is None or not isinstance(value, numpy.ndarray) or value.size <= 20:
         return None
@@ -402,8 +402,8 @@ def _array_of(value):
     return "{}: {} {}{}\n\n{}".format(type(value).__name__, shape, value.dtype, facts, text)
 
 
-def _of_text(value, text):
-    """The beginning and the end of a text that is too long to be given whole; None for others."""
+def _view_text(value, text):
+    """Return the beginning and the end of a text that is too long to be given whole; None for others."""
     if len(text) <= _MOST:
         return None
     what = "{:,} {}".format(len(value), "bytes") if type(value) is bytes else ""
@@ -411,28 +411,28 @@ def _of_text(value, text):
     return "{} … ({}) … {}".format(text[: _MOST - _END], what, text[-_END:])
 
 
-def _of_container(value):
-    kind = _container_of(value)
+def _view_container(value):
+    kind = _find_container_kind(value)
     if kind is None:
         return None
     return "{} of {:,}:\n\n{}".format(type(value).__name__, len(value), _compact(value)[:_MOST])
 
 
-def _container_of(value):
-    """The kind of a container, also of a class that was derived from it; None for other values."""
+def _find_container_kind(value):
+    """Return the kind of a container, also of a class that was derived from it; None for other values."""
     container = next((kind for kind in (dict, list, tuple, set, frozenset) if isinstance(value, kind)), None)
     # A named tuple says more as it prints itself.
     return None if container is tuple and hasattr(value, "_fields") else container
 
 
-def _brief(value):
-    """What a table or an array within a container is, in a few words; None for other values."""
-    library, name = kind_of(value)
+def _describe_item(value):
+    """Return what a table or an array within a container is, in a few words; None for other values."""
+    library, name = find_kind(value)
     shape = getattr(value, "shape", None)
     if library:
         if type(shape) is not tuple:
             shape = (value.num_rows, value.num_columns)
-        return "<{} of {}{}>".format(name, " by ".join(map("{:,}".format, shape)), _names_of(value))
+        return "<{} of {}{}>".format(name, " by ".join(map("{:,}".format, shape)), _list_column_names(value))
     numpy = sys.modules.get("numpy")
     if numpy is not None and isinstance(value, numpy.ndarray) and value.size > 20:
         shape = " by ".join(map("{:,}".format, value.shape))
@@ -440,15 +440,15 @@ def _brief(value):
     return None
 
 
-def _names_of(table):
-    """The names of the columns of a table within a container, as many as have room."""
+def _list_column_names(table):
+    """Return the names of the columns of a table within a container, as many as have room."""
     names = getattr(table, "column_names", None)
     names = list(getattr(table, "columns", ()) if names is None else names)
     if not names:
         return ""
     text = ""
     for number, name in enumerate(names):
-        piece = ", " * bool(text) + _quoted(name)
+        piece = ", " * bool(text) + _quote_label(name)
         if len(text) + len(piece) > _STRING:
             return ": {}, … {:,} more".format(text, len(names) - number)
         text += piece
@@ -457,9 +457,9 @@ def _names_of(table):
 
 def _compact(value, depth=0):
     """Containers with their first items, and long texts with their length."""
-    kind = _container_of(value)
+    kind = _find_container_kind(value)
     if kind is None:
-        brief = _brief(value)
+        brief = _describe_item(value)
         if brief is not None:
             return brief
         text = repr(value[:_STRING] if type(value) in (str, bytes) else value)

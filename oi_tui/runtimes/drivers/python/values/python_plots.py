@@ -52,7 +52,7 @@ _ENGINES = {
 }
 
 
-def library_of(value):
+def find_library(value):
     """Return the library whose figure a value is; "" for other values."""
     for entry in type(value).__mro__:
         library = entry.__module__.partition(".")[0]
@@ -61,7 +61,7 @@ def library_of(value):
     return ""
 
 
-def figure_in(forms):
+def find_figure(forms):
     """Return the figure of plotly or altair that is given as its JSON; None for other forms."""
     for form, data in forms.items():
         if not isinstance(data, dict):
@@ -79,7 +79,7 @@ def show(shows, value):
 
     A figure that its library refuses, such as one with a wrong specification, is an error of the cell.
     """
-    library = library_of(value)
+    library = find_library(value)
     page, trouble = "", ""
     try:
         page = _save(value, library)
@@ -163,8 +163,8 @@ def _draw(value, library, page):
     problem = ""
     if library == "plotly" and _is_installed("kaleido"):
         try:
-            width, height = _size(value, library)
-            return _base64(value.to_image(format="png", width=width, height=height, scale=2)), ""
+            width, height = _find_size(value, library)
+            return _encode_base64(value.to_image(format="png", width=width, height=height, scale=2)), ""
         except Exception as error:
             problem = " by kaleido ({})".format(str(error).strip().partition("\n")[0][:200])
     if library == "altair":
@@ -173,22 +173,22 @@ def _draw(value, library, page):
         try:
             file = io.BytesIO()
             value.save(file, format="png", scale_factor=2)
-            return _base64(file.getvalue()), ""
+            return _encode_base64(file.getvalue()), ""
         except Exception as error:
             return "", " by vl-convert ({})".format(str(error).strip().partition("\n")[0][:200])
     browser = next(filter(None, map(shutil.which, _BROWSERS)), None)
     if browser is None or not page:
         return "", problem
-    picture, trouble = _photograph(browser, page, _size(value, library))
+    picture, trouble = _photograph(browser, page, _find_size(value, library))
     return picture, trouble or problem
 
 
-def _base64(data):
+def _encode_base64(data):
     return import_quietly("binascii").b2a_base64(data, newline=False).decode()
 
 
-def _size(value, library):
-    """The size of the figure in pixels, or a usual one."""
+def _find_size(value, library):
+    """Return the size of the figure in pixels, or a usual one."""
     try:
         part = value.layout if library == "plotly" else value
         width, height = int(part.width or 700), int(part.height or 450)
@@ -213,7 +213,7 @@ def _photograph(browser, page, size):
         process = subprocess.Popen([*words, "file://" + page], stdin=null, stdout=null, stderr=null, env=env)
         process.wait(_PATIENCE)
         with open(picture, "rb") as file:
-            return _base64(file.read()), ""
+            return _encode_base64(file.read()), ""
     except subprocess.TimeoutExpired:
         return "", " (the browser took more than {:.0f} s)".format(_PATIENCE)
     except OSError:

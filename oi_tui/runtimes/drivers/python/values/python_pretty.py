@@ -27,7 +27,7 @@ _FLOATS = ("float", "float64")
 _BUILT_IN = (None, "builtins")
 
 
-def text_of(value, own=None, float_format=None):
+def format_value(value, own=None, float_format=None):
     """Return the text of a value.
 
     `own` finds the program's own function for a class, or returns None; `float_format` is as `%.3f`.
@@ -178,29 +178,33 @@ class Printer:
         self.stack.append(id(value))
         self.begin_group()
         try:
-            self._printer_of(value)(value, self, is_cycle)
+            self._find_printer(value)(value, self, is_cycle)
         finally:
             self.end_group()
             self.stack.pop()
 
-    def _printer_of(self, value):
-        """The function that prints a value: that of its class, or of the first of its bases with one."""
-        kind = _attribute(value, "__class__") or type(value)
-        for base in _attribute(kind, "__mro__") or type.mro(kind):
+    def _find_printer(self, value):
+        """Find the function that prints a value: that of its class, or of the first base with one."""
+        kind = _get_attribute(value, "__class__") or type(value)
+        for base in _get_attribute(kind, "__mro__") or type.mro(kind):
             found = self._own(base) if self._own is not None else None
             if found is not None:
                 return found
             if self._float_format is not None and base.__name__ in _FLOATS:
                 return lambda item, printer, is_cycle: printer.text(self._float_format % item)
             found = _PRINTERS.get(base) or _PRINTERS_BY_NAME.get(
-                (_attribute(base, "__module__"), _attribute(base, "__name__"))
+                (_get_attribute(base, "__module__"), _get_attribute(base, "__name__"))
             )
             if found is not None:
                 return found
             # Mocks have any attribute that they are asked for, classes have what is written in them.
             if "_repr_pretty_" in base.__dict__ and callable(base._repr_pretty_):
                 return base._repr_pretty_
-            if base is not object and "__repr__" in base.__dict__ and callable(_attribute(base, "__repr__")):
+            if (
+                base is not object
+                and "__repr__" in base.__dict__
+                and callable(_get_attribute(base, "__repr__"))
+            ):
                 return _print_repr
         return _print_object
 
@@ -262,7 +266,7 @@ class Printer:
             groups.remove(group)
 
 
-def _attribute(value, name):
+def _get_attribute(value, name):
     try:
         return getattr(value, name, None)
     except Exception:
@@ -281,8 +285,8 @@ def _print_repr(value, printer, is_cycle):
 
 
 def _print_object(value, printer, is_cycle):
-    kind = _attribute(value, "__class__") or type(value)
-    if _attribute(kind, "__repr__") is not object.__repr__:
+    kind = _get_attribute(value, "__class__") or type(value)
+    if _get_attribute(kind, "__repr__") is not object.__repr__:
         _print_repr(value, printer, is_cycle)
         return
     with printer.group(1, "<", ">"):
@@ -298,7 +302,7 @@ def _print_items(items, printer, print_item):
         print_item(item)
 
 
-def _sequence_printer(start, end):
+def _make_sequence_printer(start, end):
     def print_sequence(value, printer, is_cycle):
         if is_cycle:
             printer.text(start + "..." + end)
@@ -312,20 +316,20 @@ def _sequence_printer(start, end):
 
 
 def _set_printer(start, end):
-    print_sequence = _sequence_printer(start, end)
+    print_sequence = _make_sequence_printer(start, end)
 
     def print_set(value, printer, is_cycle):
         if not is_cycle and not value:
             printer.text(type(value).__name__ + "()")
             return
         is_long = printer.max_seq_length and len(value) >= printer.max_seq_length
-        print_sequence(value if is_long or is_cycle else _sorted(value), printer, is_cycle)
+        print_sequence(value if is_long or is_cycle else _sort_items(value), printer, is_cycle)
 
     return print_set
 
 
-def _sorted(items):
-    """The items in their order, else in that of their texts, else as they are."""
+def _sort_items(items):
+    """Return the items in their order, else in that of their texts, else as they are."""
     items = list(items)
     for key in (None, str):
         try:
@@ -335,7 +339,7 @@ def _sorted(items):
     return items
 
 
-def _mapping_printer(start, end):
+def _make_mapping_printer(start, end):
     def print_mapping(value, printer, is_cycle):
         if is_cycle:
             printer.text("{...}")
@@ -402,13 +406,13 @@ def _print_class(value, printer, is_cycle):
     if next(base for base in type(value).__mro__ if "__repr__" in vars(base)) is not type:
         _print_repr(value, printer, is_cycle)
         return
-    module, name = _attribute(value, "__module__"), _attribute(value, "__qualname__")
+    module, name = _get_attribute(value, "__module__"), _get_attribute(value, "__qualname__")
     name = name if isinstance(name, str) else str(value.__name__)
     printer.text(name if module in _BUILT_IN else "{}.{}".format(module, name))
 
 
 def _print_function(value, printer, is_cycle):
-    name = _attribute(value, "__qualname__") or value.__name__
+    name = _get_attribute(value, "__qualname__") or value.__name__
     if value.__module__ and value.__module__ not in _BUILT_IN:
         name = "{}.{}".format(value.__module__, name)
     try:
@@ -421,9 +425,9 @@ def _print_function(value, printer, is_cycle):
 
 def _print_exception(value, printer, is_cycle):
     kind = value.__class__
-    name = _attribute(kind, "__qualname__") or kind.__name__
+    name = _get_attribute(kind, "__qualname__") or kind.__name__
     name = name if kind.__module__ in _BUILT_IN else "{}.{}".format(kind.__module__, name)
-    printer.pretty(_Call(name, _attribute(value, "args") or ()))
+    printer.pretty(_Call(name, _get_attribute(value, "args") or ()))
 
 
 def _print_super(value, printer, is_cycle):
@@ -448,13 +452,13 @@ def _print_pattern(value, printer, is_cycle):
 _PRINTERS = {
     **dict.fromkeys(_PLAIN, _print_repr),
     **dict.fromkeys((range, slice, types.MethodType), _print_repr),
-    list: _sequence_printer("[", "]"),
-    tuple: _sequence_printer("(", ")"),
+    list: _make_sequence_printer("[", "]"),
+    tuple: _make_sequence_printer("(", ")"),
     set: _set_printer("{", "}"),
     frozenset: _set_printer("frozenset({", "})"),
-    dict: _mapping_printer("{", "}"),
-    types.MappingProxyType: _mapping_printer("mappingproxy({", "})"),
-    type(os.environ): _mapping_printer("environ{", "}"),
+    dict: _make_mapping_printer("{", "}"),
+    types.MappingProxyType: _make_mapping_printer("mappingproxy({", "})"),
+    type(os.environ): _make_mapping_printer("environ{", "}"),
     type: _print_class,
     super: _print_super,
     types.FunctionType: _print_function,

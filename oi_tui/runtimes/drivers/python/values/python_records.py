@@ -70,10 +70,10 @@ class Columns(Records):
     """The columns of a dictionary, which are lists, or arrays of numpy with one dimension."""
 
     def __init__(self, columns, length):
-        super().__init__("dict of lists", range(length), list(columns), self._item)
+        super().__init__("dict of lists", range(length), list(columns), self._get_item)
         self._columns = columns
 
-    def _item(self, row, name):
+    def _get_item(self, row, name):
         column = self._columns[name]
         return column[row] if type(column) in (list, tuple) else column[row : row + 1].tolist()[0]
 
@@ -83,10 +83,10 @@ class Columns(Records):
         return column if type(column) in (list, tuple) else column.tolist()
 
 
-def records_of(value):
-    """A list of records, or a dictionary of columns, as rows and names; None for other values."""
+def read_records(value):
+    """Return a list of records, or a dictionary of columns, as rows and names; None for other values."""
     if type(value) in _DICTIONARIES:
-        return _columns_of(value)
+        return _read_columns(value)
     if type(value) not in (list, tuple) or not value:
         return None
     kind = "{} of {}".format(type(value).__name__, type(value[0]).__name__)
@@ -98,17 +98,17 @@ def records_of(value):
     of = type(value[0])
     if not all(type(row) is of for row in value):
         rows = all(type(row) in (list, tuple) for row in value)
-        return _rows_of(kind, value) if rows else None
+        return _read_rows(kind, value) if rows else None
     if of in (list, tuple):
-        return _rows_of(kind, value)
-    names = fields_of(of)
+        return _read_rows(kind, value)
+    names = list_fields(of)
     if not names:
         return None
     if issubclass(of, tuple):
         places = {name: at for at, name in enumerate(names)}
         return Records(kind, value, names, lambda row, name: tuple.__getitem__(row, places[name]))
-    slots = {name: _slot(of, name) for name in names}
-    return Records(kind, value, names, lambda row, name: _field(row, name, slots[name]))
+    slots = {name: _find_slot_reader(of, name) for name in names}
+    return Records(kind, value, names, lambda row, name: _read_field(row, name, slots[name]))
 
 
 def is_shown_as_table(value):
@@ -117,7 +117,7 @@ def is_shown_as_table(value):
         return all(map(is_database_row, value))
     if type(value) is tuple or (type(value) is list and (not value or type(value[0]) in (list, tuple))):
         return False
-    records = records_of(value)
+    records = read_records(value)
     if records is None or len(records) < _FEWEST or len(records.names) > _MOST_FIELDS:
         return False
     if type(value) is not list and (len(records.names) < 2 or not has_names(records)):
@@ -155,13 +155,13 @@ def is_database_row(value):
     return type(value).__name__ == "Row" and type(value).__module__ == "sqlite3"
 
 
-def _rows_of(kind, value):
+def _read_rows(kind, value):
     width = max(map(len, value))
     return Records(kind, value, list(range(width)), lambda row, at: row[at] if at < len(row) else None)
 
 
-def _columns_of(value):
-    """A dictionary of lists that all have the same length, and at least one item."""
+def _read_columns(value):
+    """Return a dictionary of lists that all have the same length, and at least one item."""
     columns = {}
     for name, column in value.items():
         if type(column) not in (list, tuple) and not _is_vector(column):
@@ -178,8 +178,8 @@ def _is_vector(value):
     return numpy is not None and type(value) is numpy.ndarray and value.ndim == 1
 
 
-def fields_of(of):
-    """The names of the fields that a class of records declares and prints; none for other classes."""
+def list_fields(of):
+    """Return the names of the fields that a class of records declares and prints; none for other classes."""
     for entry in of.__mro__:
         own = type.__getattribute__(entry, "__dict__")
         named = own.get("_fields")
@@ -206,8 +206,8 @@ def fields_of(of):
     return []
 
 
-def _slot(of, name):
-    """What reads a field that is kept outside the dictionary of an object; None for other fields."""
+def _find_slot_reader(of, name):
+    """Return what reads a field that is kept outside the dictionary of an object; None for other fields."""
     for entry in of.__mro__:
         found = type.__getattribute__(entry, "__dict__").get(name)
         if type(found) is types.MemberDescriptorType:
@@ -215,7 +215,7 @@ def _slot(of, name):
     return None
 
 
-def _field(row, name, slot):
+def _read_field(row, name, slot):
     try:
         return (
             _slots_of(slot, row) if slot is not None else object.__getattribute__(row, "__dict__").get(name)

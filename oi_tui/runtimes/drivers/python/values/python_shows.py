@@ -72,7 +72,7 @@ class ValueDisplay:
 
     def result(self, value, kind="display"):
         """Show a value: the "result" of a cell's last expression, or another one."""
-        if not self._is_figure(value) and not self._is_plot(value) and self._displays_itself(value):
+        if not self._is_figure(value) and not self._is_plot(value) and self._display_itself(value):
             return
         if self.kept is not None:
             self._capture(value)
@@ -98,7 +98,7 @@ class ValueDisplay:
             # These are kept where they are drawn.
             self._show(value)
             return
-        shown = self._import_quietly("python_display").chosen(self, value, None, None)
+        shown = self._import_quietly("python_display").choose_forms(self, value, None, None)
         captured = self._import_quietly("python_captured")
         self.kept.append(captured.RichOutput(self, shown._repr_mimebundle_()))
 
@@ -113,10 +113,10 @@ class ValueDisplay:
             self._import_quietly("python_plots").show(self, value)
             return
         self._problem = None
-        bundle = self._bundle(value)
-        rich = self._rich(value, bundle)
+        bundle = self._make_bundle(value)
+        rich = self._find_richest(value, bundle)
         if rich and rich[0] != "html":
-            text = self._drawn_text(value, bundle)
+            text = self._make_drawn_text(value, bundle)
             if text is None:
                 self._send(*rich)
             else:
@@ -128,7 +128,7 @@ class ValueDisplay:
             return
         text = bundle.get("text/plain")
         if not isinstance(text, str):
-            text = self._text(value, whole=rich is None)
+            text = self._make_text(value, whole=rich is None)
         elif not rich and _is_nondescript(text):
             text = next((bundle[form] for form in _TEXTS if isinstance(bundle.get(form), str)), text)
         if not rich and self._problem is not None and _is_nondescript(text):
@@ -139,7 +139,7 @@ class ValueDisplay:
         table = self._table(value)
         if view is None and (table is not None or rich):
             # What is printed says all: nobody sees the page here.
-            view = self._import_quietly("python_model_view").without_colours(text)
+            view = self._import_quietly("python_model_view").remove_colours(text)
         if nondescript and view.strip():
             nondescript, text = False, view
         if view is not None:
@@ -153,14 +153,14 @@ class ValueDisplay:
             self._flush()
             self._channel.send("view_end", placed=True)
 
-    def _drawn_text(self, value, bundle):
-        """What the model gets of a value that the program draws as a picture, such as a formula of SymPy."""
+    def _make_drawn_text(self, value, bundle):
+        """Make what the model gets for a value that the program draws, such as a formula of SymPy."""
         if self.formatters is None or self.kept is not None or self._channel._owner != os.getpid():
             return None
         if self.formatters.data("image/png", value) is None:
             return None
         text = bundle.get("text/plain")
-        text = text if isinstance(text, str) else self._text(value, whole=False)
+        text = text if isinstance(text, str) else self._make_text(value, whole=False)
         return None if _is_nondescript(text) else text
 
     def display(
@@ -198,11 +198,11 @@ class ValueDisplay:
                 if raw:
                     figure = None
                     if any(library in sys.modules for library in _PLOTS):
-                        figure = self._import_quietly("python_plots").figure_in(value)
+                        figure = self._import_quietly("python_plots").find_figure(value)
                     value = displays.Bundle(value) if figure is None else figure
                 elif include or exclude:
                     displays = displays or self._import_quietly("python_display")
-                    value = displays.chosen(self, value, include, exclude)
+                    value = displays.choose_forms(self, value, include, exclude)
                     if value is None:
                         continue
                 self.result(value)
@@ -220,7 +220,7 @@ class ValueDisplay:
         self._channel.send("view", placed=True, content=text, table=None)
         print(text)
         for picture in pictures:
-            self._send("base64.png", _base64(picture.png()))
+            self._send("base64.png", _encode_base64(picture.png()))
         self._flush()
         self._channel.send("view_end", placed=True)
 
@@ -233,7 +233,7 @@ class ValueDisplay:
         if self.is_fine:
             options.setdefault("dpi", 2 * figure.dpi)
         figure.savefig(data, **options)
-        self._send("base64.png", _base64(data.getvalue()))
+        self._send("base64.png", _encode_base64(data.getvalue()))
         # A change from now on makes it stale again, and worth showing again.
         figure.stale = False
         self._shown.add(figure)
@@ -280,7 +280,7 @@ class ValueDisplay:
         display.update_display = self.update_display
         displays = self._import_quietly("python_display")
         display.clear_output = displays.clear_output
-        display.publish_display_data = displays.publisher_of(self)
+        display.publish_display_data = displays.make_publisher(self)
 
     def _add_viewer(self, image_show):
         shows = self
@@ -310,16 +310,16 @@ class ValueDisplay:
         views = self._import_quietly("python_model_view")
         view = views.view_of(value, text)
         if view is None and html:
-            bundle = self._bundle(value)
+            bundle = self._make_bundle(value)
             for mime, method in (("text/markdown", "_repr_markdown_"), ("text/latex", "_repr_latex_")):
                 found = bundle.get(mime) or self._call(value, method)
                 if isinstance(found, str) and found.strip():
                     return found
-            view = views.text_of_html(html[1])
+            view = views.convert_html(html[1])
         return view
 
-    def _displays_itself(self, value):
-        """Whether the value has a method that displays it, and that one did."""
+    def _display_itself(self, value):
+        """Return whether the value has a method that displays it, and that one did."""
         if isinstance(value, type) or not callable(getattr(type(value), "_ipython_display_", None)):
             return False
         try:
@@ -329,15 +329,15 @@ class ValueDisplay:
             return False
         return True
 
-    def _text(self, value, whole):
-        """The text of a value as it prints itself; with `whole` also its Markdown, LaTeX or JSON."""
+    def _make_text(self, value, whole):
+        """Return the text of a value as it prints itself; with `whole` also its Markdown, LaTeX or JSON."""
         own = self.formatters.own_printer() if self.formatters is not None else None
         plain = own is None and self.float_format is None and type(value) in _PLAIN
         if plain or not self.is_pretty:
             return repr(value)
         text = None
         try:
-            text = self._import_quietly("python_pretty").text_of(value, own, self.float_format)
+            text = self._import_quietly("python_pretty").format_value(value, own, self.float_format)
         except Exception:
             pass
         if text is None:
@@ -365,8 +365,8 @@ class ValueDisplay:
         names = vars(sys.modules["__main__"])
         return self._import_quietly("python_tables").inline(value, names)
 
-    def _bundle(self, value):
-        """The forms that a value gives of itself all at once, by their types; none for most values."""
+    def _make_bundle(self, value):
+        """Return the forms that a value gives of itself all at once, by their types; none for most values."""
         if isinstance(value, type) or not hasattr(type(value), "_repr_mimebundle_"):
             return {}
         try:
@@ -381,8 +381,8 @@ class ValueDisplay:
             bundle = bundle[0] if bundle else None
         return bundle if isinstance(bundle, dict) else {}
 
-    def _rich(self, value, bundle):
-        """The richest form of a value: (format, content), or None when text is all there is."""
+    def _find_richest(self, value, bundle):
+        """Return the richest form of a value: (format, content), or None when text is all there is."""
         for mime, method, format in (
             ("image/png", "_repr_png_", "base64.png"),
             ("image/jpeg", "_repr_jpeg_", "base64.jpeg"),
@@ -399,7 +399,7 @@ class ValueDisplay:
             if not data:
                 continue
             if isinstance(data, bytes):
-                data = _base64(data)
+                data = _encode_base64(data)
             if isinstance(data, str):
                 return format, "".join(data.split()) if format != "html" else data
         return None
@@ -411,7 +411,7 @@ class ValueDisplay:
         libraries = (item.__module__.partition(".")[0] for item in type(value).__mro__)
         if not any(library in _PLOTS for library in libraries):
             return False
-        return bool(self._import_quietly("python_plots").library_of(value))
+        return bool(self._import_quietly("python_plots").find_library(value))
 
     @staticmethod
     def _is_figure(value):
@@ -449,7 +449,7 @@ def _is_empty(figure):
     return len(figure.get_children()) <= 1
 
 
-def _base64(data):
+def _encode_base64(data):
     return binascii.b2a_base64(data, newline=False).decode()
 
 

@@ -12,8 +12,8 @@ import inspect
 import sys
 import types
 
-from python_records import fields_of
-from python_static import find_static, is_of, names_of_class
+from python_records import list_fields
+from python_static import find_static, is_of, list_names_of_class
 from python_variables import _is_known, _name_of
 
 _CACHED = type(functools.lru_cache(maxsize=1)(lambda: None))
@@ -39,8 +39,8 @@ def describe_call(value):
         # An object of the program that can be called.
         call = find_static(type(value), "__call__")
         value = types.MethodType(call, value) if is_of(call, PYTHON_FUNCTIONS) else value
-    parameters = parameters_of(value)
-    return parameters, one_line(_name(value), parameters, documentation_of(value))
+    parameters = list_parameters(value)
+    return parameters, format_signature(_name(value), parameters, read_documentation(value))
 
 
 def _is_function(value):
@@ -48,37 +48,37 @@ def _is_function(value):
     return is_of(value, FUNCTIONS) or _is_known(value) or _name_of(type(value)) == _CYTHON
 
 
-def parameters_of(function):
-    """The parameters of a function, without `self`. Raises ValueError or TypeError for unknown ones."""
+def list_parameters(function):
+    """List the parameters of a function, without `self`. Raises ValueError or TypeError if unknown."""
     if type(function) is functools.partial:
-        return _parameters_left(function)
+        return _list_parameters_left(function)
     if is_of(function, type):
-        fields = fields_of(function) if "pydantic" in sys.modules else []
-        if fields and "__pydantic_fields__" in names_of_class(function):
+        fields = list_fields(function) if "pydantic" in sys.modules else []
+        if fields and "__pydantic_fields__" in list_names_of_class(function):
             return [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in fields]
         starter = find_static(function, "__init__")
         if is_of(starter, types.FunctionType):
-            return list(_signature(starter).parameters.values())[1:]
+            return list(_find_signature(starter).parameters.values())[1:]
         if type(function) is not type and not _is_known(function):
             raise TypeError("inspect would ask the class, which asks the program's metaclass")
     elif not _is_function(function):
         raise TypeError("not a function")
-    return list(_signature(function).parameters.values())
+    return list(_find_signature(function).parameters.values())
 
 
-def _parameters_left(partial):
-    """The parameters of a function of which some are given: with the values that it got as their defaults."""
+def _list_parameters_left(partial):
+    """List the parameters of a partial function; the values that it has already are their defaults."""
     given = partial.keywords
     return [
         parameter.replace(default=given[parameter.name], kind=parameter.KEYWORD_ONLY)
         if parameter.name in given
         else parameter
-        for parameter in parameters_of(partial.func)[len(partial.args) :]
+        for parameter in list_parameters(partial.func)[len(partial.args) :]
     ]
 
 
-def _signature(function):
-    """The signature of what a function wraps, as far as only functions wrap each other, else its own."""
+def _find_signature(function):
+    """Find the signature of the function that this one wraps; its own where it wraps none."""
     inner, seen = function, 0
     while is_of(inner, (*PYTHON_FUNCTIONS, types.MethodType)) and seen < 100:
         inner, seen = (inner.__func__ if is_of(inner, types.MethodType) else inner), seen + 1
@@ -89,26 +89,26 @@ def _signature(function):
     return inspect.signature(function, follow_wrapped=is_of(function, type) or not seen)
 
 
-def _inner(value):
-    """The function of a method, and of one of which some arguments are given."""
+def _unwrap_function(value):
+    """Return the function of a method, and of one of which some arguments are given."""
     while is_of(value, types.MethodType) or type(value) is functools.partial:
         value = value.__func__ if is_of(value, types.MethodType) else value.func
     return value
 
 
 def _name(value):
-    value = _inner(value)
+    value = _unwrap_function(value)
     if is_of(value, type):
         return _name_of(value)
     name = getattr(value, "__name__", "") if _is_function(value) else ""
     return name if type(name) is str else ""
 
 
-def documentation_of(value):
-    """The first line of what a function or class says of itself, without a signature."""
-    value = _inner(value)
+def read_documentation(value):
+    """Return the first line of what a function or class says of itself, without a signature."""
+    value = _unwrap_function(value)
     if is_of(value, type):
-        text = names_of_class(value).get("__doc__")
+        text = list_names_of_class(value).get("__doc__")
     else:
         text = value.__doc__ if _is_function(value) else None
     lines = [line.strip() for line in text.splitlines()] if type(text) is str else []
@@ -116,8 +116,8 @@ def documentation_of(value):
     return next((line for line in lines if line and not line.startswith(signature)), "")
 
 
-def one_line(name, parameters, documentation):
-    """A signature with its documentation."""
+def format_signature(name, parameters, documentation):
+    """Return a signature with its documentation."""
     parts, star = [], False
     for parameter in parameters:
         if parameter.kind == parameter.KEYWORD_ONLY and not star:

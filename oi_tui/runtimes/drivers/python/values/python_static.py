@@ -25,20 +25,20 @@ def find_static(value, name):
     return inspect.getattr_static(value, name, MISSING)
 
 
-def classes_of(kind):
-    """The class and those that it inherits from."""
+def list_classes(kind):
+    """Return the class and those that it inherits from."""
     return type.__dict__["__mro__"].__get__(kind)
 
 
-def names_of_class(kind):
-    """What a class defines itself."""
+def list_names_of_class(kind):
+    """Return what a class defines itself."""
     return dict(type.__dict__["__dict__"].__get__(kind))
 
 
 def own_names(value):
     """What an object holds by itself."""
-    for kind in classes_of(type(value)):
-        holder = names_of_class(kind).get("__dict__")
+    for kind in list_classes(type(value)):
+        holder = list_names_of_class(kind).get("__dict__")
         if holder is not None:
             return dict(holder.__get__(value)) if is_of(holder, _HOLDERS) else {}
     return {}

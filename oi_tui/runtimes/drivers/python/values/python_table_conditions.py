@@ -14,7 +14,7 @@ import re
 import sys
 from fractions import Fraction
 
-from python_cell_text import is_missing, text_of
+from python_cell_text import format_value, is_missing
 from python_table_statistics import TableReadError
 
 _TRUTH = {"true": True, "false": False}
@@ -101,13 +101,13 @@ def find_matching(table, words, most):
     if _asks_missing(sign, value):
         return {at for at, item in enumerate(values) if is_missing(item) == (sign != "!=")}
     test = _SIGNS[sign]
-    ranks = {text_of(item, True): rank for rank, item in enumerate(table.categories(same[0]))}
+    ranks = {format_value(item, True): rank for rank, item in enumerate(table.categories(same[0]))}
     if value in ranks:
-        texts = ((at, text_of(item, True)) for at, item in enumerate(values) if not is_missing(item))
+        texts = ((at, format_value(item, True)) for at, item in enumerate(values) if not is_missing(item))
         return {at for at, text in texts if test(ranks[text], ranks[value])}
     if any(type(item).__name__ in _DURATIONS for item in values):
         wanted = _need_duration(value, called)
-        lengths = (None if is_missing(item) else _seconds_of(item) for item in values)
+        lengths = (None if is_missing(item) else _convert_to_seconds(item) for item in values)
         return {at for at, length in enumerate(lengths) if length is not None and test(length, wanted)}
     number = _number(value)
     return {
@@ -163,7 +163,7 @@ def _holds(test, item, value, number):
             return bool(test(item if type(item) is int else float(item), number))
         except (TypeError, ValueError):
             return test is operator.ne
-    return test(_MIDNIGHT.sub("", text_of(item, True) or ""), value)
+    return test(_MIDNIGHT.sub("", format_value(item, True) or ""), value)
 
 
 # -- durations
@@ -183,7 +183,7 @@ def read_duration(text):
     at, total = 0, Fraction(0)
     rest = rest.lower()
     while part := _PART.match(rest, at):
-        unit = _unit(part[2])
+        unit = _find_unit(part[2])
         if unit is None:
             return None
         total, at = total + Fraction(part[1]) * unit, part.end()
@@ -196,8 +196,8 @@ def read_duration(text):
     return sign * total if at and not rest[at:].strip() else None
 
 
-def _unit(word):
-    """The seconds of a unit of time; None for other words, such as those for months and years."""
+def _find_unit(word):
+    """Return the seconds of a unit of time; None for other words, such as those for months and years."""
     for name in (word, word[:-1] if word.endswith("s") else word):
         if (unit := _UNITS.get(_WORDS.get(name, name))) is not None:
             return unit
@@ -212,8 +212,8 @@ def _need_duration(value, called):
     return duration
 
 
-def _seconds_of(item):
-    """The seconds of a duration of Python, pandas or numpy; None for other values."""
+def _convert_to_seconds(item):
+    """Return the seconds of a duration of Python, pandas or numpy; None for other values."""
     if type(item).__module__.partition(".")[0] not in ("datetime", "pandas", "numpy"):
         return None
     numpy = sys.modules.get("numpy")

@@ -12,7 +12,7 @@ import decimal
 import math
 import statistics
 
-from python_cell_text import is_missing, text_of
+from python_cell_text import format_value, is_missing
 
 #: A column of more rows is described only where its library does it.
 _LISTED = 2_000_000
@@ -31,58 +31,58 @@ def describe(table, at):
     is_numeric = table.columns[at][2]
     if is_numeric and hasattr(table, "numbers"):
         try:
-            return _of_array(table.numbers(at), table.rows)
+            return _describe_array(table.numbers(at), table.rows)
         except ImportError:
             # polars and pyarrow need numpy for it.
             pass
     counts = table.counts(at) if hasattr(table, "counts") else None
     if counts is not None:
         times = table.times(at)
-        return _of_counts(counts, table.rows, times)
+        return _describe_counts(counts, table.rows, times)
     if table.rows > _LISTED:
         raise TableReadError("The column is too long for statistics; compute them with code.")
     values = [value for value in table.column(at) if not is_missing(value)]
     # In a long list, only a sample of the values showed that they are numbers.
     if is_numeric and all(isinstance(value, (int, float, decimal.Decimal)) for value in values):
-        return _of_numbers([float(value) for value in values], table.rows)
+        return _describe_numbers([float(value) for value in values], table.rows)
     kinds = {type(value) for value in values}
-    pairs = collections.Counter(text_of(value, False) for value in values).most_common()
-    ends = _ends(values) if len(kinds) == 1 else []
-    return {"facts": _facts(table.rows, len(values), len(pairs), ends), "bars": _most_common(pairs)}
+    pairs = collections.Counter(format_value(value, False) for value in values).most_common()
+    ends = _find_ends(values) if len(kinds) == 1 else []
+    return {"facts": _make_facts(table.rows, len(values), len(pairs), ends), "bars": _find_most_common(pairs)}
 
 
-def _facts(rows, present, distinct=None, more=()):
+def _make_facts(rows, present, distinct=None, more=()):
     facts = [["rows", "{:,}".format(rows)], ["missing", "{:,}".format(rows - present)]]
     if distinct is not None:
         facts.append(["distinct", "{:,}".format(distinct)])
     return [*facts, *more]
 
 
-def _most_common(pairs):
+def _find_most_common(pairs):
     return [[text, many] for text, many in pairs[:_BINS]]
 
 
-def _ends(values):
-    """The least and the greatest of values that have an order which says something."""
+def _find_ends(values):
+    """Return the least and the greatest of values that have an order which says something."""
     if not values or type(values[0]).__module__.partition(".")[0] not in _ORDERED:
         return []
     try:
-        return [["min", text_of(min(values), False)], ["max", text_of(max(values), False)]]
+        return [["min", format_value(min(values), False)], ["max", format_value(max(values), False)]]
     except TypeError:
         return []
 
 
-def _of_counts(counts, rows, times):
+def _describe_counts(counts, rows, times):
     present = sum(many for _, many in counts)
-    facts = _facts(rows, present, len(counts), _ends([value for value, _ in counts]))
+    facts = _make_facts(rows, present, len(counts), _find_ends([value for value, _ in counts]))
     if times is not None and len(counts) > _BINS:
-        bars = _bars_of_times(times)
+        bars = _count_times(times)
     else:
-        bars = _most_common([(text_of(value, False) or "", many) for value, many in counts[:_BINS]])
+        bars = _find_most_common([(format_value(value, False) or "", many) for value, many in counts[:_BINS]])
     return {"facts": facts, "bars": bars}
 
 
-def _bars_of_times(times):
+def _count_times(times):
     import numpy
 
     counts, edges = numpy.histogram(times.astype("datetime64[us]").astype("int64"), bins=_BINS)
@@ -90,16 +90,16 @@ def _bars_of_times(times):
     ends = [
         str(edge).replace("T", " ") for edge in edges.astype("int64").astype("datetime64[us]").astype(unit)
     ]
-    return _ranges(counts.tolist(), ends)
+    return _format_ranges(counts.tolist(), ends)
 
 
-def _of_array(values, rows):
+def _describe_array(values, rows):
     import numpy
 
-    finite, facts = values, _facts(rows, len(values))
+    finite, facts = values, _make_facts(rows, len(values))
     if values.dtype.kind == "f":
         missing, finite = int(numpy.isnan(values).sum()), values[numpy.isfinite(values)]
-        facts = _facts(rows, len(values) - missing)
+        facts = _make_facts(rows, len(values) - missing)
         infinite = len(values) - missing - len(finite)
         if infinite:
             facts.append(["infinite", "{:,}".format(infinite)])
@@ -113,38 +113,47 @@ def _of_array(values, rows):
     )
     named = [("min", low), ("25 %", middle[0]), ("median", middle[1]), ("mean", mean)]
     named += [("75 %", middle[2]), ("max", high), ("std", std)]
-    facts += [[name, figure(value)] for name, value in named]
+    facts += [[name, format_figure(value)] for name, value in named]
     try:
         counts, edges = numpy.histogram(finite, bins=_BINS) if low != high else ([], [])
     except ValueError:
         # The least and the greatest are so close that there is no number between them.
         counts, edges = [], []
     if not len(counts):
-        return {"facts": facts, "bars": [[_range(figure(low), figure(high)), len(finite)]]}
-    return {"facts": facts, "bars": _ranges(counts.tolist(), _edges(edges.tolist()))}
+        return {
+            "facts": facts,
+            "bars": [[_format_range(format_figure(low), format_figure(high)), len(finite)]],
+        }
+    return {"facts": facts, "bars": _format_ranges(counts.tolist(), _format_edges(edges.tolist()))}
 
 
-def _of_numbers(values, rows):
+def _describe_numbers(values, rows):
     finite = [value for value in values if math.isfinite(value)]
-    facts = _facts(rows, len(values))
+    facts = _make_facts(rows, len(values))
     if len(finite) < len(values):
         facts.append(["infinite", "{:,}".format(len(values) - len(finite))])
     if not finite:
         return {"facts": facts, "bars": []}
     low, high = min(finite), max(finite)
     named = [("min", low), ("median", statistics.median(finite)), ("mean", sum(finite) / len(finite))]
-    facts += [[name, figure(value)] for name, value in (*named, ("max", high))]
+    facts += [[name, format_figure(value)] for name, value in (*named, ("max", high))]
     width = (high - low) / _BINS
     if not width or not math.isfinite(width):
-        return {"facts": facts, "bars": [[_range(figure(low), figure(high)), len(finite)]]}
+        return {
+            "facts": facts,
+            "bars": [[_format_range(format_figure(low), format_figure(high)), len(finite)]],
+        }
     counts = [0] * _BINS
     for value in finite:
         counts[min(int((value - low) / width), _BINS - 1)] += 1
-    return {"facts": facts, "bars": _ranges(counts, _edges([low + width * at for at in range(_BINS + 1)]))}
+    return {
+        "facts": facts,
+        "bars": _format_ranges(counts, _format_edges([low + width * at for at in range(_BINS + 1)])),
+    }
 
 
-def figure(value):
-    """A number for people: whole ones with all their digits, others with seven that count."""
+def format_figure(value):
+    """Return a number for people: whole ones with all their digits, others with seven that count."""
     if isinstance(value, int) or (value == int(value) and abs(value) < 1e15):
         return "{:d}".format(int(value))
     if 1e7 <= abs(value) < 1e15:
@@ -152,24 +161,24 @@ def figure(value):
     return "{:.7g}".format(value)
 
 
-def _edges(edges):
-    """The ends of the ranges, with as many digits as tell them apart."""
+def _format_edges(edges):
+    """Return the ends of the ranges, with as many digits as tell them apart."""
     step = (edges[-1] - edges[0]) / (len(edges) - 1)
     largest = max(abs(edges[0]), abs(edges[-1]))
     if not 1e-6 <= step or largest >= 1e15:
         return ["{:.4g}".format(edge) for edge in edges]
     digits = max(0, 1 - math.floor(math.log10(step)))
-    return [_trimmed("{:.{}f}".format(edge, digits)) for edge in edges]
+    return [_trim_zeros("{:.{}f}".format(edge, digits)) for edge in edges]
 
 
-def _trimmed(text):
+def _trim_zeros(text):
     text = text.rstrip("0").rstrip(".") if "." in text else text
     return "0" if text == "-0" else text
 
 
-def _range(low, high):
+def _format_range(low, high):
     return low if low == high else "{} to {}".format(low, high)
 
 
-def _ranges(counts, ends):
-    return [[_range(ends[at], ends[at + 1]), int(many)] for at, many in enumerate(counts)]
+def _format_ranges(counts, ends):
+    return [[_format_range(ends[at], ends[at + 1]), int(many)] for at, many in enumerate(counts)]

@@ -14,9 +14,9 @@ import os
 import sys
 import weakref
 
-from python_cell_text import is_missing, is_written, one_line, shorten, text_of
-from python_model_view import SQL_ROWS, kind_of, short_type
-from python_records import explain_no_table, is_shown_as_table, records_of
+from python_cell_text import escape_line_breaks, format_value, is_missing, is_written, shorten
+from python_model_view import SQL_ROWS, find_kind, shorten_type
+from python_records import explain_no_table, is_shown_as_table, read_records
 from python_table_conditions import find_matching
 from python_table_statistics import TableReadError, describe
 
@@ -62,15 +62,15 @@ def answer(names, words):
     """The answer to a question about one table, written as hexadecimal JSON."""
     query = json.loads(bytes.fromhex(words).decode())
     try:
-        value = _named(names, query["name"])
-        table = _table_of(value)
+        value = _find_table(names, query["name"])
+        table = _wrap_table(value)
         if table is None:
             kind, name = type(value).__name__, query["name"]
             method = _METHODS.get(kind)
             hint = " Its rows are in {}.{}.".format(name, method) if method else ""
             why = explain_no_table(value) or "it is of type {}".format(kind)
             raise TableReadError("{} is not a table: {}.{}".format(name, why, hint))
-        return {"shape": _shape, "page": _page, "statistics": _statistics}[query["do"]](table, query)
+        return {"shape": _shape, "page": _page, "statistics": _describe_column}[query["do"]](table, query)
     except TableReadError as trouble:
         return {"error": str(trouble)}
     except Exception as error:
@@ -85,10 +85,10 @@ def _describe_error(error):
         return type(error).__name__
 
 
-def _named(names, name):
-    """The value of a variable, or the shown table with this key."""
+def _find_table(names, name):
+    """Return the value of a variable, or the shown table with this key."""
     if name.startswith("table:"):
-        value = _shown.get(name, _nothing)()
+        value = _shown.get(name, _return_none)()
         if value is None:
             raise TableReadError("This table is no longer in memory. Run its cell again to open it.")
         return value
@@ -97,7 +97,7 @@ def _named(names, name):
     return names[name]
 
 
-def _nothing():
+def _return_none():
     return None
 
 
@@ -109,7 +109,7 @@ def inline(value, names):
     if not is_frame(value) and not is_shown_as_table(value) and type(value).__name__ != SQL_ROWS:
         return None
     try:
-        table = _table_of(value)
+        table = _wrap_table(value)
         return json.dumps(_inline(table, value, names))
     except Exception:
         # A strange frame is shown as it prints itself.
@@ -117,7 +117,7 @@ def inline(value, names):
 
 
 def _inline(table, value, names):
-    columns = [[one_line(name)[:_CELL], of, numeric] for name, of, numeric in table.columns[:_SENT]]
+    columns = [[escape_line_breaks(name)[:_CELL], of, numeric] for name, of, numeric in table.columns[:_SENT]]
     head = table.rows if table.rows <= _WHOLE else _HEAD
     rows = list(table.read(range(head), 0, len(columns)))
     if head < table.rows:
@@ -133,7 +133,7 @@ def _inline(table, value, names):
         "columns": columns,
         "head": head,
         "rows": [
-            [_cut(text_of(label, False)) or "", list(row)]
+            [_cut(format_value(label, False)) or "", list(row)]
             for (label, _), row in zip(rows, zip(*cells) if cells else [])
         ],
     }
@@ -161,7 +161,7 @@ def _align(values):
     """The texts of a column; numbers with as many decimals as the most exact of them needs, up to four."""
     there = [value for value in values if not is_missing(value)]
     if not there or not all(_is_float(value) for value in there):
-        return [_cut(text_of(value, False)) for value in values]
+        return [_cut(format_value(value, False)) for value in values]
     sizes = [abs(float(value)) for value in there]
     if max(sizes) >= 1e12 or any(0 < size < 1e-3 for size in sizes):
         return [None if is_missing(value) else "{:.6g}".format(float(value)) for value in values]
@@ -183,30 +183,33 @@ def _cut(text):
 
 def _shape(table, query):
     _order[:] = [None, None]
-    rows = len(_rows(table, query))
-    columns = [[one_line(str(name)), of, numeric] for name, of, numeric in table.columns]
+    rows = len(_select_rows(table, query))
+    columns = [[escape_line_breaks(str(name)), of, numeric] for name, of, numeric in table.columns]
     return {"kind": table.kind, "columns": columns, "rows": rows, "total": table.rows, "index": table.index}
 
 
 def _page(table, query):
-    numbers = _rows(table, query)[query["start"] : query["start"] + query["count"]]
+    numbers = _select_rows(table, query)[query["start"] : query["start"] + query["count"]]
     first, whole = query["first"], query["whole"]
     last = min(first + query["columns"], len(table.columns))
     of = [name for _, name, _ in table.columns[first:last]]
     page = [
-        [text_of(label, whole) or "", [text_of(shorten(value, kind), whole) for value, kind in zip(row, of)]]
+        [
+            format_value(label, whole) or "",
+            [format_value(shorten(value, kind), whole) for value, kind in zip(row, of)],
+        ]
         for label, row in table.read(numbers, first, last)
     ]
-    names = [one_line(str(name)) for name, _, _ in table.columns[first:last]]
+    names = [escape_line_breaks(str(name)) for name, _, _ in table.columns[first:last]]
     return {"page": page, "names": names, "total": table.rows}
 
 
-def _statistics(table, query):
+def _describe_column(table, query):
     return describe(table, query["column"])
 
 
-def _rows(table, query):
-    """The numbers of the rows of a view, in its order."""
+def _select_rows(table, query):
+    """Return the numbers of the rows of a view, in its order."""
     sort, descending, words = query.get("sort"), query.get("descending"), query.get("words")
     if sort is None and not words:
         return range(table.rows)
@@ -241,12 +244,12 @@ def _select(numbers, matches):
 
 def is_frame(value):
     """Whether it is a data frame, or one column of one."""
-    return kind_of(value)[1] in ("DataFrame", "Series", "Table", "RecordBatch")
+    return find_kind(value)[1] in ("DataFrame", "Series", "Table", "RecordBatch")
 
 
-def _table_of(value):
+def _wrap_table(value):
     kind = type(value)
-    library, name = kind_of(value)
+    library, name = find_kind(value)
     if kind.__name__ == SQL_ROWS:
         return _SqlRows(value)
     if library == "pandas" and name in ("DataFrame", "Series"):
@@ -262,7 +265,7 @@ def _table_of(value):
         return _Pandas(value.to_frame(index=False), kind.__name__)
     if numpy is not None and isinstance(value, numpy.ndarray) and value.ndim in (1, 2):
         return _Array(value)
-    records = records_of(value)
+    records = read_records(value)
     return _Records(value, records) if records is not None else None
 
 
@@ -282,7 +285,7 @@ class _Lists:
                 raise TypeError
             there.sort(key=values.__getitem__, reverse=descending)
         except (TypeError, ValueError):
-            there.sort(key=lambda number: text_of(values[number], True) or "", reverse=descending)
+            there.sort(key=lambda number: format_value(values[number], True) or "", reverse=descending)
         return there + [number for number, value in enumerate(values) if is_missing(value)]
 
     def labels(self):
@@ -299,10 +302,10 @@ class _Lists:
 
     def matching(self, words):
         labels = enumerate(self.labels())
-        matches = {number for number, label in labels if words in (text_of(label, True) or "").lower()}
+        matches = {number for number, label in labels if words in (format_value(label, True) or "").lower()}
         for at in range(len(self.columns)):
             for number, value in enumerate(self.column(at)):
-                if number not in matches and words in (text_of(value, True) or "").lower():
+                if number not in matches and words in (format_value(value, True) or "").lower():
                     matches.add(number)
         return matches
 
@@ -415,7 +418,7 @@ class _Polars(_Lists):
         self.frame = value if hasattr(value, "schema") else value.to_frame()
         self.rows = self.frame.height
         self.columns = [
-            (name, short_type(str(of)), of.is_numeric()) for name, of in self.frame.schema.items()
+            (name, shorten_type(str(of)), of.is_numeric()) for name, of in self.frame.schema.items()
         ]
 
     def read(self, numbers, first, last):
@@ -510,14 +513,14 @@ class _Array(_Lists):
     def read(self, numbers, first, last):
         rows = slice(numbers.start, numbers.stop) if isinstance(numbers, range) else list(numbers)
         if self.fields:
-            return zip(numbers, zip(*(self._part(at)[rows].tolist() for at in range(first, last))))
+            return zip(numbers, zip(*(self._get_column(at)[rows].tolist() for at in range(first, last))))
         return zip(numbers, self.values[rows, first:last].tolist())
 
     def column(self, at):
-        return self._part(at).tolist()
+        return self._get_column(at).tolist()
 
     def numbers(self, at):
-        part = self._part(at)
+        part = self._get_column(at)
         return part.compressed() if hasattr(part, "compressed") else part
 
     def sorted(self, at, descending):
@@ -527,11 +530,11 @@ class _Array(_Lists):
         return _order_of(sys.modules["numpy"], part, descending)
 
     def array(self, at):
-        part = self._part(at)
+        part = self._get_column(at)
         is_plain = type(part) is sys.modules["numpy"].ndarray
         return part if is_plain and part.ndim == 1 and part.dtype.kind in tuple("iufbMm") else None
 
-    def _part(self, at):
+    def _get_column(self, at):
         return self.values[self.fields[at]] if self.fields else self.values[:, at]
 
 

@@ -40,7 +40,7 @@ def describe(names):
     for name, value in mine[-_MOST:]:
         kind = _name_of(type(value))
         try:
-            summary, size = _summary(value, kind), _size(value)
+            summary, size = _summarise(value, kind), _describe_size(value)
         except Exception:
             # A library's value that is broken still has a name and a type.
             summary, size = kind, None
@@ -48,14 +48,14 @@ def describe(names):
     return len(mine), variables
 
 
-def detail(names, name):
-    """The variable's type and shape and the beginning of what it holds, in words; empty if there is none."""
+def describe_variable(names, name):
+    """Describe a variable: its type, its shape and the beginning of its value; empty if there is none."""
     if name not in names:
         return {}
     value = names[name]
     kind = _name_of(type(value))
     detail = {"description": kind, "preview": kind}
-    for key, tell in (("description", _facts), ("preview", _render)):
+    for key, tell in (("description", _describe_value), ("preview", _render)):
         try:
             detail[key] = tell(value, kind)[:_PREVIEW]
         except Exception:
@@ -64,25 +64,25 @@ def detail(names, name):
     return detail
 
 
-def _facts(value, kind):
+def _describe_value(value, kind):
     if type(value) in (str, bytes, bytearray):
         return "{} of {} {}".format(kind, len(value), "characters" if kind == "str" else "bytes")
     if type(value) in _PLAIN:
-        return _summary(value, kind) if value is None else "{} {}".format(kind, _summary(value, kind))
-    summary = _summary(value, kind)
+        return _summarise(value, kind) if value is None else "{} {}".format(kind, _summarise(value, kind))
+    summary = _summarise(value, kind)
     if type(value) is dict and value:
-        keys = [_summary(key, _name_of(type(key))) for key in list(value)[:30]]
+        keys = [_summarise(key, _name_of(type(key))) for key in list(value)[:30]]
         return "{}, with the keys {}".format(summary, ", ".join(keys))
     if type(value) in (list, tuple) and value:
         first = value[0]
-        inner = _facts(first, "dict") if type(first) is dict else _name_of(type(first))
+        inner = _describe_value(first, "dict") if type(first) is dict else _name_of(type(first))
         return "{}, the first: {}".format(summary, inner)
     if type(value) is types.FunctionType:
         code = value.__code__
         names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         return "{}({})".format(summary, ", ".join(names))
     if _is_known(value):
-        columns = _columns(value)
+        columns = _describe_columns(value)
         if columns:
             shape = getattr(value, "shape", (0, 0))
             listed = ", ".join(columns[:40]) + (", ..." if len(columns) > 40 else "")
@@ -90,8 +90,8 @@ def _facts(value, kind):
     return summary
 
 
-def _columns(value):
-    """The columns of a table with their types."""
+def _describe_columns(value):
+    """Return the columns of a table with their types."""
     if _name_of(type(value)) != "DataFrame":
         return []
     return ["{} ({})".format(name, of) for name, of in zip(list(value.columns), list(value.dtypes))]
@@ -101,12 +101,12 @@ def _render(value, kind):
     if _is_known(value) and kind in ("DataFrame", "Series") and _holds_no_objects(value):
         head = value.head(20)
         text = head.to_string() if hasattr(head, "to_string") else str(head)
-        return "{}\n\n{}".format(_facts(value, kind), text)
+        return "{}\n\n{}".format(_describe_value(value, kind), text)
     if _is_known(value) and kind == "ndarray" and not value.dtype.hasobject:
-        return "{}\n\n{!r}".format(_facts(value, kind), value)
+        return "{}\n\n{!r}".format(_describe_value(value, kind), value)
     if type(value) in _COUNTED or type(value) in _PLAIN:
         return _format(value, 0, _PREVIEW)
-    return _facts(value, kind)
+    return _describe_value(value, kind)
 
 
 def _holds_no_objects(value):
@@ -126,9 +126,9 @@ def _format(value, depth, room):
     if type(value) in (str, bytes, bytearray):
         return repr(value) if len(value) <= room else "{!r}...".format(value[:room])
     if type(value) in _PLAIN or type(value) is range:
-        return _summary(value, kind)
+        return _summarise(value, kind)
     if type(value) not in _COUNTED or depth > 3:
-        return _facts(value, kind) if type(value) in _COUNTED else _summary(value, kind)
+        return _describe_value(value, kind) if type(value) in _COUNTED else _summarise(value, kind)
     parts, used = [], 0
     for item in value.items() if type(value) is dict else value:
         left = max(20, min(room - used, 2000))
@@ -151,7 +151,7 @@ def _format(value, depth, room):
     return "{}\n{}\n{}{}".format(opening, lines, "    " * depth, closing)
 
 
-def _summary(value, kind):
+def _summarise(value, kind):
     if type(value) in _PLAIN:
         if type(value) is int and value.bit_length() > 200:
             return "int of {} bits".format(value.bit_length())
@@ -184,7 +184,7 @@ def _shape(value, kind):
     return "{} {} {}".format(kind, tuple(shape), of)
 
 
-def _size(value):
+def _describe_size(value):
     if type(value) in _PLAIN or type(value) in _COUNTED:
         return sys.getsizeof(value)
     if _is_known(value):
