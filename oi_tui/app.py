@@ -42,7 +42,7 @@ from oi_tui.terminal.driver import TerminalDriver
 from oi_tui.terminal.filter_chain import FilterChain
 from oi_tui.terminal.notifications import Notifier, run_tool
 from oi_tui.terminal.sanitize_filter import SanitizeFilter
-from oi_tui.text import visible
+from oi_tui.text import escape_controls
 from oi_tui.themes import DARK, LIGHT, mute
 from oi_tui.widgets.idle import IdleClock
 from oi_tui.widgets.images.protocol import ImageSupportMixin
@@ -371,7 +371,7 @@ class OiTui(ImageSupportMixin, IdleClock):
             return
         if self._exit:  # on the way out, what is left of the screen may well be half gone
             return
-        text = visible(redact(f"{type(error).__name__}: {error}"))[:500]
+        text = escape_controls(redact(f"{type(error).__name__}: {error}"))[:500]
         self.panic(
             Text(
                 f"oi-tui failed and has to quit: {text}\n"
@@ -527,5 +527,5 @@ def _print(text: str) -> None:
     """Print what the person wanted to keep in the terminal; a closed terminal is no error."""
     if text:
         with contextlib.suppress(OSError):
-            sys.stdout.buffer.write(f"{visible(text)}\n".encode("utf-8", "replace"))
+            sys.stdout.buffer.write(f"{escape_controls(text)}\n".encode("utf-8", "replace"))
             sys.stdout.flush()

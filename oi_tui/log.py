@@ -11,7 +11,7 @@ from pathlib import Path
 
 from oi_tui import paths
 from oi_tui.engine.credentials.redaction import RedactingFormatter
-from oi_tui.text import visible
+from oi_tui.text import escape_controls
 
 _root = logging.getLogger("oi_tui")
 #: Bytes of the file before it is put aside, and how many that were are kept.
@@ -61,7 +61,7 @@ class _Printer(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Print the record; nothing it says can control the terminal."""
         with contextlib.suppress(OSError, ValueError):
-            sys.stderr.write(f"log {visible(self.format(record)[:_WIDEST])}\n")
+            sys.stderr.write(f"log {escape_controls(self.format(record)[:_WIDEST])}\n")
             sys.stderr.flush()
 
 

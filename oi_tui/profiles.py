@@ -112,7 +112,7 @@ def load(path: Path, *, write: bool = True) -> Profile:
     if not changes or not write:
         return profile
     with contextlib.suppress(OSError):
-        copy = migration.back_up(path, text)
+        copy = migration.save_backup(path, text)
         paths.replace_file(path, newer)
         note = f"{path.name} was brought up to date ({', '.join(changes)}); the old one is {copy.name}"
         profile = replace(profile, unknown=(note, *profile.unknown))
@@ -333,7 +333,7 @@ def rename(path: Path, name: str) -> Path:
 def delete(path: Path) -> Path:
     """Take a profile away; it is kept where `restore` finds it. Raises ProfileError or OSError."""
     _require_own(path)
-    copy = migration.back_up(paths.make_private(path.parent / "deleted") / path.name, read_text(path))
+    copy = migration.save_backup(paths.make_private(path.parent / "deleted") / path.name, read_text(path))
     path.unlink()
     paths.sync(path.parent)
     return copy

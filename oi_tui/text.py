@@ -40,8 +40,8 @@ def repair_surrogates(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def visible(text: str) -> str:
-    r"""The text with every character that could control a terminal or deceive a reader spelled out.
+def escape_controls(text: str) -> str:
+    r"""Return the text with every character that could control a terminal or deceive a reader spelled out.
 
     Tab and newline stay. Control characters become control pictures (ESC is "␛"), format characters their
     number ("⟨U+202E⟩"), lone surrogates U+FFFD. The result is safe in any widget that does not read markup.
@@ -55,7 +55,7 @@ def visible(text: str) -> str:
 
 
 def split_spelled(text: str) -> list[tuple[str, bool]]:
-    """The text as `visible` gives it, in pieces; True marks those that were spelled out."""
+    """The text as `escape_controls` gives it, in pieces; True marks those that were spelled out."""
     pieces: list[tuple[str, bool]] = []
     end = 0
     for match in _UNSAFE.finditer(text):
@@ -73,14 +73,14 @@ def strip_variation_selectors(text: str) -> str:
     return text if text.isascii() else _PRESENTATION.sub("", text)
 
 
-def prose(text: str) -> str:
-    """As `visible`, but without carriage returns before a newline, and with the joiners of emoji."""
+def clean_text(text: str) -> str:
+    """As `escape_controls`, but without carriage returns before a newline, and with the joiners of emoji."""
     if text.isascii() and text.isprintable():
         return text
     text = strip_variation_selectors(text.replace("\r\n", "\n"))
     if _EMOJI_JOINERS not in text:
-        return visible(text)
-    return _EMOJI_SEQUENCE.sub(lambda m: m.group() if m.group(1) else visible(m.group()), text)
+        return escape_controls(text)
+    return _EMOJI_SEQUENCE.sub(lambda m: m.group() if m.group(1) else escape_controls(m.group()), text)
 
 
 _EMOJI_SEQUENCE = re.compile(
@@ -90,8 +90,8 @@ _EMOJI_SEQUENCE = re.compile(
 
 
 def one_line(text: str, limit: int = 300) -> str:
-    """As `prose`, on a single line of at most `limit` characters: for titles, names and list entries."""
-    flat = " ".join(prose(text[: limit * 4]).split())
+    """As `clean_text`, on a single line of at most `limit` characters: for titles, names and list entries."""
+    flat = " ".join(clean_text(text[: limit * 4]).split())
     return flat if len(flat) <= limit else flat[: limit - 1] + "…"
 
 

@@ -122,7 +122,7 @@ class Workspace:
         """Remarks on the settings, such as unknown keys, and on skills that are not used, in sentences."""
         skills = (
             f"The skill {name} of this folder is not used. %skills trust {name} shows it."
-            for name in self.skills.untrusted()
+            for name in self.skills.list_untrusted()
         )
         return (
             *list_remarks(self.profile),

@@ -14,7 +14,7 @@ from oi_tui.acp.session import AcpSession
 from oi_tui.engine.settings.setting import ProfileError
 from oi_tui.engine.storage.store import NoConversationError, StoreError
 from oi_tui.runtimes.remote import left_targets
-from oi_tui.text import visible
+from oi_tui.text import escape_controls
 from oi_tui.version import __version__
 from oi_tui.workspace import Workspace
 
@@ -109,14 +109,14 @@ class OiTuiAgent:
         """List the saved conversations, of one folder if it is named."""
         workspace = self._open(())
         try:
-            summaries = await asyncio.to_thread(workspace.store.summaries)
+            summaries = await asyncio.to_thread(workspace.store.list_summaries)
         finally:
             await asyncio.to_thread(workspace.close)
         sessions = [
             schema.SessionInfo(
                 session_id=item.id,
                 cwd=item.cwd,
-                title=visible(item.title),
+                title=escape_controls(item.title),
                 updated_at=datetime.fromtimestamp(item.updated, UTC).isoformat(),
             )
             for item in summaries
@@ -148,7 +148,7 @@ class OiTuiAgent:
 
     def _find(self, id: str) -> AcpSession:
         if id not in self._sessions:
-            raise make_error(f"There is no open session {visible(id)}.")
+            raise make_error(f"There is no open session {escape_controls(id)}.")
         return self._sessions[id]
 
     def _add_session(self, id: str, workspace: Workspace) -> AcpSession:
@@ -168,7 +168,7 @@ class OiTuiAgent:
             workspace.conversation.resume(id)
         except StoreError as error:
             await asyncio.to_thread(workspace.close)
-            sentence = visible(str(error))
+            sentence = escape_controls(str(error))
             if isinstance(error, NoConversationError):
                 # One without messages is not saved; by this code, clients know to begin a new one.
                 raise RequestError(_NOT_FOUND, sentence) from None
@@ -178,12 +178,12 @@ class OiTuiAgent:
     def _workspace(self, cwd: str, servers: Sequence[Any] | None) -> Workspace:
         """Open a workspace in a folder; it keeps the folder in which it was made."""
         if not Path(cwd).is_absolute():
-            raise make_error(f"cwd must be an absolute path, not {visible(cwd)}")
+            raise make_error(f"cwd must be an absolute path, not {escape_controls(cwd)}")
         try:
             os.chdir(cwd)
         except OSError as error:
-            raise make_error(f"cwd: {visible(cwd)}: {error.strerror}") from None
+            raise make_error(f"cwd: {escape_controls(cwd)}: {error.strerror}") from None
         try:
             return self._open(servers or ())
         except ProfileError as error:
-            raise make_error(visible(str(error))) from None
+            raise make_error(escape_controls(str(error))) from None

@@ -10,7 +10,7 @@ from acp import RequestError
 from oi_tui.acp.updates import write_fence
 from oi_tui.engine.llm.foreign_images import UNREADABLE, read_image
 from oi_tui.messages import Message
-from oi_tui.text import visible
+from oi_tui.text import escape_controls
 
 
 def read_messages(blocks: Sequence[Any]) -> list[Message]:
@@ -59,7 +59,10 @@ def _decode(resource: Any) -> str:
     try:
         return base64.b64decode(resource.blob, validate=True).decode()
     except ValueError:
-        name, kind = visible(_find_path(resource.uri)), visible(_type_of(resource) or "unknown")
+        name, kind = (
+            escape_controls(_find_path(resource.uri)),
+            escape_controls(_type_of(resource) or "unknown"),
+        )
         raise make_error(
             f"{name}: the content of a file must be text or an image, not {kind}. Mention the file instead."
         ) from None

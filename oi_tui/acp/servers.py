@@ -8,7 +8,7 @@ from oi_tui.acp.prompts import make_error
 from oi_tui.engine.settings.mcp_servers import McpServer, read
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.settings.setting import ProfileError
-from oi_tui.text import visible
+from oi_tui.text import escape_controls
 
 _LONGEST_NAME = 24
 
@@ -26,7 +26,7 @@ def add_servers(profile: Profile, servers: Sequence[Any]) -> Profile:
     try:
         return profile.with_changes(mcp_servers=(*profile.mcp_servers, *lines))
     except ProfileError as error:
-        raise make_error(visible(str(error))) from None
+        raise make_error(escape_controls(str(error))) from None
 
 
 def _read_server(server: Any, name: str) -> McpServer:

@@ -17,7 +17,7 @@ from oi_tui.actions.snapshot import explain_refusal_here, find_restoring_code
 from oi_tui.engine import rerun
 from oi_tui.engine.events import ApprovalRequested, Event, Noticed, RunReported, TurnEnded, UsageReported
 from oi_tui.messages import InputReceived, InputRequested, Message, RunEnded
-from oi_tui.text import one_line, visible
+from oi_tui.text import escape_controls, one_line
 from oi_tui.workspace import Workspace
 
 _log = logging.getLogger(__name__)
@@ -75,7 +75,7 @@ class AcpSession:
     async def set_mode(self, mode: str) -> None:
         """Ask before code runs, or do not, as far as the start allows. Raises RequestError."""
         if mode not in (_ASK, _AUTO):
-            raise make_error(f"There is no mode {visible(mode)}. The modes are {_ASK} and {_AUTO}.")
+            raise make_error(f"There is no mode {escape_controls(mode)}. The modes are {_ASK} and {_AUTO}.")
         if mode == _AUTO and not self.workspace.profile.auto_run:
             raise make_error(_NO_AUTO)
         self.workspace.session.auto_run = mode == _AUTO
@@ -147,9 +147,9 @@ class AcpSession:
         if end.outcome == "interrupted":
             return schema.PromptResponse(stop_reason="cancelled")
         if end.outcome == "failed":
-            raise RequestError(-32603, visible(end.reason or "The turn failed."))
+            raise RequestError(-32603, escape_controls(end.reason or "The turn failed."))
         if end.outcome == "paused" and end.reason:
-            await self._send(make_agent_text(visible(end.reason)))
+            await self._send(make_agent_text(escape_controls(end.reason)))
         return schema.PromptResponse(stop_reason="end_turn")
 
     async def _end_cancelled_turn(self) -> None:
@@ -233,7 +233,7 @@ class AcpSession:
 
     async def _ask(self, event: ApprovalRequested) -> None:
         """Ask the editor; anything but a clear yes is a no."""
-        shown = describe(event.message, (visible(event.caution), visible(event.note)))
+        shown = describe(event.message, (escape_controls(event.caution), escape_controls(event.note)))
         answer = None
         try:
             answer = await self._client.request_permission(

@@ -19,7 +19,7 @@ from oi_tui.engine.events import (
 from oi_tui.engine.output.plain import make_plain
 from oi_tui.engine.tools import is_tool
 from oi_tui.messages import Message
-from oi_tui.text import one_line, visible
+from oi_tui.text import escape_controls, one_line
 
 Update = Any
 #: The newest characters of a run's output that an update repeats.
@@ -68,7 +68,7 @@ def write_fence(language: str, text: str) -> str:
 def describe(code: Message, warnings: tuple[str, ...] = ()) -> dict[str, Any]:
     """Return how a piece of code appears: its first line, the whole of it, and its language."""
     language = code.format or "code"
-    shown = [*filter(None, warnings), write_fence(language, visible(code.content))]
+    shown = [*filter(None, warnings), write_fence(language, escape_controls(code.content))]
     return {
         "tool_call_id": code.id,
         "title": _make_title(code),
@@ -127,16 +127,16 @@ class Updates:
             case MessageRecorded(Message(type="image", role="computer", parent=str()) as message):
                 yield from self._convert_image(message)
             case Noticed(text):
-                yield make_agent_text(visible(text) + "\n\n")
+                yield make_agent_text(escape_controls(text) + "\n\n")
             case RetryScheduled(reason, seconds):
-                yield make_agent_text(f"{visible(reason)} Trying again in {seconds:.0f} s.\n\n")
+                yield make_agent_text(f"{escape_controls(reason)} Trying again in {seconds:.0f} s.\n\n")
 
     def replay(self, event: Event) -> Iterator[Update]:
         """Return the updates for an event of a conversation that was saved before."""
         if not isinstance(event, MessageRecorded):
             return
         message = event.message
-        block = make_text_block(visible(message.content))
+        block = make_text_block(escape_controls(message.content))
         if message.type == "message" and message.role == "user":
             yield schema.UserMessageChunk(session_update="user_message_chunk", content=block)
         elif message.type == "code":
@@ -148,9 +148,9 @@ class Updates:
 
     def _convert_growth(self, message: Message, text: str, *, at_once: bool = False) -> Iterator[Update]:
         if message.type == "message" and message.role != "user":
-            yield make_agent_text(visible(text))
+            yield make_agent_text(escape_controls(text))
         elif message.type == "reasoning":
-            block = make_text_block(visible(text))
+            block = make_text_block(escape_controls(text))
             yield schema.AgentThoughtChunk(session_update="agent_thought_chunk", content=block)
         elif message.type == "console" and (code := self._codes.get(message.parent or "")):
             self._output[code.id] = (self._output.get(code.id, "") + text)[-_OUTPUT:]
@@ -188,8 +188,8 @@ class Updates:
             yield self._make_progress(message)
 
     def _make_progress(self, code: Message) -> schema.ToolCallProgress:
-        described = describe(code, (visible(code.reason or ""),))
-        output = visible(make_plain(self._output.get(code.id, "")))
+        described = describe(code, (escape_controls(code.reason or ""),))
+        output = escape_controls(make_plain(self._output.get(code.id, "")))
         if output:
             described["content"].append(_make_content(write_fence("", output)))
         for kind, data in self._images.get(code.id, ()):

@@ -109,7 +109,7 @@ class ConversationActions(ABC):
         if wanted != actual:
             # It is reached first; until then nothing says that code runs there.
             profile = profile.with_changes("changed", target=actual)
-        changed = before.differences(profile)
+        changed = before.find_differences(profile)
         self._workspace.use(profile)
         self.show_settings(profile)
         waiting = [setting for setting in list_settings() if setting.name in changed and setting.later]

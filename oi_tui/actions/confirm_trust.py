@@ -4,7 +4,7 @@ import sys
 
 from oi_tui.engine.credentials.trust import ExternalContent
 from oi_tui.engine.settings.profile import ProfileError
-from oi_tui.text import one_line, visible
+from oi_tui.text import escape_controls, one_line
 
 #: What a person should know of each kind before they trust it.
 ABOUT = {
@@ -28,7 +28,7 @@ _HOW = {
 
 def number_lines(shown: ExternalContent) -> list[str]:
     """The whole content, a numbered line each, with what is invisible spelled out."""
-    lines = visible(shown.text.replace("\r\n", "\n").removesuffix("\n")).split("\n")
+    lines = escape_controls(shown.text.replace("\r\n", "\n").removesuffix("\n")).split("\n")
     return [f"{number:>4}  {line}" for number, line in enumerate(lines, 1)]
 
 

@@ -6,7 +6,7 @@ from oi_tui.actions.interface import UserInterface
 from oi_tui.commands.registry import CommandError
 from oi_tui.engine.settings.setting import ProfileError
 from oi_tui.runtimes.availability import describe
-from oi_tui.text import one_line, visible
+from oi_tui.text import escape_controls, one_line
 from oi_tui.workspace import Workspace
 
 
@@ -63,4 +63,4 @@ class LanguageActions:
 
         lines = number_lines(shown)
         question = f"Trust {one_line(name, 40)} with exactly these {len(lines)} lines?"
-        self._ui.confirm(question, [visible(shown.place), "", *lines], accept)
+        self._ui.confirm(question, [escape_controls(shown.place), "", *lines], accept)

@@ -14,7 +14,7 @@ from oi_tui.mcp_client.connection import McpCallError
 from oi_tui.mcp_client.resources import Resources
 from oi_tui.mcp_client.servers import ServerStatus
 from oi_tui.system.opener import find_opener, view
-from oi_tui.text import one_line, visible
+from oi_tui.text import escape_controls, one_line
 from oi_tui.workspace import Workspace
 
 T = TypeVar("T")
@@ -103,7 +103,7 @@ class ServerManager:
             words = find_opener()
             shown = bool(words) and view(words or (), address) is None
             how = "In the browser" if shown else "Open this address in a browser on this machine, and"
-            self._ui.show_notice(f"{how} sign in to the MCP server {name}: {visible(address)}")
+            self._ui.show_notice(f"{how} sign in to the MCP server {name}: {escape_controls(address)}")
             self._ui.run_then(lambda: _try_work(lambda: servers.finish_sign_in(status)), ended)
 
         def ended(problem: str) -> None:

@@ -4,7 +4,7 @@ from oi_tui import paths
 from oi_tui.actions.interface import UserInterface
 from oi_tui.engine import skills
 from oi_tui.engine.skills import SkillError
-from oi_tui.text import one_line, visible
+from oi_tui.text import escape_controls, one_line
 from oi_tui.workspace import Workspace
 
 
@@ -43,8 +43,8 @@ class SkillActions:
             else:
                 self._ui.show_notice(f"The skill {skill.name} is used until its file changes.")
 
-        lines = visible(skill.text).splitlines()
-        about = [visible(str(skill.path)), "The model gets these instructions.", "", *lines]
+        lines = escape_controls(skill.text).splitlines()
+        about = [escape_controls(str(skill.path)), "The model gets these instructions.", "", *lines]
         question = f"Trust the skill {skill.name} with exactly these {len(lines)} lines?"
         self._ui.confirm(question, about, accept)
 
@@ -52,7 +52,7 @@ class SkillActions:
         """Make a skill of the code that ran, have it edited and shown, and save it if the person wants."""
         try:
             target = skills.choose_path(name)
-            text = skills.draft(name, self._workspace.session.messages)
+            text = skills.write_draft(name, self._workspace.session.messages)
         except SkillError as error:
             self._ui.show_notice(str(error), warning=True)
             return
@@ -72,4 +72,4 @@ class SkillActions:
                     f"Saved {paths.shorten(target)}. Edit that file to improve the instructions."
                 )
 
-        self._ui.confirm(f"Save this as the skill {name}?", visible(text).splitlines(), write)
+        self._ui.confirm(f"Save this as the skill {name}?", escape_controls(text).splitlines(), write)

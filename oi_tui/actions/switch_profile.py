@@ -11,7 +11,7 @@ from oi_tui.actions import confirm_trust
 from oi_tui.actions.interface import UserInterface
 from oi_tui.engine.credentials.trust import ExternalContent, Trust
 from oi_tui.engine.settings.profile import Profile, ProfileError, list_remarks
-from oi_tui.text import one_line, visible
+from oi_tui.text import escape_controls, one_line
 from oi_tui.workspace import Workspace
 
 
@@ -77,7 +77,7 @@ class ProfileSwitcher:
             )
 
         lines = confirm_trust.number_lines(shown)
-        about = [visible(shown.place), confirm_trust.ABOUT[shown.kind], "", *lines]
+        about = [escape_controls(shown.place), confirm_trust.ABOUT[shown.kind], "", *lines]
         self._ui.confirm(f"Trust and use exactly these {len(lines)} lines?", about, accept)
 
     def _apply(self, name: str, found: _LoadedProfile) -> None:

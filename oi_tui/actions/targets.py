@@ -12,7 +12,7 @@ from oi_tui.runtimes.remote import left_targets, ssh_hosts
 from oi_tui.runtimes.remote.left_targets import LeftTarget
 from oi_tui.runtimes.remote.target import LOCAL, GoneError, TargetError
 from oi_tui.services.languages import Languages
-from oi_tui.text import one_line, visible
+from oi_tui.text import escape_controls, one_line
 from oi_tui.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -210,7 +210,7 @@ class TargetActions:
             ]
             words = "Left running on targets:\n{}\n%attach TARGET or %attach NUMBER comes back to it."
             nothing = "Nothing was left running on a target. %detach leaves what runs on one."
-            self._ui.show_notice(words.format("\n".join(map(visible, listed))) if listed else nothing)
+            self._ui.show_notice(words.format("\n".join(map(escape_controls, listed))) if listed else nothing)
             return
         left = left_targets.choose(name)
         if isinstance(left, str):

@@ -5,7 +5,7 @@ from oi_tui.actions.confirm_trust import number_lines
 from oi_tui.actions.interface import UserInterface
 from oi_tui.engine.credentials.trust import Trust
 from oi_tui.engine.settings.profile import ProfileError, list_settings
-from oi_tui.text import one_line, visible
+from oi_tui.text import escape_controls, one_line
 from oi_tui.workspace import Workspace
 
 
@@ -29,7 +29,7 @@ def trust_folder(ui: UserInterface, workspace: Workspace) -> None:
             Trust().accept(shown)
         except OSError as error:
             ui.show_notice(f"Could not save that: {paths.explain_write_error(error)}", warning=True)
-        changed = workspace.profile.differences(trusted)
+        changed = workspace.profile.find_differences(trusted)
         rows = [
             f"  {setting.key}: {one_line(setting.show(getattr(trusted, setting.name)) or setting.unset, 200)}"
             for setting in list_settings()
@@ -40,4 +40,4 @@ def trust_folder(ui: UserInterface, workspace: Workspace) -> None:
 
     lines = number_lines(shown)
     question = f"Use these {len(lines)} lines of settings from this folder?"
-    ui.confirm(question, [visible(shown.place), "", *lines], accept)
+    ui.confirm(question, [escape_controls(shown.place), "", *lines], accept)

@@ -6,7 +6,7 @@ from typing import Any
 
 from oi_tui.api.finalizers import finalize
 from oi_tui.api.shared_model import POOL
-from oi_tui.engine.llm.context_window import CHARACTERS, weight
+from oi_tui.engine.llm.context_window import CHARACTERS, weigh
 from oi_tui.engine.llm.transport.client import ModelProcess
 
 _TEXTS = ("content", "message", "code", "output")
@@ -30,7 +30,7 @@ _counter = _TokenCounter()
 def count_tokens(text: str = "", model: str = "gpt-4") -> int:
     """Return how many tokens a text has; without the model's tokenizer, a guess."""
     counted = _counter.process().count(model, [text])
-    return counted[0] if counted else weight(text) // CHARACTERS
+    return counted[0] if counted else weigh(text) // CHARACTERS
 
 
 def compute_token_cost(tokens: int = 0, model: str = "gpt-4") -> float:
@@ -51,5 +51,5 @@ def count_messages_tokens(
     ]
     name = model or "gpt-4"
     counted = _counter.process().count(name, texts) if texts else []
-    tokens = sum(counted) if counted is not None else sum(map(weight, texts)) // CHARACTERS
+    tokens = sum(counted) if counted is not None else sum(map(weigh, texts)) // CHARACTERS
     return tokens, compute_token_cost(tokens, name)

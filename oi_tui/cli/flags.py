@@ -166,7 +166,7 @@ def use_dashes(arguments: list[str], made: FlagParser) -> list[str]:
         if switch is not None:
             on = switch.parse(value) if value else None
             if on is None:
-                raise switch.error("expected true or false after the =")
+                raise switch.make_error("expected true or false after the =")
             flag = switch.long_flag
             result.append(flag if on == known[dashed].const else f"--no-{flag[2:]}")
         else:

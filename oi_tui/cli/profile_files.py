@@ -62,7 +62,7 @@ def reset_profile(name: str) -> int:
     if path.parent != paths.profiles() or path.suffix != ".yaml":
         raise ProfileError("only profiles in the profiles folder can be reset", path=path)
     if path.exists():
-        copy = migration.back_up(path, yaml_file.read_text(path))
+        copy = migration.save_backup(path, yaml_file.read_text(path))
         _print(f"The previous profile is saved as {one_line(paths.shorten(copy))}.")
     paths.make_private(path.parent)
     paths.replace_file(path, presets.read_text(path.stem) or write_starter())

@@ -13,7 +13,7 @@ from oi_tui import paths
 from oi_tui.doctor.examination import PATIENCE, examine, list_checks
 from oi_tui.doctor.finding import Diagnosis
 from oi_tui.doctor.target import PATIENCE as TARGET_PATIENCE
-from oi_tui.text import visible
+from oi_tui.text import escape_controls
 from oi_tui.version import __version__
 
 if TYPE_CHECKING:
@@ -55,9 +55,9 @@ def report(active: "ActiveProfile | None" = None, *, ask_terminal: bool) -> tupl
 
 def _format_lines(findings: Iterable[Diagnosis]) -> Iterable[str]:
     for finding in findings:
-        yield from _wrap(f"  {_MARKS[finding.good]:<{_INDENT - 2}}", visible(finding.words))
+        yield from _wrap(f"  {_MARKS[finding.good]:<{_INDENT - 2}}", escape_controls(finding.words))
         if finding.fix:
-            yield from _wrap(f"{'':<{_INDENT}}> ", visible(finding.fix))
+            yield from _wrap(f"{'':<{_INDENT}}> ", escape_controls(finding.fix))
 
 
 def _wrap(first: str, words: str) -> list[str]:

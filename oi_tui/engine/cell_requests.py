@@ -51,7 +51,7 @@ class CellRequests:
                 )
             self.sent += count
 
-    def spend(self, cost: float) -> None:
+    def count_cost(self, cost: float) -> None:
         """Count what a request cost, in USD."""
         with self._lock:
             self.spent += cost
@@ -119,7 +119,7 @@ def _describe_price(most: int, profile: Profile, facts: ModelInfo, spent: float)
         bounds.append(profile.cell_cost)
     if profile.max_budget is not None:
         bounds.append(max(profile.max_budget - spent, 0.0))
-    if window := facts.window(profile):
+    if window := facts.find_window(profile):
         reply = profile.max_tokens or facts.max_output or USUAL_REPLY
         bounds.append(most * (window * facts.prompt_price + reply * (facts.completion_price or 0.0)))
     if not bounds:

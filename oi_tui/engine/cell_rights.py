@@ -45,7 +45,7 @@ class CellRights:
         granted = {make_path(language) for language in self.list_granted_languages() if is_tool(language)}
         return not all(path.lower() in granted for path in named)
 
-    def model_calls(self, code: str, language: str | None, profile: Profile) -> ModelCalls | None:
+    def find_model_calls(self, code: str, language: str | None, profile: Profile) -> ModelCalls | None:
         """Return the calls of the model in code that can make them; None where there are none."""
         if (
             not self._reaches_model
@@ -59,14 +59,14 @@ class CellRights:
             return None
         return calls
 
-    def requests(
+    def allow_requests(
         self, code: str, language: str | None, profile: Profile, *, by_person: bool = False
     ) -> CellRequests:
         """Return what a run of that code may ask the model; code `by_person` need not name it."""
         if off := explain_off(profile, elsewhere=bool(self._computer.where)):
             return CellRequests(why_not=off)
         most = profile.cell_requests
-        calls = self.model_calls(code, language, profile)
+        calls = self.find_model_calls(code, language, profile)
         if not (by_person or self._grants.all_granted):
             if calls is None:
                 return CellRequests()

@@ -165,7 +165,7 @@ class Exchange:
         request_gate.check(profile, self._llm)
         for attempt in range(len(RETRIES) + 2):
             facts = yield from self._look_up(profile)
-            plan = compaction.plan(messages, profile, facts.window(profile))
+            plan = compaction.plan(messages, profile, facts.find_window(profile))
             if plan is None:
                 return None
             lines: list[str] = []
@@ -205,7 +205,7 @@ class Exchange:
         notes: Sequence[str] = (),
     ) -> PreparedRequest:
         """The request as it would be sent now."""
-        window = facts.window(profile)
+        window = facts.find_window(profile)
         newest, older = select_recent(messages, window) if window else (messages, 0)
         written = request_writer.write(
             newest,

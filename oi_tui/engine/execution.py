@@ -113,8 +113,8 @@ class Execution:
         """
         return self._grants.windows if self._in_windows else None
 
-    def languages(self, profile: Profile) -> tuple[str, ...]:
-        """The languages that the model may use: those that are here, or what the profile leaves of them."""
+    def list_languages(self, profile: Profile) -> tuple[str, ...]:
+        """List the languages that the model may use: the installed ones that the profile allows."""
         here = self._computer.languages
         wanted = {self._computer.resolve(name) for name in profile.languages}
         return tuple(name for name in here if name in wanted) if wanted else here
@@ -198,7 +198,7 @@ class Execution:
             code = _approve(code, answer)
         callable_tools = CallableTools(frozenset(self.rights.tools(code.content, language)), granted)
         in_windows = bool(unasked and grant and grant.scope == "window")
-        requests = self.rights.requests(code.content, language, profile)
+        requests = self.rights.allow_requests(code.content, language, profile)
         yield from self.run(code, callable_tools, requests, in_windows=in_windows)
         return self._log[code.id].state, code.decision != "auto"
 
@@ -235,7 +235,7 @@ class Execution:
         """Return whether code runs without a question, by which grant, and what a question would warn of."""
         grants, grant = self._grants, None
         asks_for_tools = self.rights.asks_for_tools(self.rights.tools(code, language))
-        needs_question = caution or asks_for_tools or self.rights.model_calls(code, language, profile)
+        needs_question = caution or asks_for_tools or self.rights.find_model_calls(code, language, profile)
         if not (needs_question or grants.all_granted or language is None):
             grant = grants.use(language, code, self._computer.cwd, self.earlier)
         unasked = bool(grants.all_granted or grant) and not caution
@@ -258,7 +258,7 @@ class Execution:
         while True:
             named, calls = (
                 self.rights.tools(code.content, language),
-                self.rights.model_calls(code.content, language, profile),
+                self.rights.find_model_calls(code.content, language, profile),
             )
             notes = [note, f"This code may call tools of MCP servers: {', '.join(named)}." if named else ""]
             notes.append(self._describe_calls(calls, profile) if self._describe_calls and calls else "")
@@ -266,7 +266,7 @@ class Execution:
             answer = yield from self._wait_for_approval(question)
             if isinstance(answer, Reject) or _is_moved(code.content, answer.code):
                 return answer
-            calls_now = self.rights.model_calls(answer.code, language, profile)
+            calls_now = self.rights.find_model_calls(answer.code, language, profile)
             listed = calls_now is None or (calls is not None and calls.covers(calls_now))
             if listed and set(self.rights.tools(answer.code, language)) <= set(named):
                 return answer
@@ -279,7 +279,7 @@ class Execution:
         if is_tool(code.format or ""):
             return self._explain_refusal(language, code.content)
         if language is None:
-            known = ", ".join(self.languages(profile)) or "none is available"
+            known = ", ".join(self.list_languages(profile)) or "none is available"
             return f"Unknown language “{code.format}”. Languages: {known}."
         allowed = [self._computer.resolve(name) or name for name in profile.languages]
         if allowed and language not in allowed:

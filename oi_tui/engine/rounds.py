@@ -107,7 +107,7 @@ class Rounds:
     def _ask(self, profile: Profile) -> Steps[list[Message]]:
         """Send the conversation to the model. Returns the code messages of its reply, in order."""
         yield from self._execution.report_losses()
-        languages = self._execution.languages(profile)
+        languages = self._execution.list_languages(profile)
         request = self._exchange.ask(self._log.messages, profile, languages, self.folder, self._notes())
         codes: list[Message] = yield from self._log.record_events(request)
         return codes

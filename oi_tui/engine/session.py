@@ -97,7 +97,7 @@ class Session:
         )
         self._closed = False
         self._rounds = Rounds(
-            self._exchange, self.execution, self._log, computer, self._stopped, self._notes_of_request
+            self._exchange, self.execution, self._log, computer, self._stopped, self._list_request_notes
         )
         #: What the model gets of the conversation.
         self.context = ModelContext(
@@ -107,7 +107,7 @@ class Session:
             computer,
             lambda: self.profile,
             facts,
-            self._notes_of_request,
+            self._list_request_notes,
             live_names,
         )
         self._direct = DirectRuns(self.execution, self._log, self._stopped)
@@ -259,7 +259,7 @@ class Session:
     def _describe_calls(self, calls: ModelCalls, profile: Profile) -> str:
         return describe_calls(calls, profile, self._facts(profile), self.account.spent)
 
-    def _notes_of_request(self) -> Sequence[str]:
+    def _list_request_notes(self) -> Sequence[str]:
         return (*self._computer.notes, *self._own_notes())
 
     def send_input(self, text: str) -> None:

@@ -112,8 +112,8 @@ class SkillLibrary:
         ]
         return ("\n".join([_CATALOGUE, *lines]),) if lines else ()
 
-    def untrusted(self) -> list[str]:
-        """The names of the project's skills that are not used yet."""
+    def list_untrusted(self) -> list[str]:
+        """Return the names of the project's skills that are not used yet."""
         return [skill.name for skill in self.list_all() if not skill.trusted and not skill.package]
 
     def trust(self, skill: Skill) -> None:
@@ -186,7 +186,7 @@ def choose_path(name: str) -> Path:
     return place
 
 
-def draft(name: str, messages: Sequence[Message]) -> str:
+def write_draft(name: str, messages: Sequence[Message]) -> str:
     """Write a skill from the code that ran to its end. Raises SkillError where none did."""
     codes = rerun.list_completed(messages)
     if not codes:
@@ -200,7 +200,7 @@ def draft(name: str, messages: Sequence[Message]) -> str:
     for code in codes:
         fence = "`" * max(3, 1 + max(map(len, re.findall(r"`+", code.content)), default=0))
         lines += [f"{fence}{code.format or ''}", code.content.rstrip("\n"), fence, ""]
-    return _with_head(name, purpose, "\n".join(lines))
+    return _add_head(name, purpose, "\n".join(lines))
 
 
 def import_skill(source: Path) -> Path | None:
@@ -221,7 +221,7 @@ def import_skill(source: Path) -> Path | None:
     body += "".join(f"- `{call}` {words}".rstrip() + "\n" for call, words in functions.values())
     paths.make_private(place.parent)
     paths.replace_file(place.parent / f"{name}.py", code)
-    return save(name, _with_head(name, one_line(purpose, _DESCRIPTION), body))
+    return save(name, _add_head(name, one_line(purpose, _DESCRIPTION), body))
 
 
 def make_name(source: Path) -> str:
@@ -304,5 +304,5 @@ def _parse_head(lines: Sequence[str]) -> dict[str, str]:
     return by_line | {key: " ".join(str(value).split()) for key, value in texts.items()}
 
 
-def _with_head(name: str, description: str, body: str) -> str:
+def _add_head(name: str, description: str, body: str) -> str:
     return f"---\nname: {name}\ndescription: {yaml_file.write_scalar(description)}\n---\n\n{body.rstrip()}\n"

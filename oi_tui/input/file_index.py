@@ -12,7 +12,7 @@ from pathlib import Path
 
 from oi_tui import paths
 from oi_tui.system import programs
-from oi_tui.text import visible
+from oi_tui.text import escape_controls
 
 #: How many files are listed, and how many seconds that may take.
 MOST = 200_000
@@ -119,7 +119,7 @@ def _limit_paths(paths: Iterable[str]) -> Iterator[str]:
     for number, path in enumerate(paths):
         if number >= MOST or (number % 1000 == 0 and time.monotonic() > until):
             return
-        if (path.isascii() and path.isprintable()) or visible(path) == path.replace("\n", ""):
+        if (path.isascii() and path.isprintable()) or escape_controls(path) == path.replace("\n", ""):
             yield path
 
 
@@ -240,7 +240,7 @@ def _list_beside(root: Path, fragment: str, most: int) -> list[str]:
             if (
                 _fold(name).startswith(begun)
                 and (begun or not name.startswith("."))
-                and visible(name) == name
+                and escape_controls(name) == name
             ):
                 with contextlib.suppress(OSError):
                     found.append(f"{folder}/{name}" + ("/" if entry.is_dir() else ""))

@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 from oi_tui import paths
 from oi_tui.runtimes.variables import Memory, VariableSource
-from oi_tui.text import one_line, visible
+from oi_tui.text import escape_controls, one_line
 
 #: An `@` that begins a word, and what it points at, in quotes where there are spaces.
 MENTION = re.compile(r"(?<![^\s(\[{<,;:=\"'])@(?:\"([^\"\n]+)\"|([^\s\"]+))")
@@ -82,7 +82,7 @@ def _unquote(path: str) -> str:
 
 def _exists(path: str) -> bool:
     try:
-        return visible(path) == path and '"' not in path and paths.expand_typed(path).exists()
+        return escape_controls(path) == path and '"' not in path and paths.expand_typed(path).exists()
     except (OSError, ValueError):
         return False
 

@@ -15,7 +15,7 @@ from oi_tui import paths
 from oi_tui.engine.credentials import private_file
 from oi_tui.engine.settings.mcp_servers import McpServer
 from oi_tui.engine.tools import McpTool
-from oi_tui.text import visible
+from oi_tui.text import escape_controls
 
 #: How many tools of a server are used, and how many characters of a name, a description and a schema.
 MOST_TOOLS = 128
@@ -43,7 +43,7 @@ def parse_tool(server: str, definition: Definition) -> McpTool | None:
         schema = {"type": "object"}
     # OpenAI refuses every request with these at the top; the server itself checks the arguments anyway.
     schema = {key: value for key, value in schema.items() if key not in _NOT_AT_TOP}
-    text = visible(str(description))
+    text = escape_controls(str(description))
     text = text if len(text) <= _DESCRIPTION else text[:_DESCRIPTION] + "…"
     return McpTool(server, name, text, schema, "" if name == original else str(original))
 
@@ -64,9 +64,9 @@ def _sanitize(value: Any, depth: int = 0) -> Any:
     if depth > 20:
         return {}
     if isinstance(value, str):
-        return visible(value)
+        return escape_controls(value)
     if isinstance(value, dict):
-        return {visible(str(key)): _sanitize(item, depth + 1) for key, item in value.items()}
+        return {escape_controls(str(key)): _sanitize(item, depth + 1) for key, item in value.items()}
     return [_sanitize(item, depth + 1) for item in value] if isinstance(value, list) else value
 
 
@@ -97,7 +97,7 @@ def describe_difference(before: Iterable[Definition], after: Iterable[Definition
     """Return the lines that differ, as a person reads them."""
     old, new = (_describe_lines(definitions) for definitions in (before, after))
     lines = difflib.unified_diff(old, new, "used so far", "offered now", lineterm="")
-    return [visible(line) for line in lines]
+    return [escape_controls(line) for line in lines]
 
 
 def _describe_lines(definitions: Iterable[Definition]) -> list[str]:
@@ -120,12 +120,12 @@ class Pins:
 
     def pin(self, server: McpServer, definitions: Sequence[Definition]) -> None:
         """Pin these definitions: only they are used from now on. Raises OSError."""
-        with private_file.changing(self._path) as record:
+        with private_file.edit(self._path) as record:
             record[_describe_server(server)] = [select_pinned(entry) for entry in definitions]
 
     def forget(self, server: McpServer) -> None:
         """Forget a server. Raises OSError."""
-        with private_file.changing(self._path) as record:
+        with private_file.edit(self._path) as record:
             record.pop(_describe_server(server), None)
 
 

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
-from oi_tui.text import one_line, visible
+from oi_tui.text import escape_controls, one_line
 
 _YES = frozenset({"yes", "y", "true"})
 _NO = frozenset({"no", "n", "false"})
@@ -42,11 +42,11 @@ class Form:
         self._required = frozenset(map(str, required)) if isinstance(required, list) else frozenset()
         self._content: dict[str, Any] = {}
         self._action: Literal["accept", "decline", "cancel"] | None = None
-        message = visible(str(request.get("message") or ""))[:2_000]
+        message = escape_controls(str(request.get("message") or ""))[:2_000]
         #: What is shown before the first question.
         self.introduction = f"The MCP server {server} asks: {message}\n{_HINT}\n"
         if self._address:
-            self.introduction += f"It wants you to open this address: {visible(self._address)}\n"
+            self.introduction += f"It wants you to open this address: {escape_controls(self._address)}\n"
         if len(self._fields) > _MOST_FIELDS:
             self._action = "cancel"
 

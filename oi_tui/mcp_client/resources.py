@@ -9,7 +9,7 @@ from oi_tui.engine.export.formats import write_fence
 from oi_tui.mcp_client.connection import McpCallError
 from oi_tui.mcp_client.runtime import format_block
 from oi_tui.mcp_client.servers import McpServers
-from oi_tui.text import one_line, visible
+from oi_tui.text import escape_controls, one_line
 
 #: The longest text of a resource or a prompt that is used, in characters.
 _LONGEST = 50_000
@@ -42,7 +42,7 @@ class Resources:
         answer = self._servers.ask(server, {"do": "read", "uri": uri}, stopped)
         contents = [entry for entry in answer.get("contents", ()) if isinstance(entry, dict)]
         text = "\n".join(map(_convert_content, contents))
-        return f"{_INTRODUCTION.format(visible(uri), server)}\n{write_fence(_shorten(text), '')}"
+        return f"{_INTRODUCTION.format(escape_controls(uri), server)}\n{write_fence(_shorten(text), '')}"
 
     def list_prompts(self, server: str, stopped: threading.Event | None = None) -> list[ServerPrompt]:
         """The prompts of a server."""
@@ -87,7 +87,7 @@ def _convert_message(message: Mapping[str, Any]) -> str:
 
 
 def _shorten(text: str) -> str:
-    text = visible(text.replace("\r\n", "\n"))
+    text = escape_controls(text.replace("\r\n", "\n"))
     return (
         text if len(text) <= _LONGEST else f"{text[:_LONGEST]}\n[… {len(text) - _LONGEST:,} more characters]"
     )

@@ -13,7 +13,7 @@ from oi_tui.mcp_client.connection import Hear, McpCallError
 from oi_tui.mcp_client.elicitation import Form
 from oi_tui.messages import InputReceived, InputRequested, Printed, Report, RunEnded, Started
 from oi_tui.runtimes.language import Choices, Language, RuntimeWithoutTerminal, Start
-from oi_tui.text import one_line, visible
+from oi_tui.text import escape_controls, one_line
 
 #: Calls a tool; `Hear` gets what its server says. Raises McpCallError, also once the event is set.
 CallAndHear = Callable[[McpTool, Mapping[str, Any], threading.Event, Hear], Mapping[str, Any]]
@@ -83,7 +83,7 @@ class ToolRuntime(RuntimeWithoutTerminal):
             if self._stop.is_set():
                 yield RunEnded("interrupted", seconds)
             else:
-                reason = visible(f"The MCP server {self._tool.server} failed: {error}")
+                reason = escape_controls(f"The MCP server {self._tool.server} failed: {error}")
                 yield Printed(reason.replace("\n", "\r\n") + "\r\n")
                 yield RunEnded("failed", seconds, reason.partition("\n")[0])
             return
@@ -167,7 +167,7 @@ def _describe_progress(record: Mapping[str, Any]) -> str:
     """A line that says how far a call is; the next one takes its place."""
     done, total, message = record["progress"], record.get("total"), record.get("message")
     amount = f"{_format_amount(done)} of {_format_amount(total)}" if total else _format_amount(done)
-    return visible(one_line(f"{amount}: {message}" if message else amount, 100))
+    return escape_controls(one_line(f"{amount}: {message}" if message else amount, 100))
 
 
 def _format_amount(number: float) -> str:
@@ -184,7 +184,7 @@ def report_result(result: Mapping[str, Any]) -> Iterator[Report]:
         if block.get("type") == "image" and (image := read_image(str(block.get("data", "")))):
             yield image
         elif text := format_block(block):
-            yield Printed(visible(text.replace("\r\n", "\n")).replace("\n", "\r\n") + "\r\n")
+            yield Printed(escape_controls(text.replace("\r\n", "\n")).replace("\n", "\r\n") + "\r\n")
 
 
 def format_block(block: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ from mcp.types import ElicitRequest, ElicitRequestFormParams, ElicitResult
 from oi_tui.engine.export.formats import write_fence
 from oi_tui.messages import InputRequested
 from oi_tui.server.event_log import ApprovalQuestion
-from oi_tui.text import one_line, visible
+from oi_tui.text import escape_controls, one_line
 
 _RUN = "Run"
 _DECISION = {
@@ -32,8 +32,8 @@ def approval(question: ApprovalQuestion) -> ElicitRequest:
     language = message.format or "code"
     parts = [
         f"Run this {language} code?",
-        write_fence(visible(message.content), language),
-        *(visible(words) for words in (question.request.caution, question.request.note) if words),
+        write_fence(escape_controls(message.content), language),
+        *(escape_controls(words) for words in (question.request.caution, question.request.note) if words),
         f"It would run in {question.program}, in {question.folder}.",
     ]
     if question.findings:

@@ -5,7 +5,7 @@ from typing import Any
 
 from mcp.types import CallToolResult, ContentBlock, ImageContent, TextContent
 
-from oi_tui.text import one_line, visible
+from oi_tui.text import escape_controls, one_line
 from oi_tui.window.report import Outcome
 
 _MEMORY = {
@@ -32,7 +32,7 @@ def describe_run(outcome: Outcome, place: str, remark: str) -> CallToolResult:
         structured["seconds"] = outcome.seconds
     images = [ImageContent(data=data, mime_type=kind) for kind, data in outcome.images]
     return CallToolResult(
-        content=[TextContent(text=visible(text)), *images],
+        content=[TextContent(text=escape_controls(text)), *images],
         structured_content=structured,
         is_error=outcome.state != "finished",
     )
@@ -57,7 +57,7 @@ def make_text_result(
     text: str, structured: Mapping[str, Any] | None = None, *, failed: bool = False
 ) -> CallToolResult:
     """Return a result that is text."""
-    content: list[ContentBlock] = [TextContent(text=visible(text))]
+    content: list[ContentBlock] = [TextContent(text=escape_controls(text))]
     return CallToolResult(
         content=content, structured_content=dict(structured) if structured else None, is_error=failed
     )

@@ -16,7 +16,14 @@ from oi_tui.engine.events import (
 )
 from oi_tui.engine.output.plain import make_plain
 from oi_tui.messages import DETACHED, InputRequested, Message, Starting, Stopping
-from oi_tui.text import format_duration, list_hidden_characters, normalise_line_ends, one_line, prose, visible
+from oi_tui.text import (
+    clean_text,
+    escape_controls,
+    format_duration,
+    list_hidden_characters,
+    normalise_line_ends,
+    one_line,
+)
 
 #: Before each line that a program printed: nothing that it prints can be mistaken for our own words.
 MARK = "| "
@@ -89,7 +96,7 @@ class PlainEventHandler:
                 if message.role == "assistant":
                     self._begin(message)
             case MessageGrew(id, text) if self._kinds.get(id) == "message":
-                self._write(self._indent_lines(prose(text)))
+                self._write(self._indent_lines(clean_text(text)))
             case MessageGrew(id, text) if self._kinds.get(id) == "console":
                 self._print(text)
             case MessageRecorded(message):
@@ -128,7 +135,7 @@ class PlainEventHandler:
     def print_notice(self, text: str) -> None:
         """Print a notice of the program on lines of its own."""
         self.fresh_line()
-        self._note(f"{prose(text)}\n")
+        self._note(f"{clean_text(text)}\n")
 
     def code(self, message: Message, code: str | None = None) -> None:
         """Show code, whole, as it would run; and in words what of it cannot be seen."""
@@ -137,7 +144,7 @@ class PlainEventHandler:
         lines = normalise_line_ends(text, message.format).split("\n")
         count = len(lines) - (lines[-1] == "")
         self.print_notice(f"{one_line(message.format or 'code', 30)}, {count} line{'s' * (count != 1)}:")
-        self._say("".join(f"    {visible(line)}\n" for line in lines[: count or 1]))
+        self._say("".join(f"    {escape_controls(line)}\n" for line in lines[: count or 1]))
         if hidden := list_hidden_characters(text):
             self.print_notice(f"Hidden characters: {one_line(', '.join(hidden), 400)}")
 
@@ -159,7 +166,7 @@ class PlainEventHandler:
     def prompt(self, text: str) -> None:
         """Ask for a line that is typed right behind the text."""
         self.fresh_line()
-        self._note(prose(text))
+        self._note(clean_text(text))
         self._midway = True
 
     def answered(self) -> None:
@@ -245,7 +252,7 @@ class PlainEventHandler:
         if self._hurried:
             self._unseen += len(lines)
             return
-        texts = [prose(make_plain(line)) for line in lines]
+        texts = [clean_text(make_plain(line)) for line in lines]
         if texts and self._asked is not None:
             question, self._asked = self._asked, None
             # What a question has shown, with the answer that was typed behind it, stands there already.
@@ -256,7 +263,7 @@ class PlainEventHandler:
             self._say("".join(f"{MARK}{text}\n" for text in texts))
 
     def _describe_answer(self) -> str:
-        return prose(make_plain(self._line))
+        return clean_text(make_plain(self._line))
 
     def _end_output(self) -> None:
         if self._describe_answer().strip():

@@ -5,7 +5,7 @@ from oi_tui.engine.export.plain_text import write_plain_text
 from oi_tui.engine.output.plain import make_plain
 from oi_tui.input.history import PromptHistory
 from oi_tui.input.history_browser import HistoryBrowser
-from oi_tui.text import one_line, visible
+from oi_tui.text import escape_controls, one_line
 from oi_tui.workspace import Workspace
 
 #: Shown for what cannot be done with lines.
@@ -44,7 +44,7 @@ class PlainReading:
             return
         code = codes[-1 if number is None else number - 1]
         printed = [m for m in self._workspace.session.messages if m.parent == code.id and m.type == "console"]
-        text = "\n".join(visible(make_plain(m.content)) for m in printed).strip("\n")
+        text = "\n".join(escape_controls(make_plain(m.content)) for m in printed).strip("\n")
         self._ui.show_notice(text or "It has no output.")
 
     def search_history(self, text: str) -> None:

@@ -58,7 +58,7 @@ class PlainScreens:
     def open_navigator(self) -> None:
         """The newest conversations; one of them is opened by its number."""
         store = self._workspace.store
-        summaries = store.summaries()[:_LISTED]
+        summaries = store.list_summaries()[:_LISTED]
         if not summaries:
             self._ui.show_notice(store.explain_unreadable() or "There are no saved conversations yet.")
             return

@@ -12,7 +12,7 @@ from textual.widgets import Static
 
 from oi_tui import paths
 from oi_tui.screens.dialog import Page
-from oi_tui.text import one_line, visible
+from oi_tui.text import escape_controls, one_line
 from oi_tui.widgets.footer import KeyFooter
 
 #: Unchanged lines are shown up to this distance from a change.
@@ -84,5 +84,5 @@ def _draw_row(sign: str, number: int, text: str, width: int) -> Content:
     if sign == "…":
         return Content.styled(f"  {'':>{width}}  … {number} unchanged lines …", "$text-muted")
     style = {"-": "$text-error", "+": "$text-success"}.get(sign, "")
-    words = visible(text).expandtabs(4)
+    words = escape_controls(text).expandtabs(4)
     return Content.assemble((f"{sign} {number:>{width}}  ", style or "$text-muted"), (words, style))

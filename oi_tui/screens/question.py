@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from oi_tui.screens.dialog import Dialog, DialogBox
-from oi_tui.text import one_line, visible
+from oi_tui.text import escape_controls, one_line
 from oi_tui.widgets.approval.key_guard import LOOK, KeyGuard
 from oi_tui.widgets.field import Field
 
@@ -36,7 +36,7 @@ class QuestionDialog(Dialog[str | None]):
 
     def compose(self) -> ComposeResult:
         """The question, and the field, which takes no keys that were meant for the prompt."""
-        lines = [visible(line[:_WIDTH]) for line in self._question.splitlines()[:_LINES]]
+        lines = [escape_controls(line[:_WIDTH]) for line in self._question.splitlines()[:_LINES]]
         if self._repeated:
             lines.append("The last answer was not accepted. Try again.")
         with DialogBox(id="ask") as box:

@@ -170,7 +170,7 @@ class WorkspaceBackend:
     def search_saved(self, words: str) -> Sequence[Summary]:
         """Return some saved conversations that contain all the words, the newest first."""
         store = self._workspace.store
-        summaries = {item.id: item for item in store.summaries() if item.problem is None}
+        summaries = {item.id: item for item in store.list_summaries() if item.problem is None}
         if not is_worth_searching(words):
             return list(summaries.values())[:_MOST_SAVED]
         index = FullTextIndex(store.folder / "words.sqlite3")

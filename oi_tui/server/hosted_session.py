@@ -19,7 +19,7 @@ from oi_tui.engine.events import (
     TurnEnded,
 )
 from oi_tui.engine.output.console import ConsoleText
-from oi_tui.engine.review.permissions import Permission, offers
+from oi_tui.engine.review.permissions import Permission, list_offers
 from oi_tui.engine.session import Prompt
 from oi_tui.messages import InputReceived, InputRequested, Message, RunEnded
 from oi_tui.runtimes.runs.stopping import UNATTENDED
@@ -304,7 +304,7 @@ class HostedSession:
         if not self.may_grant:
             return ()
         computer = self.backend.computer
-        permissions = offers(computer.resolve(language) or language, code, computer.cwd)
+        permissions = list_offers(computer.resolve(language) or language, code, computer.cwd)
         return tuple(offer for offer in permissions if offer.scope in _GRANTS)
 
     def _close_question(self, question: ApprovalQuestion, answer: Run | Reject, decision: str) -> None:

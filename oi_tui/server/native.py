@@ -30,7 +30,7 @@ from oi_tui.server.guard import RequestRefusedError
 from oi_tui.server.hosted_session import ConflictError, HostedSession
 from oi_tui.server.openai.content import read_content
 from oi_tui.server.sessions import UnknownSessionError
-from oi_tui.text import visible
+from oi_tui.text import escape_controls
 
 #: Seconds after which an idle stream shows that it is alive.
 _HEARTBEAT = 15.0
@@ -52,7 +52,7 @@ async def create_session(request: Request) -> Response:
         session = await sessions.open(wanted) if wanted else await sessions.create()
     except StoreError as error:
         raise RequestRefusedError(
-            404 if isinstance(error, NoConversationError) else 409, visible(str(error))
+            404 if isinstance(error, NoConversationError) else 409, escape_controls(str(error))
         ) from None
     return JSONResponse(wire.describe_state(session), 201)
 

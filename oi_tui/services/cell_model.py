@@ -249,7 +249,7 @@ class CellModel:
                 if not question.is_refused:
                     used = question.used
                     session.account.record(used, most)
-                    job.rights.spend(used.cost if used and used.cost is not None else most)
+                    job.rights.count_cost(used.cost if used and used.cost is not None else most)
             # Not before that is counted: those who wait would take it for money that is left.
             self._release(most)
         if work.is_stopped:

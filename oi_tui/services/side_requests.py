@@ -84,7 +84,7 @@ class SideRequests:
         except (LlmError, OverBudget):
             return
         self._naming = request
-        title = request.title()
+        title = request.wait_for_title()
         self._naming = None
         if title or request.used:
             session.account.record(request.used)

@@ -53,13 +53,13 @@ class GarbageCollector:
         try:
             while True:
                 await due.wait()
-                while not self.tend(find_last_key()):
+                while not self.collect_if_quiet(find_last_key()):
                     await asyncio.sleep(_AGAIN)
                 due.clear()
         finally:
             gc.callbacks.remove(note)
 
-    def tend(self, last_key: float) -> bool:
+    def collect_if_quiet(self, last_key: float) -> bool:
         """Make a full collection if it holds up nobody who types. Return whether none is due now."""
         began = time.monotonic()
         if not is_due():

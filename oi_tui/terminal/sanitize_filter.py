@@ -8,7 +8,7 @@ from rich.style import Style
 from textual.color import Color
 from textual.filter import LineFilter
 
-from oi_tui.text import prose, strip_variation_selectors
+from oi_tui.text import clean_text, strip_variation_selectors
 
 #: The character that Kitty's protocol replaces with an image.
 _PLACEHOLDER = "\U0010eeee"
@@ -47,13 +47,13 @@ def _clean(segment: Segment) -> Segment:
 @lru_cache(maxsize=4096)
 def clean(text: str) -> str:
     """The text with what is unsafe replaced, in as many cells."""
-    if prose(text) == text and "\n" not in text and "\t" not in text:
+    if clean_text(text) == text and "\n" not in text and "\t" not in text:
         return text
     known = strip_variation_selectors(text)
     cleaned = ""
     for at, character in enumerate(known):
         joined = known[max(0, at - 1) : at + 2]
-        if character not in "\n\t" and (prose(character) == character or prose(joined) == joined):
+        if character not in "\n\t" and (clean_text(character) == character or clean_text(joined) == joined):
             cleaned += character
         else:
             cleaned += "\ufffd" * cell_len(character)

@@ -13,7 +13,7 @@ from textual.widgets import Input, Static, TextArea
 
 from oi_tui.engine.settings.profile import Origin
 from oi_tui.engine.settings.setting import ProfileError, Setting, Value
-from oi_tui.text import one_line, visible
+from oi_tui.text import escape_controls, one_line
 from oi_tui.widgets.editor.text_area import StableTextArea
 from oi_tui.widgets.field import Field
 from oi_tui.widgets.static_text import show_text
@@ -87,7 +87,7 @@ class SettingField(Vertical):
         self.error: str | None = None
         self._origin = origin
         #: What is shown at first; None is shown for values that are never shown.
-        self._shown = "" if setting.masked else visible(setting.show(value))
+        self._shown = "" if setting.masked else escape_controls(setting.show(value))
         self._original = value
         self._typed = self._shown
         self._options: tuple[Value, ...] = ()

@@ -8,7 +8,7 @@ import pytest
 
 from oi_tui.engine.events import ApprovalRequested, Reject, Run
 from oi_tui.engine.llm.base import Text
-from oi_tui.engine.review.permissions import Permission, offers
+from oi_tui.engine.review.permissions import Permission, list_offers
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.workspace import Workspace
 from tests.computer.desktop import PATIENCE
@@ -43,7 +43,7 @@ class Conversation:
     def offered(self, code: str) -> list[Permission]:
         session, languages = self.workspace.session, self.workspace.languages
         cwd = self.workspace.computer.cwd
-        found = offers("python", code, cwd, session.earlier, languages.acted_window)
+        found = list_offers("python", code, cwd, session.earlier, languages.acted_window)
         return [item for item in found if item.scope == "window"]
 
     def run(self, code: str, *, grant: bool = False, refuse: bool = False) -> tuple[bool, str]:

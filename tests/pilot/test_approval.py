@@ -16,7 +16,7 @@ from textual.pilot import Pilot
 
 from oi_tui import paths
 from oi_tui.engine.events import ApprovalRequested, Reject, Run
-from oi_tui.engine.review.permissions import offers
+from oi_tui.engine.review.permissions import list_offers
 from oi_tui.engine.review.scanner import scan_code
 from oi_tui.messages import Message
 from oi_tui.widgets.approval import held_key, key_guard
@@ -30,7 +30,7 @@ from tests.pilot.test_chat import open_chat
 from tests.pilot.waiting import until
 
 CODE = "import os\nprint(1)"
-OFFERS = offers("python", CODE, Path("/work"))
+OFFERS = list_offers("python", CODE, Path("/work"))
 
 
 class Question(IdleClock):
@@ -60,7 +60,7 @@ class Question(IdleClock):
             where="Python 3.11",
             code=edited,
             findings=scan_code("python", code, Path("/work")),
-            offers=offers("python", code, Path("/work")),
+            offers=list_offers("python", code, Path("/work")),
         )
 
     def on_approval_panel_armed(self) -> None:

@@ -20,7 +20,7 @@ from oi_tui.engine.settings.profile import Profile
 from oi_tui.screens.chat.commands.chat import ChatCommands
 from oi_tui.screens.chat.screen import ChatScreen
 from oi_tui.screens.chat.view import ChatView
-from oi_tui.text import prose
+from oi_tui.text import clean_text
 from oi_tui.workspace import Workspace
 from tests.fakes import Computer, Llm
 from tests.pilot.waiting import until
@@ -146,8 +146,8 @@ def problems(stage: Stage) -> Iterator[str]:
     """What is wrong with the screen as it stands, and with what was written to bring it there."""
     rest = OURS.sub("", stage.app._driver.taken())
     left = _BETWEEN.sub("", rest)
-    if prose(left) != left:
-        bad = next(at for at, character in enumerate(left) if prose(character) != character)
+    if clean_text(left) != left:
+        bad = next(at for at, character in enumerate(left) if clean_text(character) != character)
         yield f"goes to the terminal: {left[max(0, bad - 30) : bad + 30]!r}"
     screen = stage.app.screen
     for number, strip in enumerate(screen._compositor.render_strips()):

@@ -122,9 +122,9 @@ class Secrets:
     def find(self, name: str) -> Secret | None:
         """The key of that name, from the first place that has it; what cannot be read is logged."""
         places: tuple[tuple[Origin, Callable[[str], str | None]], ...] = (
-            ("environment", self._in_environment),
-            ("keyring", self._in_keyring),
-            ("file", self._in_file),
+            ("environment", self._find_in_environment),
+            ("keyring", self._find_in_keyring),
+            ("file", self._find_in_file),
         )
         for origin, look in places:
             if value := look(name):
@@ -159,7 +159,7 @@ class Secrets:
         except SecretError as error:
             _log.warning("The keyring did not accept the key: %s", error)
         try:
-            with private_file.changing(self.path) as record:
+            with private_file.edit(self.path) as record:
                 record[name] = value
         except OSError as error:
             raise SecretError(
@@ -199,12 +199,12 @@ class Secrets:
             else f"{paths.shorten(self.path)}, which only you can read"
         )
 
-    def _in_environment(self, name: str) -> str | None:
+    def _find_in_environment(self, name: str) -> str | None:
         # A key for a server of one's own has an "@" in its name, which no variable has.
         values = (self._environment.get(item, "").strip() for item in (name, *_ALSO.get(name, ())))
         return next(filter(None, values), None)
 
-    def _in_file(self, name: str) -> str | None:
+    def _find_in_file(self, name: str) -> str | None:
         try:
             value = private_file.read(self.path).get(name)
         except OSError as error:
@@ -215,10 +215,10 @@ class Secrets:
     def _delete_from_file(self, name: str) -> bool:
         if not self.path.exists():
             return False
-        with private_file.changing(self.path) as record:
+        with private_file.edit(self.path) as record:
             return record.pop(name, None) is not None
 
-    def _in_keyring(self, name: str) -> str | None:
+    def _find_in_keyring(self, name: str) -> str | None:
         try:
             value = self._ask(lambda ring: ring.get_password(_SERVICE, name))
         except SecretError as error:

@@ -57,7 +57,7 @@ def read(path: Path) -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def changing(path: Path) -> Iterator[dict[str, Any]]:
+def edit(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the contents for changes in place; written at the end unless something was raised.
 
     One program at a time: a lock on the file's folder is held meanwhile. Raises PrivateFileError or OSError.

@@ -71,14 +71,14 @@ class Trust:
 
         What was trusted at the same place before is forgotten.
         """
-        with private_file.changing(self.path) as record:
+        with private_file.edit(self.path) as record:
             now = datetime.now(UTC).isoformat(timespec="seconds")
             entry = {"kind": shown.kind, "place": shown.place, "digest": shown.digest, "when": now}
             record["trusted"] = [*_read_others(record, shown.kind, shown.place), entry]
 
     def revoke(self, kind: str, place: str) -> bool:
         """Forget what was trusted there. Returns whether there was anything. Raises OSError."""
-        with private_file.changing(self.path) as record:
+        with private_file.edit(self.path) as record:
             left = _read_others(record, kind, place)
             was_trusted = len(left) < len(_read_entries(record))
             record["trusted"] = left

@@ -18,7 +18,7 @@ from oi_tui.engine.output.plain import make_plain, normalise_line_ends
 from oi_tui.engine.output.screen_text import MOVES
 from oi_tui.engine.output.standing_output import remove_erased
 from oi_tui.messages import Message, new_id
-from oi_tui.text import one_line, prose
+from oi_tui.text import clean_text, one_line
 
 #: Code in one of these states ran, whether it finished or not.
 _RAN = ("finished", "failed", "interrupted", "lost")
@@ -170,9 +170,9 @@ def write_markdown(title: str, messages: Sequence[Message]) -> str:
 
 def _split_paragraphs(message: Message) -> list[str]:
     if message.type == "console":
-        text = prose(make_plain(message.content)).rstrip()
+        text = clean_text(make_plain(message.content)).rstrip()
         return [write_fence(text, "output")] if text else ["*No output.*"]
-    text = prose(message.content).rstrip()
+    text = clean_text(message.content).rstrip()
     if message.type == "code":
         return [write_fence(text, message.format or ""), _describe_outcome(message)]
     if message.type == "image":
@@ -282,7 +282,7 @@ def write_notebook(title: str, messages: Sequence[Message]) -> str:
         if message.role == "computer":
             cell = by_code.get(message.parent or "", last)
             if cell is not None and message.parent not in again:
-                cell["outputs"] += _outputs(message)
+                cell["outputs"] += _make_outputs(message)
             continue
         if message.type == "code":
             source = _make_cell_source(message)
@@ -309,14 +309,14 @@ def write_notebook(title: str, messages: Sequence[Message]) -> str:
 
 def _make_cell_source(message: Message) -> str | None:
     language = (message.format or "").lower()
-    code = _with_place_as_comment(message.content, _COMMENTS.get(language, "#"))
+    code = _comment_out_place(message.content, _COMMENTS.get(language, "#"))
     if language in ("python", "py"):
         return code
     magic = _MAGICS.get(language)
     return f"{magic}\n{code}" if magic else None
 
 
-def _with_place_as_comment(code: str, mark: str) -> str:
+def _comment_out_place(code: str, mark: str) -> str:
     """Code with the line that says where it runs as a comment: other programs do not know it."""
     target, body = cell_target.split(code)
     return f"{mark} on {target}{body}" if target else code
@@ -345,7 +345,7 @@ def _make_cell_id(id: str) -> str:
     return id if re.fullmatch(r"[A-Za-z0-9_-]{1,64}", id) else new_id()
 
 
-def _outputs(message: Message) -> list[dict[str, Any]]:
+def _make_outputs(message: Message) -> list[dict[str, Any]]:
     if message.type == "console":
         if not message.content:
             return []
@@ -367,18 +367,18 @@ def _outputs(message: Message) -> list[dict[str, Any]]:
 
 def write_script(title: str, messages: Sequence[Message], language: str | None = None) -> str:
     """The code of a language that ran, as one program; of the language that ran most often for None."""
-    language = language or main_language(messages)
+    language = language or find_main_language(messages)
     mark = _COMMENTS.get(language, "#")
     parts = [f"{mark} {one_line(title, 200)}".strip()]
     for message in _list_codes(messages):
         if (message.format or "").lower() == language:
             note = "" if message.state == "finished" else f"{mark} {message.state} when it ran\n"
-            parts.append(note + _with_place_as_comment(message.content, mark).rstrip("\n"))
+            parts.append(note + _comment_out_place(message.content, mark).rstrip("\n"))
     return "\n\n".join(parts) + "\n"
 
 
-def main_language(messages: Sequence[Message]) -> str:
-    """The language of most of the code that ran, "python" if there is none."""
+def find_main_language(messages: Sequence[Message]) -> str:
+    """Return the language of most of the code that ran, "python" if there is none."""
     return next(iter(_rank_languages(messages)), "python")
 
 
@@ -402,7 +402,7 @@ def _list_codes(messages: Sequence[Message]) -> list[Message]:
 
 def find_script_suffix(messages: Sequence[Message]) -> str:
     """The suffix of an exported script."""
-    return find_suffix(main_language(messages))
+    return find_suffix(find_main_language(messages))
 
 
 def find_suffix(language: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from oi_tui.engine.output.plain import make_plain
 from oi_tui.messages import Message
-from oi_tui.text import format_duration, one_line, prose
+from oi_tui.text import clean_text, format_duration, one_line
 
 #: Only pictures from the page itself and the styles below are let in; no script, no frame, no request.
 _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
@@ -69,7 +69,7 @@ def write_html(title: str, messages: Sequence[Message]) -> str:
             thought = f'<pre class="aside">{_render_text(message.content)}</pre>'
             parts.append(f'<details class="aside"><summary>Thought</summary>{thought}</details>')
         elif message.role == "assistant":
-            parts.append(write(prose(message.content)))
+            parts.append(write(clean_text(message.content)))
         else:
             parts.append(f'<div class="mine">{_render_text(message.content)}</div>')
     heading = _render_text(one_line(title, 300))
@@ -84,7 +84,7 @@ def write_html(title: str, messages: Sequence[Message]) -> str:
 
 
 def _render_text(text: str) -> str:
-    return escape(prose(text))
+    return escape(clean_text(text))
 
 
 def _make_converter() -> Any:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from oi_tui.engine.output.plain import make_plain
 from oi_tui.messages import Message
-from oi_tui.text import one_line, visible
+from oi_tui.text import escape_controls, one_line
 
 _ENDS = {None: "", "finished": "", "queued": "not run"}
 
@@ -19,7 +19,7 @@ def write_plain_text(messages: Sequence[Message]) -> str:
 
 
 def _write_part(message: Message) -> str:
-    text = visible(make_plain(message.content)).strip("\n")
+    text = escape_controls(make_plain(message.content)).strip("\n")
     match message.type:
         case "console":
             return _write_separator("| ", text) if text.strip() else ""

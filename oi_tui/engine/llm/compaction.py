@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from oi_tui.engine.llm.base import Request
-from oi_tui.engine.llm.context_window import compute_room, weight
+from oi_tui.engine.llm.context_window import compute_room, weigh
 from oi_tui.engine.llm.profile_request import make_request
 from oi_tui.engine.output.plain import clip, make_plain
 from oi_tui.engine.settings.profile import Profile
@@ -60,7 +60,7 @@ def plan(messages: Sequence[Message], profile: Profile, window: int | None) -> C
     request = make_request(
         profile, [{"role": "system", "content": _TASK}, {"role": "user", "content": record}]
     )
-    size = sum(weight(message.content) for message in sent)
+    size = sum(weigh(message.content) for message in sent)
     return CompactionPlan(request, messages[boundary - 1].id, len(sent) + bool(summary), size)
 
 
@@ -104,7 +104,7 @@ def _find_boundary(messages: Sequence[Message], start: int, room: int) -> int:
     sizes = 0
     boundary = len(messages)
     for at in range(len(messages) - 1, last - 1, -1):
-        sizes += weight(messages[at].content)
+        sizes += weigh(messages[at].content)
         if sizes > room:
             break
         if at in between or at == last:

@@ -24,7 +24,7 @@ class MessageGroup:
     messages: list[dict[str, Any]] = field(default_factory=list)
 
 
-def weight(text: str) -> int:
+def weigh(text: str) -> int:
     """Characters; those outside of ASCII count as many as they have bytes, because they make more tokens."""
     return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
 
@@ -33,12 +33,12 @@ def measure_size(message: Mapping[str, Any]) -> int:
     """Characters, with a little for what surrounds every message."""
     content = message["content"]
     if isinstance(content, str):
-        size = weight(content)
+        size = weigh(content)
     else:
-        size = sum(IMAGE if part["type"] == "image_url" else weight(part["text"]) for part in content or ())
-    size += weight(message.get("reasoning_content", "")) + signed_reasoning.measure_size(message)
+        size = sum(IMAGE if part["type"] == "image_url" else weigh(part["text"]) for part in content or ())
+    size += weigh(message.get("reasoning_content", "")) + signed_reasoning.measure_size(message)
     for call in message.get("tool_calls", ()):
-        size += weight(call["function"]["arguments"]) + 60
+        size += weigh(call["function"]["arguments"]) + 60
     return size + 16
 
 

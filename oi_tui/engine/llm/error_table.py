@@ -92,7 +92,7 @@ class ErrorPattern:
     when: Callable[[Attempt], bool] = lambda _attempt: True
 
 
-def _remote(attempt: Attempt) -> bool:
+def _is_remote(attempt: Attempt) -> bool:
     return not attempt.api_base
 
 
@@ -160,7 +160,7 @@ TROUBLES = (
         "{host} cannot be reached: there seems to be no network. Check the connection.",
         _NO_NAME := r"Name or service not known|nodename nor servname|getaddrinfo|name resolution",
         retryable=True,
-        when=_remote,
+        when=_is_remote,
     ),
     ErrorPattern(
         "address",
@@ -400,7 +400,7 @@ TROUBLES = (
         "model",
         "{host} has no such model or path. Check model.",
         statuses=(404, 405),
-        when=_remote,
+        when=_is_remote,
     ),
     ErrorPattern(
         "address",

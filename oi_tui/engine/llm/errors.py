@@ -25,7 +25,7 @@ from oi_tui.engine.llm.error_table import CONNECTION, MISSING_MODULE, TROUBLES, 
 from oi_tui.engine.llm.transport.chunk_repair import describe_page, extract_error_text, remove_traceback
 from oi_tui.engine.llm.transport.foreign_format import ForeignFormat
 from oi_tui.engine.llm.urls import hide_password
-from oi_tui.engine.models.model_names import advise, explain_gone
+from oi_tui.engine.models.model_names import explain_gone, suggest_name
 
 #: Longest piece of a provider's own words that is kept.
 _DETAIL = 600
@@ -86,9 +86,9 @@ def explain(error: BaseException, attempt: Attempt) -> ErrorInfo:
         host=attempt.host,
         api_base=attempt.api_base,
         place=attempt.place,
-        advice=advise(attempt.model),
+        advice=suggest_name(attempt.model),
         module=_find_missing_module(words),
-        broke=_broke(chain, attempt),
+        broke=_describe_break(chain, attempt),
         timeout=attempt.timeout,
         led=attempt.led,
         status=status,
@@ -163,7 +163,7 @@ def _find_missing_module(words: str) -> str:
     return _PACKAGES.get(module.partition(".")[0], module.rstrip("."))
 
 
-def _broke(chain: list[BaseException], attempt: Attempt) -> str:
+def _describe_break(chain: list[BaseException], attempt: Attempt) -> str:
     """Say in a few words what could not be read."""
     detail = _format_detail(chain[0], attempt).partition(", Received chunk")[0]
     return detail[:200] or type(chain[-1]).__name__
@@ -366,7 +366,7 @@ def explain_no_provider(model: str) -> ErrorInfo:
     """The name of a model does not say, or not rightly, whose model it is."""
     if reason := explain_gone(model):
         return ErrorInfo("model", reason, "model")
-    return ErrorInfo("model", f"The provider of “{model}” is unknown. {advise(model)}", "model")
+    return ErrorInfo("model", f"The provider of “{model}” is unknown. {suggest_name(model)}", "model")
 
 
 def make_internal_error(error: Exception) -> ErrorInfo:

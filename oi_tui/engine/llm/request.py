@@ -91,8 +91,8 @@ def write(
     return PreparedRequest(request, left_out, total // CHARACTERS, window)
 
 
-def _sound(message: Message) -> Message:
-    """The message without halves of characters, which no request can carry."""
+def _repair_message(message: Message) -> Message:
+    """Return the message without halves of characters, which no request can carry."""
     fields = {name: getattr(message, name) for name in ("content", "format", "proposed", "reason")}
     broken = {
         name: repair_surrogates(text)
@@ -154,7 +154,7 @@ class _Conversation:
         """The conversation in units."""
         summary, messages = split_at_summary(messages)
         self._reasoning = reasoning.collect_reasoning(messages, self._profile)
-        sent = [_sound(m) for m in messages if m.recipient != "user" and m.type != "reasoning"]
+        sent = [_repair_message(m) for m in messages if m.recipient != "user" and m.type != "reasoning"]
         sent = remove_erased(sent)
         self._choose_images(sent)
         codes = {m.id for m in sent if m.type == "code" and m.role != "computer"}
@@ -185,7 +185,7 @@ class _Conversation:
                 self._results.setdefault(parent, []).append(message)
                 last_result[parent] = place
                 latest = parent
-        units = [MessageGroup(True, True, 1, [_summarise(_sound(summary))])] if summary else []
+        units = [MessageGroup(True, True, 1, [_summarise(_repair_message(summary))])] if summary else []
         reply: list[Message] = []
         for message in spoken:
             if message.role == "assistant" or message.type == "code":
@@ -225,7 +225,9 @@ class _Conversation:
 
     def _choose_images(self, messages: Sequence[Message]) -> None:
         total = 0
-        shown = [m for m in messages if m.type == "image" and m.format != "description" and self._sees(m)]
+        shown = [
+            m for m in messages if m.type == "image" and m.format != "description" and self._shows_image(m)
+        ]
         for number, message in enumerate(reversed(shown), 1):
             total += images.measure_size(message.format, message.content)
             if number > _MOST_IMAGES or total > _MOST_BYTES:
@@ -235,8 +237,8 @@ class _Conversation:
         file = images.locate(message, self._pictures) if self._pictures and message.format != "path" else None
         return images.describe(message.format, message.content, file if file and file.is_file() else None)
 
-    def _sees(self, image: Message) -> bool:
-        """Whether the model is given such images themselves, rather than words about them."""
+    def _shows_image(self, image: Message) -> bool:
+        """Return whether the model is given such images themselves, rather than words about them."""
         return self._vision and (image.role == "user" or self._profile.emit_images)
 
     def _leads_out(self, image: Message) -> bool:
@@ -249,7 +251,7 @@ class _Conversation:
         if message.format == "description":
             return {"role": "user", "content": f"An image: {message.content}"}
         where = f"Image file: {message.content}" if message.format == "path" else ""
-        sent = self._sees(message) and message.id not in self._unsent and not self._leads_out(message)
+        sent = self._shows_image(message) and message.id not in self._unsent and not self._leads_out(message)
         shrink = self._profile.shrink_images
         url = images.make_data_url(message.format, message.content, shrink=shrink) if sent else None
         if url is None:
@@ -280,13 +282,13 @@ class _Conversation:
             pictures += [
                 self._build_image_entry(result, "The image that the code showed:")
                 for result in results
-                if result.type == "image" and self._sees(result)
+                if result.type == "image" and self._shows_image(result)
             ]
             if message.state in ("unfinished", "writing"):
                 words.append(_write_fence(message.format or "", message.content))
                 lines.append("Your reply was cut off, so its last code block was not run.")
             elif self._tools and message.call is not None:
-                identity = self._identity(message)
+                identity = self._make_call_id(message)
                 call = _call(identity, message)
                 if message.call in extra:
                     call["extra_content"] = extra[message.call]
@@ -320,7 +322,7 @@ class _Conversation:
         thoughts = self._reasoning.get(reply[0].reply or "")
         return {"reasoning_content": thoughts} if thoughts else {}
 
-    def _identity(self, message: Message) -> str:
+    def _make_call_id(self, message: Message) -> str:
         """Return an id for the call that every provider accepts and that is unique in this request."""
         given = message.call or ""
         own = message.model in (None, self._profile.model) and _GOOGLE.match(self._profile.model)
@@ -353,7 +355,7 @@ class _Conversation:
         elif parts:
             parts.append("No output")
         note = _note(message, silent=not output)
-        if note and not (message.state == "failed" and _already_said(note, output)):
+        if note and not (message.state == "failed" and _is_in_output(note, output)):
             parts.append(note)
         return "\n".join(parts)
 
@@ -361,7 +363,7 @@ class _Conversation:
         return shorten_for_model(
             results,
             self._profile.max_output,
-            lambda image: "" if self._sees(image) else self._describe(image),
+            lambda image: "" if self._shows_image(image) else self._describe(image),
         )
 
 
@@ -412,8 +414,8 @@ def _note(message: Message, *, silent: bool) -> str:
     return ""
 
 
-def _already_said(reason: str, output: str) -> bool:
-    """Whether the output ends with the reason, as that of an error does, perhaps with a trace after it."""
+def _is_in_output(reason: str, output: str) -> bool:
+    """Return whether the output ends with the reason, as an error does; a trace may follow it."""
     first, *rest = (line.strip() for line in reason.strip().split("\n"))
     last = [line.strip() for line in output.splitlines()[-_LAST_LINES:]]
     return any(

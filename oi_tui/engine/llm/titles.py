@@ -41,7 +41,7 @@ class TitleRequest:
         request = _request(profile, messages)
         self._reply: Reply = request_gate.send(llm, request, profile, account, facts)
 
-    def title(self) -> str:
+    def wait_for_title(self) -> str:
         """Wait for the title, or ""."""
         lines: list[str] = []
         try:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from oi_tui.engine.llm.base import Request
-from oi_tui.engine.llm.context_window import CHARACTERS, IMAGE, weight
+from oi_tui.engine.llm.context_window import CHARACTERS, IMAGE, weigh
 from oi_tui.engine.llm.request import PreparedRequest
 from oi_tui.engine.llm.usage import UsageTotals
 from oi_tui.engine.models.model_info import ModelInfo
@@ -61,7 +61,7 @@ def report(
     for name, (texts, images) in kinds.items():
         counts = count(request.model, ["\n".join(texts)]) if count else None
         counted = counted and counts is not None
-        tokens = counts[0] if counts else sum(map(weight, texts)) // CHARACTERS
+        tokens = counts[0] if counts else sum(map(weigh, texts)) // CHARACTERS
         sums[name] = tokens + images * IMAGE // CHARACTERS
     total = sum(sums.values())
     when = f"of which {sums[_NEXT]:,} for this message" if prompt else "before your next message"
@@ -75,7 +75,7 @@ def report(
     source = "by the model's tokenizer or the nearest one" if counted else "at four characters a token"
     lines.append(f"  counted here, {source}")
     lines.append(describe_window(written.window, facts, profile))
-    lines += _spent(ledger, profile)
+    lines += _describe_spending(ledger, profile)
     return "\n".join(lines)
 
 
@@ -93,7 +93,7 @@ def _share(tokens: int, window: int | None) -> str:
     return f" of {window:,} ({tokens / window:.0%})" if window else ""
 
 
-def _spent(ledger: UsageTotals, profile: Profile) -> list[str]:
+def _describe_spending(ledger: UsageTotals, profile: Profile) -> list[str]:
     if not ledger.requests:
         return ["No request was sent yet in this session."]
     lines = []

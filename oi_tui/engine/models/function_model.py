@@ -82,7 +82,7 @@ class FunctionReply:
 
     def _run(self) -> None:
         try:
-            given = self._completions(**self._arguments())
+            given = self._completions(**self._make_arguments())
             if inspect.isawaitable(given) or hasattr(given, "__aiter__"):
                 asyncio.run(self._follow(given))
             else:
@@ -91,8 +91,8 @@ class FunctionReply:
             self._came.put(self._describe_fault(error))
         self._came.put(None)
 
-    def _arguments(self) -> dict[str, Any]:
-        """The keyword arguments that the function accepts; its first parameter gets the messages."""
+    def _make_arguments(self) -> dict[str, Any]:
+        """Return the keyword arguments that the function accepts; its first parameter gets the messages."""
         request = self._request
         offered: dict[str, Any] = {
             "messages": [dict(message) for message in request.messages],

@@ -195,7 +195,7 @@ def ask(model: str, api_base: str | None, patience: float = 1.0) -> ReportedMode
     listed = [
         item for item in _parse_models(by_name["LM Studio"], until) if item.model.partition("/")[2] == name
     ]
-    reported = _with_window(by_name["llama.cpp"], listed, until)
+    reported = _add_window(by_name["llama.cpp"], listed, until)
     window = reported[0].context_window if reported else None
     return ReportedModelInfo(f"the server at port {port}", loaded_window=window) if window else None
 
@@ -243,7 +243,7 @@ def _parse_models(server: ServerKind, until: float) -> list[LocalModel]:
         if isinstance(listed, list):
             found = [_parse_model(server, entry) for entry in listed if isinstance(entry, dict)]
             models = [model for model in found if model is not None]
-            return _with_window(server, models, until)
+            return _add_window(server, models, until)
     return []
 
 
@@ -269,7 +269,7 @@ def _parse_model(server: ServerKind, entry: dict[str, Any]) -> LocalModel | None
     )
 
 
-def _with_window(server: ServerKind, models: list[LocalModel], until: float) -> list[LocalModel]:
+def _add_window(server: ServerKind, models: list[LocalModel], until: float) -> list[LocalModel]:
     """Add the context window, which llama.cpp reports at another address."""
     if server.name != "llama.cpp" or not models or models[0].context_window:
         return models

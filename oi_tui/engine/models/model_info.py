@@ -38,7 +38,7 @@ class ModelInfo:
     #: The model runs on this machine, and costs nothing.
     free: bool = False
 
-    def window(self, profile: Profile) -> int | None:
+    def find_window(self, profile: Profile) -> int | None:
         """Return the context window that requests are fitted into, in tokens; None if it is unknown."""
         if self.learned:
             return self.context_window
@@ -49,7 +49,7 @@ class ModelInfo:
 
         An assumed one is not named, so that no server sets memory aside for it.
         """
-        return None if self.window_assumed else self.window(profile)
+        return None if self.window_assumed else self.find_window(profile)
 
 
 class KnownModels:

@@ -75,7 +75,7 @@ def find_family(model: str) -> str | None:
     return next((provider for start, provider in _FAMILIES if re.match(start, name)), None)
 
 
-def advise(model: str) -> str:
+def suggest_name(model: str) -> str:
     """Return what to write instead of a name without a provider."""
     name = model.rpartition("/")[2]
     if model.partition("/")[0].lower() in COMPATIBLE:

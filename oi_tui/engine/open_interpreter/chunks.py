@@ -11,7 +11,7 @@ from oi_tui.engine.open_interpreter.messages import convert_entry
 from oi_tui.engine.output.plain import EscapeFilter, LineEnds, make_plain
 from oi_tui.engine.storage.records import parse_message
 from oi_tui.messages import Message, MessageType, Role
-from oi_tui.text import one_line, visible
+from oi_tui.text import escape_controls, one_line
 
 #: A message or a piece of one, as Open Interpreter 0.4.3 shapes them.
 Chunk = dict[str, Any]
@@ -301,7 +301,7 @@ class ChunkPrinter:
         elif chunk.get("start"):
             self._heading = f"[{chunk.get('format')}]\n" if chunk["type"] == "code" else ""
         elif chunk.get("format") == "output" or chunk["type"] in ("message", "code"):
-            self._print(visible(str(chunk.get("content") or "")))
+            self._print(escape_controls(str(chunk.get("content") or "")))
 
     def _print(self, text: str) -> None:
         if not text:

@@ -18,7 +18,7 @@ from typing import Any
 
 from oi_tui import paths
 from oi_tui.engine.open_interpreter import profiles
-from oi_tui.engine.open_interpreter.messages import convert_entry, is_odd, link_outputs, with_silent
+from oi_tui.engine.open_interpreter.messages import convert_entry, is_odd, link_outputs, add_silent
 from oi_tui.engine.storage.records import JournalContents, make_title
 from oi_tui.engine.storage.store import Store
 from oi_tui.messages import Message
@@ -277,7 +277,7 @@ def convert_contents(stored: Iterable[object]) -> JournalContents:
         found = convert_entry(entry)
         read += found
         if not found and read:
-            read[-1] = with_silent(read[-1], entry)
+            read[-1] = add_silent(read[-1], entry)
     messages = link_outputs(read)
     contents = JournalContents()
     for position, message in enumerate(messages):

@@ -190,8 +190,8 @@ def _make_note(entry: object) -> Message:
     return Message(role="assistant", type="message", recipient="user", content=words, unknown={"odd": True})
 
 
-def with_silent(message: Message, entry: object) -> Message:
-    """The message with an entry that says nothing, to be given back behind it."""
+def add_silent(message: Message, entry: object) -> Message:
+    """Return the message with an entry that says nothing, to be given back behind it."""
     stored = message.unknown.get(ORIGINAL)
     before = stored if isinstance(stored, list) else [json.dumps(make_original_entry(message))]
     return message.but(unknown={**message.unknown, ORIGINAL: [*before, json.dumps(entry)]})

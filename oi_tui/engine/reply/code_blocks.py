@@ -149,9 +149,9 @@ class CodeBlock:
         if self._thought_end.is_at(self._line + line) and begins:
             self._end_with_thought(line, cursor, parts)
         elif begins and self._fence.closed_by(bare):
-            self._closing(line, parts)
+            self._read_closing_line(line, parts)
         elif begins and not self._strings.inside and (rest := self._fence.goes_on(bare)) is not None:
-            self._closed_on(rest + find_line_break(line), cursor, parts)
+            self._read_fence_with_words(rest + find_line_break(line), cursor, parts)
         elif begins and STRAY.fullmatch(bare) and not self._strings.inside:
             pass
         elif line.endswith("\n"):
@@ -171,7 +171,7 @@ class CodeBlock:
         parts.append(CodeEnded(False))
         cursor.at -= len(line)
 
-    def _closed_on(self, rest: str, cursor: Cursor, parts: list[Part]) -> None:
+    def _read_fence_with_words(self, rest: str, cursor: Cursor, parts: list[Part]) -> None:
         """Read a fence that is followed by words, or by the language of the block that it opens."""
         self.over = True
         parts.append(CodeEnded(True))
@@ -225,7 +225,7 @@ class CodeBlock:
         if out:
             parts.append(CodeGrew(out))
 
-    def _closing(self, line: str, parts: list[Part]) -> None:
+    def _read_closing_line(self, line: str, parts: list[Part]) -> None:
         """Read a line that closes the block, unless it is in a string."""
         if self._strings.inside:
             self._doubt = self._doubt or []

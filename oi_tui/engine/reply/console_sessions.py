@@ -42,9 +42,9 @@ class ConsoleSession:
         if self._session is False:
             return text
         self._held += text
-        return self._out(self._session if self._session is not None else self._decide(last=False))
+        return self._pop_certain(self._session if self._session is not None else self._decide(last=False))
 
-    def _out(self, session: bool | None) -> str:
+    def _pop_certain(self, session: bool | None) -> str:
         """Return the part of the held text that is now certain."""
         self._session = session
         if session is None:
@@ -56,7 +56,7 @@ class ConsoleSession:
 
     def finish(self) -> str:
         """The rest of the code."""
-        out = self._out(self._session if self._session is not None else self._decide(last=True))
+        out = self._pop_certain(self._session if self._session is not None else self._decide(last=True))
         text, self._held = self._held, ""
         return out + (self._read_line(text) if text else "")
 

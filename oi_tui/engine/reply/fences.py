@@ -131,13 +131,13 @@ class Strings:
     def line(self, text: str) -> None:
         """Take the next whole line."""
         if self._language == "python":
-            self._python(text)
+            self._read_python(text)
         elif self._language in ("shell", "zsh"):
-            self._shell(text)
+            self._read_shell(text)
         elif self._language in ("javascript", "typescript", "deno", "bun", "react"):
-            self._javascript(text)
+            self._read_javascript(text)
 
-    def _python(self, text: str) -> None:
+    def _read_python(self, text: str) -> None:
         at = 0
         while True:
             if self._until:
@@ -158,7 +158,7 @@ class Strings:
                 return
             at = end.end()
 
-    def _javascript(self, text: str) -> None:
+    def _read_javascript(self, text: str) -> None:
         for match in _JAVASCRIPT.finditer(text):
             mark = match[0]
             if mark == "//" and not self._until:
@@ -166,7 +166,7 @@ class Strings:
             if mark in (self._until, "/*", "`") and (mark == self._until or not self._until):
                 self._until = "" if self._until else {"/*": "*/"}.get(mark, mark)
 
-    def _shell(self, text: str) -> None:
+    def _read_shell(self, text: str) -> None:
         if self._until:
             if text.strip() == self._until:
                 self._until = ""

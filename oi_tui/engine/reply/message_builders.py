@@ -55,7 +55,7 @@ class ReplyBuilder:
                 yield from self._say("reasoning", text)
             case ReasoningEnded():
                 yield from self._close()
-                yield from self._withdraw()
+                yield from self._turn_into_thoughts()
             case CodeStarted(language, call):
                 yield from self._close()
                 self._torn = self._torn and call is not None
@@ -106,7 +106,7 @@ class ReplyBuilder:
             yield from self._begin(Message(role="assistant", type=kind, reply=self._reply, model=model))
         yield from self._grow(text)
 
-    def _withdraw(self) -> Iterator[Event]:
+    def _turn_into_thoughts(self) -> Iterator[Event]:
         """Make thoughts of the text so far: its words are not sent again, and its code is never offered."""
         text, self._text = self._text, []
         thought = {message.id for message in text}
@@ -171,7 +171,7 @@ class RunBuilder:
     def feed(self, report: Printed | Displayed) -> Iterator[Event]:
         """Yield the events that follow from a report."""
         self._silent = False
-        if (shown := self._earlier_image(report)) and isinstance(report, Displayed):
+        if (shown := self._find_earlier_image(report)) and isinstance(report, Displayed):
             yield MessageRecorded(shown.but(format=report.format, content=report.content, view=report.view))
             return
         if isinstance(report, Displayed):
@@ -199,7 +199,7 @@ class RunBuilder:
         # The screen gets what a terminal gets: full-screen programs need the carriage returns.
         yield MessageGrew(self._open.id, report.text)
 
-    def _earlier_image(self, report: Printed | Displayed) -> Message | None:
+    def _find_earlier_image(self, report: Printed | Displayed) -> Message | None:
         """Return the image whose place a report's image takes."""
         if not isinstance(report, Displayed) or not report.format.startswith("base64"):
             return None

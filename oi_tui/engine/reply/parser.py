@@ -117,7 +117,7 @@ class _Call:
         self._waiting += text
         while self._waiting.strip() or (self._waiting and self._reader and not self._reader.done):
             if self._reader is None:
-                self._reader = self._new_reader()
+                self._reader = self._make_reader()
             elif self._reader.done:
                 if self._is_foreign or self._after or self._waiting.lstrip()[0] != "{":
                     self._after.append(self._waiting)
@@ -139,7 +139,7 @@ class _Call:
     def _is_foreign(self) -> bool:
         return isinstance(self._reader, ForeignCallReader)
 
-    def _new_reader(self) -> ToolCallParser | ForeignCallReader:
+    def _make_reader(self) -> ToolCallParser | ForeignCallReader:
         if language := find_language(self.name, self._foreign):
             return ForeignCallReader(language, self._identity)
         return ToolCallParser(self._resolve, name=self.name, call=self._identity, native=True)
@@ -179,7 +179,7 @@ class _Call:
     def finish(self, *, whole: bool) -> list[Part]:
         """Nothing more comes for this call."""
         if self._reader is None:
-            self._reader = self._new_reader()
+            self._reader = self._make_reader()
         held, self._held = self._held or [], None
         whole = whole or self._reader.done
         parts = self._resolve_languages(held + self._reader.finish(whole=whole))
@@ -235,15 +235,15 @@ class ReplyParser:
     def feed(self, delta: Delta) -> list[Part]:
         """Read the next piece; returns the parts that are certain now."""
         if isinstance(delta, ToolCallPiece):
-            delta = self._with_own_index(delta)
-        return self._without_prompts(self._feed(delta))
+            delta = self._set_index(delta)
+        return self._remove_prompts(self._feed(delta))
 
     def finish(self) -> list[Part]:
         """The reply is over: what was undecided is decided, and what is open is ended."""
-        return self._without_prompts(self._end())
+        return self._remove_prompts(self._end())
 
-    def _without_prompts(self, parts: list[Part]) -> list[Part]:
-        """The parts, with the commands alone where the code is a session with prompts."""
+    def _remove_prompts(self, parts: list[Part]) -> list[Part]:
+        """Return the parts, with the commands alone where the code is a session with prompts."""
         found: list[Part] = []
         for part in parts:
             if isinstance(part, CodeStarted):
@@ -256,7 +256,7 @@ class ReplyParser:
                 found.append(part)
         return found
 
-    def _with_own_index(self, piece: ToolCallPiece) -> ToolCallPiece:
+    def _set_index(self, piece: ToolCallPiece) -> ToolCallPiece:
         """Give the piece the index of its own call, which an id tells where it comes with a name."""
         known = self._own_index.get((piece.index, piece.id or ""))
         if known is None and piece.id and not piece.name:

@@ -9,7 +9,7 @@ from typing import Literal
 from oi_tui.engine.reply.code_text import CodeText
 from oi_tui.engine.reply.partial_json import JsonEvent, PartialJsonParser, Path
 from oi_tui.engine.reply.parts import CodeEnded, CodeGrew, CodeStarted, Part, UnreadableCall, clean_word
-from oi_tui.engine.reply.tool_call_recovery import CODE, LANGUAGE, command_line, recover_code
+from oi_tui.engine.reply.tool_call_recovery import CODE, LANGUAGE, join_command, recover_code
 
 _CODE = frozenset(CODE)
 _LANGUAGE = frozenset(LANGUAGE)
@@ -367,7 +367,7 @@ class ToolCallParser:
             self._settle(path)
             if call.language is None:
                 call.language = self._find_language() or "shell"
-            self._add_code(command_line(words) if call.language != "python" else "\n".join(words))
+            self._add_code(join_command(words) if call.language != "python" else "\n".join(words))
             self._end_code_string()
 
     def _find_language(self) -> str | None:

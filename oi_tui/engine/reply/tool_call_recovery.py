@@ -115,8 +115,8 @@ def strip_fence(text: str) -> tuple[str, str] | None:
     return opening[2].lower(), inner[opening.end() :].rstrip(" \t").removesuffix("\n")
 
 
-def command_line(words: list[str]) -> str:
-    """The shell code that a list of strings stands for: lines of commands, or the words of one.
+def join_command(words: list[str]) -> str:
+    """Return the shell code that a list of strings stands for: lines of commands, or the words of one.
 
     `["bash", "-lc", "ls"]` is the `ls` that bash is asked to run.
     """
@@ -242,7 +242,7 @@ def _find_code(value: Any, key: str) -> str | None:
         case str():
             return value if value.strip() else None
         case [*lines] if lines and all(isinstance(line, str) for line in lines):
-            return command_line(lines) if key in ("command", "cmd") else "\n".join(lines)
+            return join_command(lines) if key in ("command", "cmd") else "\n".join(lines)
         case {"text": str(only)} | {"value": str(only)} | {"code": str(only)} | {"content": str(only)}:
             return only
         case bool() | None:

@@ -79,7 +79,7 @@ def _read_call(chunk: str, name: str, resolve: Resolve, *, whole: bool) -> list[
     if function := _FUNCTION.match(chunk):
         name, chunk = function[1], chunk[function.end() :]
     chunk = _ESCAPED.sub(lambda match: json.dumps(match[2]), chunk)
-    before, separator, after = _separate(chunk)
+    before, separator, after = _split_chunk(chunk)
     if separator:
         name, chunk = before, after
     if match := _NAME.match(chunk):
@@ -93,7 +93,7 @@ def _read_call(chunk: str, name: str, resolve: Resolve, *, whole: bool) -> list[
     return parts or _split_parts(recover_calls(chunk, clean_tool_name(name), resolve), whole=closed)
 
 
-def _separate(chunk: str) -> tuple[str, bool, str]:
+def _split_chunk(chunk: str) -> tuple[str, bool, str]:
     match = _SEPARATOR.search(chunk)
     if match is None:
         return "", False, chunk

@@ -222,8 +222,8 @@ class _Search:
         if self._syntax.caseless:
             bare = bare.lower()
         self._define(bare)
-        yield from self._imports(code)
-        yield from self._names_in_texts(code)
+        yield from self._find_imports(code)
+        yield from self._find_names_in_texts(code)
         lines = _Lines(bare)
         for match in self._computed.finditer(bare):
             shown = match[0].strip()
@@ -237,14 +237,14 @@ class _Search:
             if shown := self._judge(match[0], before, bare[match.end() : match.end() + 40]):
                 yield lines.of(match.start()), shown
 
-    def _imports(self, code: str) -> Iterator[tuple[int, str]]:
+    def _find_imports(self, code: str) -> Iterator[tuple[int, str]]:
         pattern = _IMPORTS.get(self._language)
         for found in pattern.finditer(code) if pattern else ():
             for name in found[1].split(","):
                 if not all(self._known(part) for part in re.split(r"[./ ]+", name.strip())):
                     yield code.count("\n", 0, found.start()) + 1, f"import {name.strip()}"
 
-    def _names_in_texts(self, code: str) -> Iterator[tuple[int, str]]:
+    def _find_names_in_texts(self, code: str) -> Iterator[tuple[int, str]]:
         """Names in texts, by which functions can be reached."""
         by_text = self._language in _CALLING_BY_TEXT
         if not by_text and self._language not in _JAVASCRIPT:

@@ -128,7 +128,7 @@ class Findings:
             named = lines.setdefault(risk.line, {}).setdefault(WORDS[risk.kind], [])
             if risk.what and risk.what not in named:
                 named.append(risk.what)
-        return [(line, ", ".join(starmap(_with_names, kinds.items()))) for line, kinds in lines.items()]
+        return [(line, ", ".join(starmap(_add_names, kinds.items()))) for line, kinds in lines.items()]
 
     @property
     def risks(self) -> tuple[Finding, ...]:
@@ -227,6 +227,6 @@ def split_line(line: str, longest: int) -> Iterator[str]:
         yield line[start : start + longest]
 
 
-def _with_names(words: str, names: list[str]) -> str:
+def _add_names(words: str, names: list[str]) -> str:
     """Return what is done, and to what."""
     return f"{words}: {', '.join(names)}" if names else words

@@ -21,7 +21,7 @@ def find_shadowing(folder: Folder, besides: Set[str]) -> str | None:
     try:
         for entry, _ in folder.names() or ():
             name, dot, rest = entry.partition(".")
-            if entry == _SETTINGS or (name in names and _loads(folder, entry, dot + rest)):
+            if entry == _SETTINGS or (name in names and _is_loadable(folder, entry, dot + rest)):
                 return entry
     except (OSError, ValueError):
         return None
@@ -41,7 +41,7 @@ def find_script(folder: Folder, code: str) -> str | None:
     return None
 
 
-def _loads(folder: Folder, entry: str, ending: str) -> bool:
+def _is_loadable(folder: Folder, entry: str, ending: str) -> bool:
     if ending:
         return ending.endswith(_LOADABLE)
     return any(folder.kind(f"{entry}/__init__{item}") != "" for item in _LOADABLE)

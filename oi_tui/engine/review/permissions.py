@@ -113,7 +113,7 @@ def _is_unremarkable(code: str, findings: Findings) -> bool:
     return findings.nothing_listed and not list_hidden_characters(code)
 
 
-def offers(
+def list_offers(
     language: str,
     code: str,
     cwd: Path,
@@ -121,7 +121,7 @@ def offers(
     window: ActedWindow | None = None,
     findings: Findings | None = None,
 ) -> tuple[Permission, ...]:
-    """The auto-approvals to offer for this code, from narrow to wide; auto-run comes last.
+    """Return the auto-approvals to offer for this code, from narrow to wide; auto-run comes last.
 
     `window` is the one in which code acted last, `findings` what a scan of the code found, where it was
     scanned: long code takes a while.

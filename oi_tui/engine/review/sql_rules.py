@@ -189,7 +189,7 @@ class _Reader:
     def add(self, kind: Kind, what: str, line: int) -> None:
         self.found.append(Finding(kind, what[:_LONGEST_NAME], line))
 
-    def doubt(self, what: str, line: int) -> None:
+    def note_doubt(self, what: str, line: int) -> None:
         self.unchecked.append(Finding("not understood", what[:_LONGEST_NAME], line))
 
 
@@ -271,7 +271,7 @@ def _check_command(line: int, name: str, rest: str, reader: _Reader) -> None:
         for host in re.findall(r"\w+://(?:[^\s/@]*@)?([^\s/:?]+)", rest):
             reader.add("network", host, line)
     elif name not in _HARMLESS_COMMANDS:
-        reader.doubt(f".{name}", line)
+        reader.note_doubt(f".{name}", line)
 
 
 def _read_tokens(code: str, reader: _Reader) -> Iterator[_Token]:
@@ -288,7 +288,7 @@ def _read_tokens(code: str, reader: _Reader) -> Iterator[_Token]:
             at = code.find("\n", at) if "\n" in code[at:] else len(code)
             continue
         if why := _explain_ambiguity(kind, text, code[at : at + 200]):
-            reader.doubt(why, line)
+            reader.note_doubt(why, line)
         if kind not in ("space", "comment"):
             begins = text == ";"
             yield _Token(kind, text, line)
@@ -359,7 +359,7 @@ def _check_statement(tokens: list[_Token], reader: _Reader) -> None:
     elif first.word in _HARMLESS:
         return
     elif first.word not in _READS:
-        reader.doubt(first.text, first.line)
+        reader.note_doubt(first.text, first.line)
     _check_words(tokens, reader)
 
 
@@ -393,7 +393,7 @@ def _check_pragma(tokens: list[_Token], reader: _Reader) -> None:
     words = [token.text.lower() for token in tokens[1:4]]
     name = words[2] if words[1:2] == ["."] and len(words) > 2 else "".join(words[:1])
     if name not in _PRAGMAS or any(token.text == "=" for token in tokens):
-        reader.doubt(" ".join(token.text for token in tokens[:3]), tokens[0].line)
+        reader.note_doubt(" ".join(token.text for token in tokens[:3]), tokens[0].line)
 
 
 def _check_copy(tokens: list[_Token], reader: _Reader) -> None:
@@ -422,7 +422,7 @@ def _check_words(tokens: list[_Token], reader: _Reader) -> None:
             _check_call(tokens, at, reader)
         elif calls and token.text == "]":
             # For SQLite the brackets are quotation marks around the name of a function.
-            reader.doubt("a name in brackets before a parenthesis", token.line)
+            reader.note_doubt("a name in brackets before a parenthesis", token.line)
         elif token.word == "into":
             _check_into(tokens, at, reader)
         elif at and token.word in _CHANGING and not (before and before.text == "."):
@@ -507,7 +507,7 @@ def _check_call(tokens: list[_Token], at: int, reader: _Reader) -> None:
         texts = [item.plain for item in tokens[at + 2 : at + 6] if item.kind == "text"]
         reader.add("reads", texts[0] if texts else name, token.line)
     elif name not in _FUNCTIONS or qualified:
-        reader.doubt(f"{name}()", token.line)
+        reader.note_doubt(f"{name}()", token.line)
 
 
 def _is_named_query(tokens: list[_Token], at: int) -> bool:

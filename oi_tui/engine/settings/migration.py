@@ -129,7 +129,7 @@ def _find_added_to_old_system_message(message: str) -> str | None:
     return None
 
 
-def back_up(path: Path, text: str) -> Path:
+def save_backup(path: Path, text: str) -> Path:
     """Save the old text beside the file, under a name that is not taken. Raises OSError."""
     for number in itertools.count(1):
         copy = path.with_name(f"{path.name}.bak" + ("" if number == 1 else str(number)))

@@ -75,7 +75,7 @@ class Profile(ApplicationSettings, PromptSettings, ExecutionSettings, ModelSetti
                 within = known.get(key.rpartition(".")[0])
                 if within is not None:
                     problem = f"expected {within.expected}, not a group of settings"
-                    raise within.error(problem).at(path, entry.line)
+                    raise within.make_error(problem).at(path, entry.line)
                 try:
                     refuse_unknown_limit(key, list_settings())
                 except ProfileError as error:
@@ -118,8 +118,8 @@ class Profile(ApplicationSettings, PromptSettings, ExecutionSettings, ModelSetti
         changed = self.with_changes("environment", **changes)
         return dataclasses.replace(changed, notes=(*self.notes, *notes))
 
-    def differences(self, other: Self) -> dict[str, Value]:
-        """The settings, by name, that are different in `other`, with its values."""
+    def find_differences(self, other: Self) -> dict[str, Value]:
+        """Return the settings, by name, that are different in `other`, with its values."""
         return {
             setting.name: getattr(other, setting.name)
             for setting in list_settings()

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from oi_tui.engine.settings.setting import setting
 
 
-def _with_content(text: str) -> str | None:
+def _require_content(text: str) -> str | None:
     return None if "{content}" in text else "text with {content} in it"
 
 
@@ -58,7 +58,7 @@ class PromptSettings:
         title="Message template",
         section="Wording",
         long=True,
-        must=_with_content,
+        must=_require_content,
     )
     always_apply_user_message_template: bool = setting(
         False,
@@ -74,7 +74,7 @@ class PromptSettings:
         title="Output template",
         section="Wording",
         long=True,
-        must=_with_content,
+        must=_require_content,
     )
     empty_code_output_template: str = setting(
         "The code ran and printed nothing. What is next, if anything?",

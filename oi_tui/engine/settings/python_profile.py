@@ -183,7 +183,7 @@ def run(shown: ExternalContent, languages: Sequence[KnownLanguage] = ()) -> Prof
         profile = profile.with_changes("profile", local=True)
     for path, kind, value, line in found["values"]:
         try:
-            profile = _with(profile, path, kind, value, shown)
+            profile = _assign(profile, path, kind, value, shown)
         except ProfileError as error:
             raise error.at(shown.place, line) from None
     return profile
@@ -246,7 +246,7 @@ def _read_code_call(path: str, words: Sequence[str], named: Mapping[str, str]) -
     return (given["language"], given["code"]) if {"language", "code"} <= given.keys() else None
 
 
-def _with(profile: Profile, path: str, kind: str, value: Any, shown: ExternalContent) -> Profile:
+def _assign(profile: Profile, path: str, kind: str, value: Any, shown: ExternalContent) -> Profile:
     """Return the profile with one assignment of the program. Raises ProfileError."""
     key = MOVED.get(path, path)
     if key == "llm.completions" and kind == "function":
@@ -259,12 +259,12 @@ def _with(profile: Profile, path: str, kind: str, value: Any, shown: ExternalCon
         note = one_line(f"{key} {explain_unknown(key, declared)}", 200)
         return replace(profile, unknown=(*profile.unknown, note))
     if kind == "class" and setting.name == "languages":
-        raise setting.error(
+        raise setting.make_error(
             f"{value} is a class, which a profile cannot contain. Put it into a separate file, "
             f"and name it in computer.custom_languages, as FILE.py:{value}"
         )
     if kind != "plain":
-        raise setting.error(f"expected {setting.expected}, not {one_line(str(value), 60)}")
+        raise setting.make_error(f"expected {setting.expected}, not {one_line(str(value), 60)}")
     if value is None and not setting.optional:
         return profile
     checked = setting.check_given(value)

@@ -108,7 +108,7 @@ class Setting:
         if value is None:
             if self.optional:
                 return None
-            raise self.error(f"expected {self.expected}, but it is empty")
+            raise self.make_error(f"expected {self.expected}, but it is empty")
         if self.kind is bool:
             if isinstance(value, bool):
                 return value
@@ -130,13 +130,13 @@ class Setting:
         quotes = ""
         if self.kind is str and not self.choices and not isinstance(value, (list, tuple, dict)):
             quotes = "; write it in quotes"
-        raise self.error(f"expected {self.expected}, not {self._describe_value(value)}{quotes}")
+        raise self.make_error(f"expected {self.expected}, not {self._describe_value(value)}{quotes}")
 
     def check_given(self, value: object) -> Value:
         """Check a given value. A limit that allows nothing is refused."""
         checked = self.check(value)
         if self.limits and checked == ():
-            raise self.error("is empty, so no code could run; list at least one, or remove it")
+            raise self.make_error("is empty, so no code could run; list at least one, or remove it")
         return checked
 
     def parse(self, text: str) -> Value:
@@ -147,7 +147,7 @@ class Setting:
         if self.kind is bool:
             if stripped.lower() in _YES + _NO:
                 return stripped.lower() in _YES
-            raise self.error(f"expected {self.expected}, not {self._describe_value(stripped)}")
+            raise self.make_error(f"expected {self.expected}, not {self._describe_value(stripped)}")
         if self.kind is str:
             return self.check(text if self.long else stripped)
         if self.kind is tuple:
@@ -156,7 +156,7 @@ class Setting:
         try:
             number = float(stripped) if self.kind is float else int(stripped.replace("_", ""))
         except ValueError:
-            raise self.error(f"expected {self.expected}, not {self._describe_value(stripped)}") from None
+            raise self.make_error(f"expected {self.expected}, not {self._describe_value(stripped)}") from None
         return self.check(number)
 
     def show(self, value: Value) -> str:
@@ -194,39 +194,39 @@ class Setting:
             return f"{number} of at least {self.minimum:g}"
         return number
 
-    def error(self, problem: str) -> ProfileError:
+    def make_error(self, problem: str) -> ProfileError:
         """Return an error that names this setting."""
         return ProfileError(problem, key=self.key)
 
     def _check_text(self, value: str) -> str:
         if self.choices and value not in self.choices:
-            raise self.error(
+            raise self.make_error(
                 f"expected {self.expected}, not {self._describe_value(value)}"
                 f"{suggest_nearest(value, self.choices)}"
             )
         if "\0" in value:
-            raise self.error("expected text, not a NUL character")
+            raise self.make_error("expected text, not a NUL character")
         if not self.optional and not value.strip() and not self.long:
-            raise self.error("expected text, but it is empty")
+            raise self.make_error("expected text, but it is empty")
         wanted = self.must(value) if self.must and value else None
         if wanted:
-            raise self.error(f"expected {wanted}, not {self._describe_value(self.shown(value))}")
+            raise self.make_error(f"expected {wanted}, not {self._describe_value(self.shown(value))}")
         if not self.long and any(end in value for end in "\r\n"):
-            raise self.error(f"expected text in one line, not {self._describe_value(self.shown(value))}")
+            raise self.make_error(f"expected text in one line, not {self._describe_value(self.shown(value))}")
         return value
 
     def _check_list(self, value: Iterable[object]) -> tuple[str, ...]:
         items = []
         for item in value:
             if not isinstance(item, str) or not item.strip() or "\0" in item or "\n" in item:
-                raise self.error(
+                raise self.make_error(
                     f"expected {self.expected}, each in one line, not {self._describe_value(item)}"
                 )
             if wanted := self.must(item) if self.must else None:
-                raise self.error(f"expected {wanted}, not {self._describe_value(item)}")
+                raise self.make_error(f"expected {wanted}, not {self._describe_value(item)}")
             if self.choices and item not in self.choices:
                 hint = suggest_nearest(item, self.choices)
-                raise self.error(f"expected {self.expected}, not {self._describe_value(item)}{hint}")
+                raise self.make_error(f"expected {self.expected}, not {self._describe_value(item)}{hint}")
             items.append(item)
         return tuple(items)
 
@@ -238,7 +238,7 @@ class Setting:
         # The comparison is false for "not a number" too.
         within = limits[0] <= value <= limits[1]
         if not within or (self.kind is int and value != int(value)):
-            raise self.error(f"expected {self.expected}, not {self._describe_value(value)}")
+            raise self.make_error(f"expected {self.expected}, not {self._describe_value(value)}")
         return int(value) if self.kind is int else float(value)
 
     def _describe_value(self, value: object) -> str:

@@ -46,7 +46,7 @@ class ListIndex:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def listing(
+    def make_listing(
         self,
         files: Callable[[], Iterable[tuple[str, os.stat_result]]],
         named: Mapping[str, Mapping[str, Any]],

@@ -104,7 +104,7 @@ class Listing:
         """Return a list without this conversation. This list does not change: it may be on the screen."""
         return Listing.of(item for item in self if item.id != id)
 
-    def summary(self, row: int) -> Summary:
+    def get_summary(self, row: int) -> Summary:
         """Return all that is known of the conversation at this place."""
         id_ = self._ids[row]
         cwd, model = self._names[self._places[row]]
@@ -154,7 +154,7 @@ class Listing:
             in_messages = [row for row in rows if ids[row] in found and row not in listed]
             listed.update(in_messages)
         for word in words:
-            rows = self._with(word, rows)
+            rows = self._select_by_word(word, rows)
         elsewhere = [row for row in rows if row not in listed]
         groups = ((IN_TITLE, in_title), (IN_MESSAGES, in_messages), (ELSEWHERE, elsewhere))
         return Rows(
@@ -163,8 +163,8 @@ class Listing:
             tuple((name, len(members)) for name, members in groups if members),
         )
 
-    def _with(self, word: str, rows: Sequence[int]) -> Sequence[int]:
-        """The rows that have the word. Every key press checks all rows, so the loops are short."""
+    def _select_by_word(self, word: str, rows: Sequence[int]) -> Sequence[int]:
+        """Return the rows that have the word. Every key press checks all rows, so the loops are short."""
         places = {n for key, n in self._known.items() if any(word in name.lower() for name in key)}
         if len(places) == len(self._known):
             return rows
@@ -200,7 +200,7 @@ class Rows(Sequence[Summary]):
     def __getitem__(self, index: int | slice) -> "Summary | Rows":
         if isinstance(index, slice):
             return Rows(self._listing, self._rows[index])  # a part has no groups of its own
-        return self._listing.summary(self._rows[index])
+        return self._listing.get_summary(self._rows[index])
 
     def place_of(self, id: str) -> int | None:
         """The position of the conversation among these; None where it is not."""

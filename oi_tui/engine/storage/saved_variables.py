@@ -36,11 +36,11 @@ class SavedVariables:
     def make_path(self, id: str, language: str) -> Path:
         """Return the file for a conversation's variables of a language; make its folder. Raises OSError."""
         paths.make_private(self._folder)
-        return self._path(id, language)
+        return self._make_path(id, language)
 
     def find(self, id: str) -> dict[str, Path]:
         """Return the files of a conversation, by language."""
-        files = {language: self._path(id, language) for language in LANGUAGES}
+        files = {language: self._make_path(id, language) for language in LANGUAGES}
         return {language: path for language, path in files.items() if path.is_file()}
 
     def left_out(self, id: str) -> dict[str, dict[str, str]]:
@@ -53,7 +53,7 @@ class SavedVariables:
                 found[language] = left_out
         return found
 
-    def _path(self, id: str, language: str) -> Path:
+    def _make_path(self, id: str, language: str) -> Path:
         return self._folder / f"{id}{_SUFFIXES[language]}"
 
     def delete_unknown(self, knows: Callable[[str], bool]) -> None:

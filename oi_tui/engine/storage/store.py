@@ -74,7 +74,7 @@ class Store:
         """Create a conversation. Nothing is written before its first message, or before `save`."""
         header = make_header(make_id(), cwd=str(cwd), model=model, title=title)
         contents = JournalContents(messages={message.id: message for message in messages})
-        return self._note_journal(Journal(self._path(header["id"]), header, contents))
+        return self._note_journal(Journal(self._make_path(header["id"]), header, contents))
 
     @staticmethod
     def create_unsaved(
@@ -98,7 +98,7 @@ class Store:
         """Save a whole conversation that was read elsewhere. Raises OSError if it cannot be saved."""
         header = make_header(id, cwd=cwd, model=model, title=title)
         header["created"] = created or updated or header["created"]
-        target = self._path(id)
+        target = self._make_path(id)
         # Written completely or not at all: half of a copy would count as the conversation.
         paths.make_private(self.folder)
         with tempfile.TemporaryDirectory(dir=self.folder, prefix=COMING) as folder:
@@ -124,7 +124,7 @@ class Store:
 
     def knows(self, id: str) -> bool:
         """Whether the conversation is here, or was deleted and can still be restored."""
-        name = self._path(id).name
+        name = self._make_path(id).name
         return (self.folder / name).exists() or (self._trash / name).exists()
 
     def _can_be_restored(self, id: str) -> bool:
@@ -135,7 +135,7 @@ class Store:
 
         A conversation that is open elsewhere is opened as a copy of its own; the journal's `notices` say so.
         """
-        path = self._path(id)
+        path = self._make_path(id)
         for mine in self._journals:
             if mine.id == id:
                 # Opened again by this program: the earlier one is closed.
@@ -166,7 +166,7 @@ class Store:
             for key, message in contents.messages.items():
                 if message.reason in records.ENDED_REASONS and not newer:
                     contents.messages[key] = message.but(reason="It continued in the other window.")
-            opened = Journal(self._path(header["id"]), header, contents, notices=(notice,))
+            opened = Journal(self._make_path(header["id"]), header, contents, notices=(notice,))
         else:
             os.close(descriptor)
             opened = Journal(path, header, contents, exists=True)
@@ -182,7 +182,7 @@ class Store:
 
     def read_bytes(self, id: str) -> bytes:
         """The bytes of a conversation's file. Raises StoreError."""
-        descriptor, _ = self._open(self._path(id), id, os.O_RDONLY)
+        descriptor, _ = self._open(self._make_path(id), id, os.O_RDONLY)
         try:
             return _read_all(descriptor, id)
         finally:
@@ -242,26 +242,26 @@ class Store:
             return f"The folder {paths.shorten(self.folder)} cannot be read: {error.strerror or error}."
         return None
 
-    def listing(self) -> Listing:
+    def make_listing(self) -> Listing:
         """List every conversation; those that cannot be read say so."""
-        return self._index.listing(
-            lambda: self.list_files(everything=True), self._catalogue.entries(), self._facts
+        return self._index.make_listing(
+            lambda: self.list_files(everything=True), self._catalogue.read_entries(), self._read_facts
         )
 
-    def summaries(self) -> list[Summary]:
+    def list_summaries(self) -> list[Summary]:
         """Return every conversation, the last written first; those that cannot be read say so."""
         self.delete_expired()
-        return sorted(self.listing(), key=lambda summary: summary.updated, reverse=True)
+        return sorted(self.make_listing(), key=lambda summary: summary.updated, reverse=True)
 
     def rename(self, id: str, title: str) -> None:
         """Give the conversation a title. Raises OSError."""
-        self._path(id)
+        self._make_path(id)
         self._catalogue.save(id, title=title)
         self.given[id] = self._catalogue.find_title(id) or title
 
     def suggest_title(self, id: str, title: str) -> None:
         """Give the conversation a title that counts until a person gives it one. Raises OSError."""
-        self._path(id)
+        self._make_path(id)
         self._catalogue.save(id, suggested=title)
         self.given[id] = self._catalogue.find_title(id) or title
 
@@ -271,13 +271,13 @@ class Store:
 
     def pin(self, id: str, pinned: bool) -> None:
         """Keep the conversation at the top of lists, or no longer. Raises OSError."""
-        self._path(id)
+        self._make_path(id)
         self._catalogue.save(id, pinned=pinned)
 
     def delete(self, id: str) -> None:
         """Put the conversation aside; it can be restored for 30 days. Raises OSError."""
         paths.make_private(self._trash)
-        path = self._path(id)
+        path = self._make_path(id)
         thrown = self._trash / path.name
         if _is_same(path, thrown):
             # Bringing it back was cut short; renaming one name of a file to another of its own does nothing.
@@ -288,7 +288,7 @@ class Store:
 
     def restore(self, id: str) -> None:
         """Bring a deleted conversation back. Raises OSError."""
-        target = self._path(id)
+        target = self._make_path(id)
         thrown = self._trash / target.name
         if _is_same(target, thrown):
             thrown.unlink()
@@ -313,7 +313,7 @@ class Store:
         self._journals.add(opened)
         return opened
 
-    def _path(self, id: str) -> Path:
+    def _make_path(self, id: str) -> Path:
         if not _ID.fullmatch(id) or id == _CATALOGUE:
             raise NoConversationError(f"No conversation {id!r}.")
         return self.folder / f"{id}{_SUFFIX}"
@@ -355,10 +355,10 @@ class Store:
             raise StoreError(f"Could not open the conversation {id!r}: it is not a regular file.")
         return descriptor, writable
 
-    def _facts(self, id: str) -> ListEntry:
+    def _read_facts(self, id: str) -> ListEntry:
         """Read a file's list entry from its first and last bytes."""
         try:
-            status = self._path(id).lstat()
+            status = self._make_path(id).lstat()
         except OSError as error:
             return ListEntry(id, 0, "", "", str(error.strerror))
         if not stat.S_ISREG(status.st_mode):
@@ -366,7 +366,7 @@ class Store:
         if status.st_size > _MAX_BYTES:
             return ListEntry(id, 0, "", "", "too large")
         try:
-            descriptor, _ = self._open(self._path(id), id, os.O_RDONLY)
+            descriptor, _ = self._open(self._make_path(id), id, os.O_RDONLY)
         except StoreError as error:
             return ListEntry(id, 0, "", "", str(error))
         try:

@@ -43,11 +43,11 @@ class TitleIndex:
 
     def find_title(self, id: str) -> str | None:
         """The title that a person gave to the conversation, else the one that was suggested, if any."""
-        entry = self.entries().get(id, {})
+        entry = self.read_entries().get(id, {})
         return entry.get("title") or entry.get("suggested")
 
-    def entries(self) -> dict[str, dict[str, Any]]:
-        """The entries by conversation id; empty when there is no readable file."""
+    def read_entries(self) -> dict[str, dict[str, Any]]:
+        """Return the entries by conversation id; empty when there is no readable file."""
         titles: dict[str, dict[str, Any]] = {}
         for line in self._read_lines():
             with contextlib.suppress(ValueError, RecursionError):

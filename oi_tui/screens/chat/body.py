@@ -13,7 +13,7 @@ from textual.widget import Widget
 from oi_tui.screens.chat.commands.chat import ChatCommands
 from oi_tui.screens.chat.home import Home
 from oi_tui.screens.chat.view import ChatView
-from oi_tui.text import prose
+from oi_tui.text import clean_text
 from oi_tui.widgets.approval.panel import ApprovalPanel
 from oi_tui.widgets.conversation.conversation import Conversation
 from oi_tui.widgets.conversation.find_bar import FindBar
@@ -74,7 +74,7 @@ class ChatBody(Widget):
     @on(Home.FocusReturned)
     def handle_home_focus_returned(self, event: Home.FocusReturned) -> None:
         """Go back to the prompt, with what was typed elsewhere."""
-        self._chat.type_into_prompt(prose(event.text))
+        self._chat.type_into_prompt(clean_text(event.text))
 
     @on(Sidebar.Chosen)
     def handle_sidebar_chosen(self, event: Sidebar.Chosen) -> None:
@@ -86,7 +86,7 @@ class ChatBody(Widget):
         """Go back to the prompt, with what was typed elsewhere."""
         if event.closed:
             self._view.sidebar.close_drawer()
-        self._chat.type_into_prompt(prose(event.text))
+        self._chat.type_into_prompt(clean_text(event.text))
 
     @on(Conversation.TableRequested)
     def handle_table_requested(self, event: Conversation.TableRequested) -> None:

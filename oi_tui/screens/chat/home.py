@@ -93,7 +93,7 @@ def find_facts(workspace: "Workspace") -> HomeFacts:
         offered: Sequence[str] = _DEMO
     else:
         offered = suggest_requests(None if workspace.computer.where else workspace.computer.cwd)
-    listing = workspace.store.listing()
+    listing = workspace.store.make_listing()
     others = (item for item in listing if item.problem is None and item.id != workspace.conversation.id)
     recent = sorted(others, key=lambda item: -item.updated)[:_CONVERSATIONS]
     return HomeFacts(offered, recent)

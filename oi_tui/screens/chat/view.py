@@ -42,7 +42,7 @@ from oi_tui.screens.chat.turn.turn_control import TurnControl
 from oi_tui.screens.chat.turn.unmasked_question import UnmaskedQuestion
 from oi_tui.terminal.clipboard import copy
 from oi_tui.terminal.external_editor import edit_outside
-from oi_tui.text import one_line, prose
+from oi_tui.text import clean_text, one_line
 from oi_tui.turn_worker import TurnWorker
 from oi_tui.widgets.approval.panel import ApprovalPanel
 from oi_tui.widgets.conversation.conversation import Conversation
@@ -294,7 +294,7 @@ class ChatView(Widget):
     def handle_keys_passed_on(self, event: ApprovalPanel.KeysPassedOn) -> None:
         """Pass keys that answer nothing on to the prompt."""
         self.prompt.focus()
-        self.prompt.insert(prose(event.text))
+        self.prompt.insert(clean_text(event.text))
 
     @on(ApprovalPanel.Answered)
     def handle_answered(self, event: ApprovalPanel.Answered) -> None:

@@ -67,7 +67,7 @@ class ConversationLoader:
         """Read the list and post it as `Listed`."""
         store = self._library.store
         waiting = len(conversations.list_waiting(store, conversations.list_all_folders()))
-        self._post(Listed(store.listing(), waiting, store.list_deleted()))
+        self._post(Listed(store.make_listing(), waiting, store.list_deleted()))
 
     def update_index(self) -> None:
         """Clean up, then add to the search index what changed since the last time."""

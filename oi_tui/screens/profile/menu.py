@@ -13,7 +13,7 @@ from oi_tui import profiles
 from oi_tui.engine.settings import presets
 from oi_tui.screens.dialog import Dialog, DialogBox
 from oi_tui.screens.name_choice import NameChoice
-from oi_tui.text import one_line, visible
+from oi_tui.text import escape_controls, one_line
 from oi_tui.widgets.field import Field
 from oi_tui.widgets.lists.choice_list import ChoiceList
 
@@ -112,5 +112,5 @@ class DifferencesDialog(Dialog[None]):
         with DialogBox(classes="profile-box") as box:
             box.border_title = "Changes"
             box.hints = "esc close"
-            text = "\n".join(map(visible, self._lines))
+            text = "\n".join(map(escape_controls, self._lines))
             yield Static(text or "No changes: every setting has its default value.", markup=False)

@@ -14,7 +14,7 @@ from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.settings.setting import ProfileError
 from oi_tui.engine.settings.templates import write_starter
 from oi_tui.screens.dialog import Page
-from oi_tui.text import one_line, visible
+from oi_tui.text import escape_controls, one_line
 from oi_tui.widgets.editor.text_area import StableTextArea
 from oi_tui.widgets.footer import KeyFooter
 
@@ -40,7 +40,7 @@ class ProfileYaml(Page[bool]):
             self._before = profiles.read_text(path)
         except FileNotFoundError:
             self._before = write_starter()
-        self._shown = visible(self._before)
+        self._shown = escape_controls(self._before)
         self._warned = False
         #: What lies on the disk, as far as the person knows.
         self._known = self._before

@@ -7,7 +7,7 @@ from markdown_it.tree import SyntaxTreeNode
 from rich.segment import Segment
 from rich.style import Style
 
-from oi_tui.text import prose
+from oi_tui.text import clean_text
 from oi_tui.widgets.conversation.code import Highlighter, draw_code_line
 from oi_tui.widgets.conversation.rows import Row, Span, wrap_cells, wrap_words
 from oi_tui.widgets.conversation.styles import Styles
@@ -88,7 +88,7 @@ def _draw_text(node: SyntaxTreeNode, width: int, look: Styles, style: Style) -> 
 def _draw_inlines(node: SyntaxTreeNode, look: Styles, style: Style) -> list[Span]:
     inline = node.children[0] if node.children and node.children[0].type == "inline" else None
     if inline is None:
-        return [(prose(node.content), style)] if not node.children else []
+        return [(clean_text(node.content), style)] if not node.children else []
     return _draw_inline(inline.children, look, style)
 
 
@@ -97,9 +97,9 @@ def _draw_inline(nodes: list[SyntaxTreeNode], look: Styles, style: Style) -> lis
     for node in nodes:
         match node.type:
             case "text" | "html_inline" | "text_special":
-                spans.append((prose(node.content), style))
+                spans.append((clean_text(node.content), style))
             case "code_inline":
-                spans.append((prose(node.content), look.inline_code))
+                spans.append((clean_text(node.content), look.inline_code))
             case "softbreak":
                 spans.append((" ", style))
             case "hardbreak":
@@ -113,7 +113,7 @@ def _draw_inline(nodes: list[SyntaxTreeNode], look: Styles, style: Style) -> lis
             case "link" | "image":
                 spans.extend(_draw_link(node, look))
             case _:
-                spans.append((prose(node.content), style))
+                spans.append((clean_text(node.content), style))
     return spans
 
 
@@ -121,11 +121,11 @@ def _draw_link(node: SyntaxTreeNode, look: Styles) -> list[Span]:
     """A link or an image: its text, and its whole target unless the text is just that."""
     target = str(node.attrs.get("href") or node.attrs.get("src") or "")
     if node.type == "image":
-        return [(f"image: {prose(node.content) or 'untitled'} ({prose(target)})", look.muted)]
+        return [(f"image: {clean_text(node.content) or 'untitled'} ({clean_text(target)})", look.muted)]
     inner = _draw_inline(node.children, look, look.link)
     if "".join(text for text, _ in inner) in (target, target.removeprefix("mailto:")):
         return inner
-    return [*inner, (" (", look.muted), (prose(target), look.muted), (")", look.muted)]
+    return [*inner, (" (", look.muted), (clean_text(target), look.muted), (")", look.muted)]
 
 
 def _list(node: SyntaxTreeNode, width: int, look: Styles, depth: int) -> list[Row]:
@@ -235,7 +235,7 @@ def _draw_table_row(cells: list[list[Span]], widths: list[int], right: list[bool
 def wrap_plain(text: str, width: int, style: Style) -> list[Row]:
     """Plain text, wrapped at spaces."""
     rows: list[Row] = []
-    for line in prose(text).split("\n"):
+    for line in clean_text(text).split("\n"):
         rows.extend(Row(w.segments, w.text, 0, w.joint) for w in wrap_words([(line, style)], width))
     return rows
 

@@ -10,7 +10,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from oi_tui.text import visible
+from oi_tui.text import escape_controls
 from oi_tui.widgets.conversation.code import TAB, Piece
 from oi_tui.widgets.conversation.styles import Styles
 from oi_tui.widgets.truncate import measure_width
@@ -171,4 +171,4 @@ def _draw(character: str, cells: int) -> str:
     """Return the text drawn for a character that begins at this cell."""
     if character == "\t":
         return " " * (TAB - cells % TAB)
-    return character if character.isprintable() and character.isascii() else visible(character)
+    return character if character.isprintable() and character.isascii() else escape_controls(character)

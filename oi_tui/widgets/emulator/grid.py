@@ -10,7 +10,7 @@ from pyte import modes as pyte_modes
 from pyte.charsets import LAT1_MAP
 from rich.style import Style
 
-from oi_tui.text import visible
+from oi_tui.text import escape_controls
 from oi_tui.widgets.emulator.colours import PLAIN
 from oi_tui.widgets.emulator.history import ALTERNATE
 from oi_tui.widgets.truncate import measure_width
@@ -170,7 +170,9 @@ class TerminalGrid(pyte.Screen):
 
     def _draw_one(self, character: str, style: Style) -> None:
         # What would be spelled out elsewhere has no place in a grid; it takes none.
-        width = measure_width(character) if character.isascii() or visible(character) == character else -1
+        width = (
+            measure_width(character) if character.isascii() or escape_controls(character) == character else -1
+        )
         if width < 0:
             return
         if width == 0:

@@ -8,7 +8,7 @@ from oi_tui import paths
 from oi_tui.engine.output.plain import make_plain
 from oi_tui.engine.storage.listing import UNTITLED, Summary
 from oi_tui.messages import Message
-from oi_tui.text import one_line, prose
+from oi_tui.text import clean_text, one_line
 from oi_tui.widgets.conversation.code import Highlighter, draw_code_line
 from oi_tui.widgets.conversation.markdown import draw_markdown
 from oi_tui.widgets.conversation.rows import Row
@@ -69,7 +69,7 @@ def _draw_message(message: Message, words: list[str], width: int, look: Styles) 
     at = min((text.lower().find(word) for word in words if word in text.lower()), default=0)
     start = text.rfind("\n", 0, at) + 1 if at > _CHARACTERS // 2 else 0
     # As the conversation does: a tab stands for spaces, of which a Static would make its own number.
-    body = prose(text[start : start + _CHARACTERS]).expandtabs(4)
+    body = clean_text(text[start : start + _CHARACTERS]).expandtabs(4)
     cut = "…" if start + _CHARACTERS < len(text) else ""
     before = "…\n" if start else ""
     if message.type == "code":

@@ -15,7 +15,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from oi_tui.runtimes.tables import Cell, TableQuery, TableRow, TableShape
-from oi_tui.text import visible
+from oi_tui.text import escape_controls
 
 #: Rows and columns of one page; pages that are kept before the oldest goes.
 ROWS, COLUMNS, _KEPT = 100, 40, 60
@@ -298,7 +298,7 @@ class TableView(ScrollView, can_focus=True):
 
 def _make_one_line(text: str) -> str:
     """The text as it can stand in one line."""
-    return visible(text).replace("\n", " ").replace("\t", " ")
+    return escape_controls(text).replace("\n", " ").replace("\t", " ")
 
 
 def _fit(name: str, kind: str) -> int:

@@ -17,7 +17,7 @@ from textual.widgets.text_area import TextAreaTheme
 
 from oi_tui import commands, paths
 from oi_tui.input.multiline import is_open, remove_quotes
-from oi_tui.text import prose
+from oi_tui.text import clean_text
 from oi_tui.widgets.idle import obey
 from oi_tui.widgets.prompt.completing_text_area import CompletingTextArea
 from oi_tui.widgets.timer import schedule
@@ -222,7 +222,7 @@ class Prompt(CompletingTextArea):
         event.stop()
         event.prevent_default()
         self._last_key = event.time
-        text = prose(event.text)
+        text = clean_text(event.text)
         dropped = None if self.text[:1] in ("%", "/", "!") else self._parse_dropped(event.text)
         text = self._write_mentions(dropped) if dropped else self.pastes.fold(text)
         self.replace(text, *self.selection, maintain_selection_offset=False)

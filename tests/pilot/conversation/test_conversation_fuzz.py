@@ -19,7 +19,7 @@ from oi_tui.engine.events import (
     UsageReported,
 )
 from oi_tui.messages import InputReceived, InputRequested, LineReached, Message, Printed, RunEnded, Stopping
-from oi_tui.text import prose
+from oi_tui.text import clean_text
 from tests.pilot.conversation.test_conversation import conversation, png, screen_lines
 
 TEXTS = [
@@ -145,7 +145,7 @@ async def test_any_events_in_any_order_are_shown(seed: int) -> None:
                 await pilot.pause()
                 for line in screen_lines(pilot.app):
                     whole = line.rstrip("\u200d")  # where a narrow screen cuts an emoji in two
-                    assert prose(whole) == whole
+                    assert clean_text(whole) == whole
         view.cell_editor.cancel()
         view.transcript.flush()
         layout = view.transcript.layout_of_blocks

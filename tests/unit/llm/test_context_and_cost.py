@@ -10,7 +10,7 @@ from oi_tui.engine import exchange
 from oi_tui.engine.events import Event, Noticed, TurnEnded
 from oi_tui.engine.llm import compaction, endpoint, request
 from oi_tui.engine.llm.base import BROKEN_OFF, Delta, ErrorInfo, Finish, Gap, Text, Usage
-from oi_tui.engine.llm.context_window import estimate_tokens, weight
+from oi_tui.engine.llm.context_window import estimate_tokens, weigh
 from oi_tui.engine.llm.transport.client import ModelProcess
 from oi_tui.engine.llm.usage import UsageTotals
 from oi_tui.engine.models.model_info import KnownModels, ModelInfo
@@ -179,8 +179,8 @@ def test_leaving_messages_out_is_reported_when_it_begins_and_not_every_time() ->
 
 
 def test_letters_outside_of_ascii_take_more_room() -> None:
-    assert weight("word") == 4
-    assert weight("漢字") == 6
+    assert weigh("word") == 4
+    assert weigh("漢字") == 6
     window = 1000
     thousand = request.write(
         [words("漢" * 2000), replied("ok"), words("now")],

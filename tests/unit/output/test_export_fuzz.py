@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 from oi_tui.engine.export import formats
 from oi_tui.engine.output.plain import make_plain
 from oi_tui.messages import Message
-from oi_tui.text import prose
+from oi_tui.text import clean_text
 from tests.when_used import when_used
 
 nbformat = when_used("nbformat")
@@ -86,7 +86,7 @@ TALK = st.lists(MESSAGE, max_size=8)
 
 def shown(message: Message) -> str:
     """What stands in the fence of code or output."""
-    text = prose(make_plain(message.content) if message.type == "console" else message.content).rstrip()
+    text = clean_text(make_plain(message.content) if message.type == "console" else message.content).rstrip()
     return f"{text}\n" if text or message.type == "code" else ""
 
 

@@ -57,27 +57,27 @@ def test_it_begins_without_a_full_collection(collector: GarbageCollector) -> Non
 def test_it_waits_while_keys_are_pressed_and_collects_afterwards(collector: GarbageCollector) -> None:
     ring = make_old_garbage()
     kept = [[number] for number in range(200_000)]
-    collector.tend(last_key=time.monotonic())
+    collector.collect_if_quiet(last_key=time.monotonic())
     assert ring() is not None
-    collector.tend(last_key=float("-inf"))
+    collector.collect_if_quiet(last_key=float("-inf"))
     assert ring() is None
     assert len(kept) == 200_000
 
 
 def test_one_look_is_not_followed_by_the_next(collector: GarbageCollector) -> None:
     make_old_garbage()
-    collector.tend(last_key=float("-inf"))
+    collector.collect_if_quiet(last_key=float("-inf"))
     ring = make_old_garbage()
     collector._next = float("inf")
-    collector.tend(last_key=float("-inf"))
+    collector.collect_if_quiet(last_key=float("-inf"))
     assert ring() is not None
     collector._next = 0.0
-    collector.tend(last_key=float("-inf"))
+    collector.collect_if_quiet(last_key=float("-inf"))
     assert ring() is None
 
 
 def test_keys_pressed_all_the_time_do_not_keep_garbage_for_ever(collector: GarbageCollector) -> None:
     ring = make_old_garbage()
     collector._overdue = time.monotonic()
-    collector.tend(last_key=time.monotonic())
+    collector.collect_if_quiet(last_key=time.monotonic())
     assert ring() is None

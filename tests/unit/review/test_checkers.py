@@ -15,7 +15,7 @@ from oi_tui.engine.events import ApprovalRequested, Run
 from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.findings import Finding
 from oi_tui.engine.review.folder import LocalFolder
-from oi_tui.engine.review.permissions import Permission, Permissions, offers
+from oi_tui.engine.review.permissions import Permission, Permissions, list_offers
 from oi_tui.engine.review.readable_files import explain_unreadable
 from oi_tui.engine.review.scanner import scan_code
 from oi_tui.engine.review.shell import checker as shell_checker
@@ -1304,9 +1304,9 @@ def test_a_folder_that_is_not_there_hides_nothing(tmp_path: Path) -> None:
 def test_languages_that_are_not_parsed_are_offered_no_grant_for_code_without_findings(
     language: str, folder: Path
 ) -> None:
-    assert "unremarkable" not in [offer.scope for offer in offers(language, "1", folder)]
+    assert "unremarkable" not in [offer.scope for offer in list_offers(language, "1", folder)]
     assert not Permission("unremarkable", language).covers(language, "1", folder)
-    assert [offer.scope for offer in offers(language, "1", folder)] == [
+    assert [offer.scope for offer in list_offers(language, "1", folder)] == [
         "code",
         "count",
         "language",
@@ -1316,7 +1316,7 @@ def test_languages_that_are_not_parsed_are_offered_no_grant_for_code_without_fin
 
 def test_the_grant_is_offered_only_where_it_covers_the_code_itself(folder: Path) -> None:
     def scopes(code: str, earlier: EarlierCode | None = None) -> list[str]:
-        return [offer.scope for offer in offers("python", code, folder, earlier)]
+        return [offer.scope for offer in list_offers("python", code, folder, earlier)]
 
     assert "unremarkable" in scopes("print(1)")
     assert "unremarkable" not in scopes("open('canary', 'w')")
@@ -1441,7 +1441,7 @@ def test_what_is_called_python_and_is_not_is_never_known_to_be_harmless() -> Non
     session.computer.replaced = frozenset({"python"})
     session.permissions.add(Permission("unremarkable", "python"))
     assert len(of(work(session), ApprovalRequested)) == 2
-    assert [offer.scope for offer in offers("python", "print(1)", Path("/"), session.earlier)] == [
+    assert [offer.scope for offer in list_offers("python", "print(1)", Path("/"), session.earlier)] == [
         "code",
         "count",
         "language",

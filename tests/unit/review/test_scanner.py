@@ -6,7 +6,7 @@ import pytest
 
 from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.findings import WORDS, Finding, Findings
-from oi_tui.engine.review.permissions import Permission, Permissions, offers
+from oi_tui.engine.review.permissions import Permission, Permissions, list_offers
 from oi_tui.engine.review.scanner import scan_code
 
 HERE = Path("/home/ada/sales")
@@ -448,16 +448,16 @@ def test_every_kind_has_words() -> None:
 
 
 def test_code_with_findings_is_not_offered_a_grant_that_would_not_cover_it() -> None:
-    assert [offer.scope for offer in offers("python", "print(1)", HERE)] == [
+    assert [offer.scope for offer in list_offers("python", "print(1)", HERE)] == [
         "code",
         "count",
         "unremarkable",
         "language",
         "everything",
     ]
-    assert offers("python", "1", HERE)[1].offer == "the next 5 python cells, whatever they do"
+    assert list_offers("python", "1", HERE)[1].offer == "the next 5 python cells, whatever they do"
     for code in ("import os\nos.remove('a')", "x = '\u202e'", "print("):
-        assert "unremarkable" not in [offer.scope for offer in offers("python", code, HERE)]
+        assert "unremarkable" not in [offer.scope for offer in list_offers("python", code, HERE)]
 
 
 def test_a_line_names_each_kind_of_risk_once() -> None:
@@ -498,8 +498,8 @@ def test_code_on_another_machine_is_judged_by_the_folder_there_and_not_by_files_
 
 def test_offers_take_a_scan_that_was_made_already() -> None:
     found = scan_code("python", "import shutil\nshutil.rmtree('a')", HERE)
-    assert "unremarkable" in [offer.scope for offer in offers("python", "1", HERE)]
-    assert "unremarkable" not in [offer.scope for offer in offers("python", "1", HERE, findings=found)]
+    assert "unremarkable" in [offer.scope for offer in list_offers("python", "1", HERE)]
+    assert "unremarkable" not in [offer.scope for offer in list_offers("python", "1", HERE, findings=found)]
 
 
 @pytest.mark.parametrize("name", ["matplotlibrc", "seaborn.py", "kiwisolver.py"])

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from oi_tui.engine.review.earlier_code import EarlierCode
-from oi_tui.engine.review.permissions import Permission, Permissions, offers
+from oi_tui.engine.review.permissions import Permission, Permissions, list_offers
 from oi_tui.engine.review.window_actions import ActedWindow, GrantedWindow, list_kinds
 
 HERE = Path("/nowhere")
@@ -76,14 +76,14 @@ def test_code_is_still_covered_after_code_of_the_same_kind() -> None:
 
 def test_the_window_of_the_last_action_is_offered_with_the_kinds_of_the_code() -> None:
     code = "computer.mouse.click('OK')"
-    assert all(item.scope != "window" for item in offers("python", code, HERE, EarlierCode()))
-    found = offers("python", code, HERE, EarlierCode(), RENAME)
+    assert all(item.scope != "window" for item in list_offers("python", code, HERE, EarlierCode()))
+    found = list_offers("python", code, HERE, EarlierCode(), RENAME)
     assert [item.scope for item in found] == ["code", "window", "count", "language", "everything"]
     assert found[1].words == "clicking in the window “Rename”"
     assert found[1].offer.startswith(found[1].words)
-    both = offers("python", f"{code}\ncomputer.keyboard.press('a')", HERE, EarlierCode(), RENAME)[1]
+    both = list_offers("python", f"{code}\ncomputer.keyboard.press('a')", HERE, EarlierCode(), RENAME)[1]
     assert both.words == "clicking and typing in the window “Rename”"
-    assert all(item.scope != "window" for item in offers("python", "1", HERE, EarlierCode(), RENAME))
+    assert all(item.scope != "window" for item in list_offers("python", "1", HERE, EarlierCode(), RENAME))
 
 
 def test_a_grant_for_a_window_covers_its_kinds_only_and_is_revoked_alone() -> None:

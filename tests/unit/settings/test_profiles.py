@@ -449,7 +449,7 @@ def test_another_system_message_is_kept(text: str, tmp_path: Path, monkeypatch: 
 
 def test_no_backup_replaces_another(tmp_path: Path) -> None:
     path = tmp_path / "p.yaml"
-    assert [migration.back_up(path, str(n)).name for n in range(3)] == [
+    assert [migration.save_backup(path, str(n)).name for n in range(3)] == [
         "p.yaml.bak",
         "p.yaml.bak2",
         "p.yaml.bak3",

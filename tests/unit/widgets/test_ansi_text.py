@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from rich.color import Color
 from rich.style import Style
 
-from oi_tui.text import visible
+from oi_tui.text import escape_controls
 from oi_tui.widgets.emulator.ansi_text import HEAD_LINES, TAIL_LINES, AnsiText
 
 ATOMS = st.sampled_from(
@@ -76,7 +76,7 @@ def test_output_is_the_same_however_it_was_cut(text: str, step: int) -> None:
 @given(st.one_of(st.text(max_size=100), st.lists(ATOMS, max_size=30).map("".join)))
 def test_nothing_but_text_comes_out(text: str) -> None:
     for line in shown(text):
-        assert visible(line) == line
+        assert escape_controls(line) == line
         assert "\n" not in line
         assert "\t" not in line
 

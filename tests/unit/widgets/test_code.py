@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pygments.token import Token
 
-from oi_tui.text import visible
+from oi_tui.text import escape_controls
 from oi_tui.themes import DARK
 from oi_tui.widgets.conversation.code import (
     Highlighter,
@@ -111,7 +111,7 @@ def test_tokens_are_the_whole_line_in_every_language(language: str, atoms: list[
 def test_rows_of_code_are_safe_and_fit(code: str) -> None:
     for row in rows_of(code, 30):
         assert measure_width(row.plain) <= 30
-        assert visible(row.plain) == row.plain
+        assert escape_controls(row.plain) == row.plain
         assert "\t" not in row.plain
 
 

@@ -12,7 +12,7 @@ from rich.style import Style
 from textual.app import App, ComposeResult
 from textual.events import Key
 
-from oi_tui.text import visible
+from oi_tui.text import escape_controls
 from oi_tui.widgets.emulator.history import KEPT, OutputHistory
 from oi_tui.widgets.emulator.keys import encode_key, paste_text
 from oi_tui.widgets.emulator.parser import TerminalEmulator
@@ -178,7 +178,9 @@ def test_nothing_that_a_program_writes_gets_out_of_the_grid(
         assert 0 <= screen.cursor.x <= screen.columns
         assert 0 <= screen.cursor.y < screen.lines
     assert all(0 <= y < screen.lines for y in screen.buffer)
-    assert all(visible(cell.data) == cell.data for row in screen.buffer.values() for cell in row.values())
+    assert all(
+        escape_controls(cell.data) == cell.data for row in screen.buffer.values() for cell in row.values()
+    )
 
 
 @pytest.mark.parametrize(

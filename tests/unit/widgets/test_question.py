@@ -7,7 +7,7 @@ import pytest
 
 from oi_tui.engine.events import ApprovalRequested
 from oi_tui.engine.review.findings import Findings
-from oi_tui.engine.review.permissions import Permission, offers
+from oi_tui.engine.review.permissions import Permission, list_offers
 from oi_tui.engine.review.scanner import scan_code
 from oi_tui.messages import Message
 from oi_tui.widgets.approval.options import ApprovalOption, Clickable, OptionLine
@@ -21,7 +21,7 @@ def ask(code: str = CODE, *, edited: str | None = None, caution: str = "", given
     shown = code if edited is None else edited
     message = Message(role="assistant", type="code", format="python", content=code)
     findings: Findings = scan_code("python", shown, FOLDER)
-    found: tuple[Permission, ...] = offers("python", CODE, FOLDER)[:given]
+    found: tuple[Permission, ...] = list_offers("python", CODE, FOLDER)[:given]
     assert len(found) == given
     return Question(ApprovalRequested(message, caution=caution), shown, "Python", findings, found)
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pygments.token import Token
 
-from oi_tui.text import prose as safe
+from oi_tui.text import clean_text as safe
 from oi_tui.themes import DARK
 from oi_tui.widgets.conversation.streaming_markdown import StreamingMarkdown
 from oi_tui.widgets.conversation.styles import get_styles

@@ -147,7 +147,7 @@ class CompletionCall:
         """Emit the pieces of a chunk, and what came with it in the raw stream."""
         if gaps := raw.pop_gaps():
             self._emit(gap=gaps)
-        for part in raw.pop_signed() if raw.in_chunks else _find_signed_parts(chunk):
+        for part in raw.pop_signed() if raw.is_chunked else _find_signed_parts(chunk):
             self._emit(signed=part)
         for choice in getattr(chunk, "choices", None) or ():
             index = getattr(choice, "index", 0) or 0
@@ -191,16 +191,17 @@ class CompletionCall:
             if raw.incomplete:
                 self._emit(finish=raw.incomplete)
             return
-        for kind, value in split_delta(raw.whole() or {}):
+        for kind, value in split_delta(raw.find_message() or {}):
             self._emit_piece(kind, value)
         if end := raw.find_whole_end():
             self._finish = end
             self._emit(finish=end)
         if not self._begun:
-            instead = raw.error()
+            instead = raw.find_error()
             error = errors.explain_body(*instead, self._attempt) if instead else None
             self._fail(
-                error or errors.make_empty_reply_error(self._attempt, self._finish, raw.says(), raw.foreign)
+                error
+                or errors.make_empty_reply_error(self._attempt, self._finish, raw.describe(), raw.foreign)
             )
 
     async def _open(self) -> Any:

@@ -60,9 +60,9 @@ class RawReply:
 
     def __init__(self, stream: Any, alive: Callable[[], None] = lambda: None) -> None:
         """`alive` is called whenever something arrives, be it only a comment that keeps the line open."""
-        self._alive = alive
+        self._note_arrival = alive
         self._beginning = bytearray()
-        self._events = False
+        self._is_event_stream = False
         self._filter = SseFilter()
         source = getattr(stream, "completion_stream", None)
         make = getattr(stream, "make_call", None)
@@ -94,8 +94,8 @@ class RawReply:
         return self._filter.pop_signed()
 
     @property
-    def in_chunks(self) -> bool:
-        """Whether the reply comes in chunks in the format of OpenAI."""
+    def is_chunked(self) -> bool:
+        """Return whether the reply comes in chunks in the format of OpenAI."""
         return self._filter.chunks
 
     async def _read_bytes(self, given: Callable[[], AsyncIterator[bytes]]) -> AsyncIterator[bytes]:
@@ -147,13 +147,13 @@ class RawReply:
         return _INCOMPLETE.get(self._filter.reason.lower())
 
     def _read_data(self, data: bytes) -> None:
-        self._alive()
-        if not self._events and len(self._beginning) < _KEPT:
+        self._note_arrival()
+        if not self._is_event_stream and len(self._beginning) < _KEPT:
             self._beginning += data
-            self._events = b"data:" in self._beginning[:4096]
+            self._is_event_stream = b"data:" in self._beginning[:4096]
 
-    def whole(self) -> dict[str, Any] | None:
-        """The message of a reply that came in one piece, or None."""
+    def find_message(self) -> dict[str, Any] | None:
+        """Return the message of a reply that came in one piece, or None."""
         body = self._parse_body()
         match body[0] if isinstance(body, list) and body else body:
             case {"choices": [{"message": dict(found)}, *_]} | {"message": {"role": str()} as found}:
@@ -174,8 +174,8 @@ class RawReply:
                 return _INCOMPLETE.get(reason, reason if reason in ("length", "content_filter") else None)
         return None
 
-    def error(self) -> tuple[str, int | None] | None:
-        """The words and the number of an error that came in place of a reply, with a status of success."""
+    def find_error(self) -> tuple[str, int | None] | None:
+        """Find the message and number of an error that came with a status of success in place of a reply."""
         body = self._parse_body()
         match body:
             case (
@@ -191,11 +191,11 @@ class RawReply:
                 return _find_error(body)
         return None
 
-    def says(self) -> str:
+    def describe(self) -> str:
         """Describe bytes that are no reply; "" when there is nothing to say."""
-        if error := self.error():
+        if error := self.find_error():
             return error[0]
-        text = self._text()[:100_000] or self._find_first_data()
+        text = self._read_text()[:100_000] or self._find_first_data()
         if page := describe_page(text):
             return page
         body = self._parse_body()
@@ -212,9 +212,9 @@ class RawReply:
         """The format of the reply if it is a known one other than OpenAI's."""
         return None if self._filter.chunks else self._filter.foreign or recognise(self._parse_body())
 
-    def _text(self) -> str:
-        """The reply without the comments that kept the connection open; "" for one in events."""
-        if self._events:
+    def _read_text(self) -> str:
+        """Return the reply without the comments that kept the connection open; "" for one in events."""
+        if self._is_event_stream:
             return ""
         text = self._beginning.decode("utf-8", "replace").removeprefix("\ufeff")
         return _COMMENTS.sub("", text)
@@ -229,7 +229,7 @@ class RawReply:
 
     def _parse_body(self) -> Any:
         try:
-            return json.loads(self._text())
+            return json.loads(self._read_text())
         except (ValueError, RecursionError):
             return None
 

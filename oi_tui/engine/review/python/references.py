@@ -64,7 +64,7 @@ class References:
             return
         self.texts[target.id] = ""
         if isinstance(value, ast.Name | ast.Attribute | ast.Call | ast.Subscript):
-            full = self.full_name(value)
+            full = self.find_full_name(value)
             if full in table.CALLS or full in table.INNER_MODULES:
                 self.names[target.id] = full
 
@@ -78,10 +78,10 @@ class References:
             case ast.BinOp(op=ast.Add()):
                 return self._join(_list_operands(node, ast.Add), "")
             case ast.JoinedStr(values):
-                texts = [self._formatted(item) for item in values]
+                texts = [self._join_formatted(item) for item in values]
                 return "".join(texts)[:_LONGEST] if all(texts) else ""
             case ast.BinOp(op=ast.Div()):
-                return self._path(_list_operands(node, ast.Div))
+                return self._join_path(_list_operands(node, ast.Div))
             case ast.Call(ast.Attribute(owner, "join"), [ast.List(items) | ast.Tuple(items)], []):
                 glue = owner.value if isinstance(owner, ast.Constant) and isinstance(owner.value, str) else ""
                 return self._join(items, glue)
@@ -94,13 +94,13 @@ class References:
             case ast.Call(ast.Name("str") | ast.Attribute(_, "fspath"), [argument], []):
                 return self.text(argument)
             case ast.Call(ast.Name(name) | ast.Attribute(_, name), [_, *_]) if name in _PATHS:
-                return self._path(node.args)
+                return self._join_path(node.args)
             case ast.Call(ast.Attribute(ast.Attribute(_, "path"), "join"), [_, *_]):
-                return self._path(node.args)
+                return self._join_path(node.args)
             case _:
                 return ""
 
-    def _formatted(self, node: ast.expr) -> str:
+    def _join_formatted(self, node: ast.expr) -> str:
         """Return a part of an f-string as a text; "" where that is not known."""
         if isinstance(node, ast.FormattedValue):
             return self.text(node.value) if node.conversion == -1 and node.format_spec is None else ""
@@ -111,13 +111,13 @@ class References:
         texts = [self.text(part) for part in parts]
         return glue.join(texts)[:_LONGEST] if all(texts) else ""
 
-    def _path(self, parts: Sequence[ast.expr]) -> str:
+    def _join_path(self, parts: Sequence[ast.expr]) -> str:
         """Return a path that is put together of texts; "" where one of them is not known."""
         texts = [self.text(part) for part in parts]
         return os.path.join(*texts)[:_LONGEST] if all(texts) else ""  # noqa: PTH118 -- "./a" stays as it is
 
-    def full_name(self, node: ast.expr) -> str:
-        """The name of what an expression refers to, from its module on; "" where that is not known."""
+    def find_full_name(self, node: ast.expr) -> str:
+        """Return the name of what an expression refers to, from its module on; "" where that is not known."""
         parts = list(self._iterate_names(node))
         if not parts:
             return ""
@@ -145,12 +145,12 @@ class References:
             case ast.Call(ast.Name("getattr"), [value, name, *_]):
                 owner, text = list(self._iterate_names(value)), self.text(name)
                 yield from (*owner, text) if owner and text else ()
-            case ast.Call(function, [argument, *_]) if self._imports(function):
+            case ast.Call(function, [argument, *_]) if self._is_import(function):
                 yield from self.text(argument).split(".") if self.text(argument) else ()
             case _:
                 return
 
-    def _imports(self, function: ast.expr) -> bool:
+    def _is_import(self, function: ast.expr) -> bool:
         return isinstance(function, ast.Name | ast.Attribute) and (
             (isinstance(function, ast.Name) and function.id in ("__import__", "import_module"))
             or (isinstance(function, ast.Attribute) and function.attr in ("__import__", "import_module"))
@@ -171,7 +171,7 @@ class References:
         elif (
             isinstance(value, ast.Attribute)
             and value.attr == "modules"
-            and self.full_name(value) == "sys.modules"
+            and self.find_full_name(value) == "sys.modules"
         ):
             yield from key.split(".")
 

@@ -104,24 +104,24 @@ class _Visitor:
             if isinstance(node, ast.Call):
                 self._call(node)
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-                self._text(node)
+                self._find_text(node)
             elif isinstance(node, ast.Assign | ast.AugAssign):
                 self._store(node)
             if isinstance(node, ast.Attribute | ast.Name):
                 self._note_computer_tool(node)
                 if isinstance(node.ctx, ast.Load) and id(node) not in called and id(node) not in inner:
-                    self._reference(node)
-                self._hidden(node)
+                    self._note_reference(node)
+                self._note_hidden_access(node)
 
-    def _hidden(self, node: ast.Attribute | ast.Name) -> None:
+    def _note_hidden_access(self, node: ast.Attribute | ast.Name) -> None:
         """Note a name through which code gets at functions that it does not name."""
         name = node.attr if isinstance(node, ast.Attribute) else node.id
         if name in table.HIDDEN:
             self._note("hidden", name, node)
 
-    def _reference(self, node: ast.Attribute | ast.Name) -> None:
+    def _note_reference(self, node: ast.Attribute | ast.Name) -> None:
         """Note a function that is not called here but kept, or handed on to be called."""
-        name = self._full_name(node)
+        name = self._find_full_name(node)
         kind = table.CALLS.get(name)
         if isinstance(node, ast.Name) and "." not in name and node.id in self._stored:
             return
@@ -136,12 +136,12 @@ class _Visitor:
     def _store(self, node: ast.Assign | ast.AugAssign) -> None:
         """Note what is put into the environment of later programs, and in place of Python's own functions."""
         for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-            if isinstance(target, ast.Subscript) and self._full_name(target.value) == "os.environ":
+            if isinstance(target, ast.Subscript) and self._find_full_name(target.value) == "os.environ":
                 name = self._references.text(target.slice)
                 if name in table.LOADING_VARIABLES:
                     self._note("system", name, target)
-            elif isinstance(target, ast.Attribute) and self._full_name(target) in table.HOOKS:
-                self._note("runs text", self._full_name(target), target)
+            elif isinstance(target, ast.Attribute) and self._find_full_name(target) in table.HOOKS:
+                self._note("runs text", self._find_full_name(target), target)
 
     def _follow_computer(self, nodes: list[ast.AST]) -> None:
         """Learn other names that code gives to the computer object; note where it keeps it or hands it on."""
@@ -150,12 +150,12 @@ class _Visitor:
         for node in nodes:
             if isinstance(node, ast.Attribute | ast.Expr):
                 followed.add(node.value)
-            elif isinstance(node, ast.Call) and self._full_name(node.func) in _TELLING:
+            elif isinstance(node, ast.Call) and self._find_full_name(node.func) in _TELLING:
                 followed.update(node.args)
             elif isinstance(node, ast.Assign) and all(
                 isinstance(target, ast.Name) for target in node.targets
             ):
-                name = self._full_name(node.value)
+                name = self._find_full_name(node.value)
                 if _find_part(name) is not None:
                     self._names.update(
                         {target.id: name for target in node.targets if isinstance(target, ast.Name)}
@@ -172,13 +172,13 @@ class _Visitor:
             if isinstance(node, ast.Name) and node.id in stored:
                 # Another name, which was noted with its value, or a thing of the code's own: a table's row.
                 continue
-            if node not in followed and _find_part(self._full_name(node)) == "":
+            if node not in followed and _find_part(self._find_full_name(node)) == "":
                 self._note("controls", _WHOLE_COMPUTER, node)
 
     def _note(self, kind: Kind, what: str, node: ast.expr | ast.stmt) -> None:
         self.found.append(Finding(kind, what, node.lineno))
 
-    def _text(self, node: ast.Constant) -> None:
+    def _find_text(self, node: ast.Constant) -> None:
         text = str(node.value)
         for host in find_hosts(text):
             self._note("network", host, node)
@@ -186,7 +186,7 @@ class _Visitor:
             self._note("secrets", which, node)
 
     def _call(self, call: ast.Call) -> None:
-        name = self._full_name(call.func)
+        name = self._find_full_name(call.func)
         kind = table.CALLS.get(name) or next(
             (kind for start, kind in table.CALLS.items() if _begins(name, start)), None
         )
@@ -201,17 +201,19 @@ class _Visitor:
             self._note_program(call, name)
         elif kind == "writes":
             if name not in table.NO_FILE:
-                self._write(call, name, self._named(call, table.FILE_AT.get(name, 0)))
+                self._write(call, name, self._read_file_argument(call, table.FILE_AT.get(name, 0)))
         elif kind:
-            self._note(kind, "" if kind in ("network", "runs text") else self._first(call), call)
+            self._note(
+                kind, "" if kind in ("network", "runs text") else self._read_first_argument(call), call
+            )
             if name in COPIES:
-                self._write(call, name, self._named(call, 1))
+                self._write(call, name, self._read_file_argument(call, 1))
         elif isinstance(call.func, ast.Attribute):
-            self._method(call, call.func)
+            self._note_method(call, call.func)
 
     def _note_computer_tool(self, node: ast.Attribute | ast.Name) -> None:
         """Note a tool of the computer object, however it is reached."""
-        path = _find_part(self._full_name(node))
+        path = _find_part(self._find_full_name(node))
         if not path:
             return
         if isinstance(node, ast.Attribute):
@@ -222,7 +224,7 @@ class _Visitor:
         if kind and node not in self._reached:
             self._note(kind, f"computer.{whole}", node)
 
-    def _method(self, call: ast.Call, function: ast.Attribute) -> None:
+    def _note_method(self, call: ast.Call, function: ast.Attribute) -> None:
         kind = table.METHODS.get(function.attr)
         of_texts = isinstance(function.value, ast.Attribute) and function.value.attr == "str"
         if kind is None or of_texts:
@@ -231,7 +233,7 @@ class _Visitor:
         if function.attr in table.UNNAMED or self._is_path(function.value):
             what = self._read_literal(function.value)
         else:
-            what = self._named(call, 0)
+            what = self._read_file_argument(call, 0)
             if function.attr in table.MAYBE and not (call.args or find_named_file(call)):
                 return
         if kind == "writes":
@@ -272,7 +274,7 @@ class _Visitor:
             self._note("overwrites", name, call)
 
     def _is_path(self, node: ast.expr) -> bool:
-        return isinstance(node, ast.Call) and self._full_name(node.func).endswith("Path")
+        return isinstance(node, ast.Call) and self._find_full_name(node.func).endswith("Path")
 
     def _names_path(self, node: ast.expr) -> bool:
         return self._is_path(node) or bool(self._read_literal(node))
@@ -286,7 +288,7 @@ class _Visitor:
         owner = call.func.value if method and isinstance(call.func, ast.Attribute) else None
         if owner is not None and not self._names_path(owner):
             return
-        file = self._named(call, 0) if owner is None else self._read_literal(owner)
+        file = self._read_file_argument(call, 0) if owner is None else self._read_literal(owner)
         self._note("writes", file, call)
         if "w" in mode:
             self._note("overwrites", file, call)
@@ -305,19 +307,19 @@ class _Visitor:
         for item in findings:
             self._note(item.kind, item.what, call)
 
-    def _first(self, call: ast.Call) -> str:
+    def _read_first_argument(self, call: ast.Call) -> str:
         return self._read_literal(call.args[0]) if call.args else ""
 
-    def _named(self, call: ast.Call, at: int) -> str:
-        """The file that is given at a place, or by a keyword; "" where that is not known."""
+    def _read_file_argument(self, call: ast.Call, at: int) -> str:
+        """Return the file that is given at a place, or by a keyword; "" where that is not known."""
         node = call.args[at] if len(call.args) > at else find_named_file(call)
         return self._read_literal(node) if node is not None else ""
 
     def _read_literal(self, node: ast.expr) -> str:
         return self._references.text(node)
 
-    def _full_name(self, node: ast.expr) -> str:
-        return self._references.full_name(node)
+    def _find_full_name(self, node: ast.expr) -> str:
+        return self._references.find_full_name(node)
 
 
 def _find_part(name: str) -> str | None:

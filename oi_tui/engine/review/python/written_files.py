@@ -48,7 +48,7 @@ def find_replaced(function: str, file: str, call: ast.Call, text: Callable[[ast.
         call: the call
         text: returns the text that an expression stands for
     """
-    if not file or function in _KEEPING or _adds(call, text):
+    if not file or function in _KEEPING or _appends(call, text):
         return
     yield file
     if function in _INTO_FOLDERS and call.args and (source := text(call.args[0])):
@@ -67,6 +67,6 @@ def find_named_file(call: ast.Call) -> ast.expr | None:
     )
 
 
-def _adds(call: ast.Call, text: Callable[[ast.expr], str]) -> bool:
+def _appends(call: ast.Call, text: Callable[[ast.expr], str]) -> bool:
     """Return whether a mode is given that does not say that the file is written anew."""
     return any(keyword.arg == "mode" and not text(keyword.value).startswith("w") for keyword in call.keywords)

@@ -60,7 +60,7 @@ def read(code: str) -> list[ShellCommand]:
         raise NotUnderstood("code of this length", 1)
     if any("\ud800" <= item <= "\udfff" for item in code):
         raise NotUnderstood("characters that are no text", 1)
-    return list(_Parser(code).commands())
+    return list(_Parser(code).read_commands())
 
 
 # No library: an allow list must refuse what it does not know. Of the 80 texts in our tests that this grammar
@@ -73,11 +73,11 @@ class _Parser:
         self._at = 0
         self._line = 1
 
-    def commands(self) -> Iterator[ShellCommand]:
+    def read_commands(self) -> Iterator[ShellCommand]:
         """Each command; an empty one only where a line is empty."""
         joined = False
         while self._at < len(self._code):
-            command = self._command()
+            command = self._read_command()
             separator = self._accept(_SEPARATOR)
             if command.words:
                 yield command
@@ -88,7 +88,7 @@ class _Parser:
         if joined:
             raise self._stop("the end of the code")
 
-    def _command(self) -> ShellCommand:
+    def _read_command(self) -> ShellCommand:
         command = ShellCommand(self._line)
         while True:
             spaces = self._accept(_SPACES)
@@ -106,10 +106,10 @@ class _Parser:
                 if not command.words:
                     raise self._stop("a redirection in front")
                 continue
-            command.words.append(self._word())
+            command.words.append(self._read_word())
         return command
 
-    def _word(self) -> ShellWord:
+    def _read_word(self) -> ShellWord:
         parts: list[str] = []
         pattern = quoted = bracket = False
         while not self._at_end_of_word():
@@ -186,12 +186,12 @@ _FIND = frozenset(("-name", "-iname", "-type", "-maxdepth", "-mindepth", "-size"
 _FIND_ALONE = frozenset(("-print", "-empty", "-not", "-o", "-a"))
 
 
-def _sed(words: list[str]) -> bool:
+def _is_plain_sed(words: list[str]) -> bool:
     script = next((word for word in words if not word.startswith("-")), "")
     return _SED.fullmatch(script) is not None
 
 
-def _printf(words: list[str]) -> bool:
+def _is_plain_printf(words: list[str]) -> bool:
     return bool(words) and not words[0].startswith("-") and _FORMAT.fullmatch(words[0]) is not None
 
 
@@ -254,7 +254,7 @@ _KNOWN: dict[str, _CommandOptions] = {
     "comm": _CommandOptions("123", files=2),
     "cmp": _CommandOptions("bls", files=2),
     "diff": _CommandOptions("uqyibBwc", files=2),
-    "sed": _CommandOptions("nEr", check=_sed, texts=1, files=-1),
+    "sed": _CommandOptions("nEr", check=_is_plain_sed, texts=1, files=-1),
     "md5sum": _SUMS,
     "sha1sum": _SUMS,
     "sha256sum": _SUMS,
@@ -263,7 +263,7 @@ _KNOWN: dict[str, _CommandOptions] = {
     "df": _CommandOptions("hkTiaPl"),
     "find": _CommandOptions(check=_find, files=_OWN_SYNTAX),
     "echo": _CommandOptions("neE", texts=-1, any_pattern=True),
-    "printf": _CommandOptions(check=_printf, texts=-1),
+    "printf": _CommandOptions(check=_is_plain_printf, texts=-1),
     "pwd": _CommandOptions("LP"),
     "date": _CommandOptions("uIR", long=("--utc", "--iso-8601"), check=_check_date, texts=-1),
     "test": _CommandOptions(check=_test, files=_OWN_SYNTAX),

@@ -60,8 +60,8 @@ def expand(line: str, variables: dict[str, str]) -> str:
     return _VARIABLE.sub(value, line)
 
 
-def here_strings(line: str) -> Iterator[str]:
-    """The texts that a line hands to a program with `<<<`."""
+def find_here_strings(line: str) -> Iterator[str]:
+    """Return the texts that a line hands to a program with `<<<`."""
     for text in _HERE_STRING.findall(line):
         yield text.lstrip("$").strip("'\"")
 

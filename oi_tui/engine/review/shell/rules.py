@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from oi_tui.engine.review import sql_rules
 from oi_tui.engine.review.findings import Finding, Kind, find_hosts, find_private, split_line
-from oi_tui.engine.review.shell.expansion import expand, here_strings, list_commands_in_texts
+from oi_tui.engine.review.shell.expansion import expand, find_here_strings, list_commands_in_texts
 from oi_tui.engine.review.shell.written_files import find_replaced, find_written
 
 _COMMANDS: dict[str, Kind] = {
@@ -98,7 +98,7 @@ def scan(code: str) -> list[Finding]:
             findings += [Finding(kind, what, number) for kind, what in _scan_line(piece)]
             if (expanded := expand(piece, variables)) != piece:
                 findings += [Finding(kind, what, number) for kind, what in _scan_line(expanded)]
-            for text in here_strings(piece):
+            for text in find_here_strings(piece):
                 findings += [Finding(kind, what, number) for kind, what in _scan_line(text)]
             if "/dev/tcp/" in piece or "/dev/udp/" in piece:
                 findings.append(Finding("network", "/dev/tcp", number))
@@ -156,7 +156,7 @@ def _scan_line(line: str) -> Iterator[tuple[Kind, str]]:
     piped = False
     for word in [*_split(line), ";"]:
         if word and not word.strip(";&|(){}"):
-            yield from _command(command, piped=piped)
+            yield from _scan_command(command, piped=piped)
             command, piped = [], word in ("|", "|&")
         else:
             command.append(word)
@@ -164,7 +164,7 @@ def _scan_line(line: str) -> Iterator[tuple[Kind, str]]:
         yield from _scan_line("".join(inner))
 
 
-def _command(words: list[str], *, piped: bool) -> Iterator[tuple[Kind, str]]:
+def _scan_command(words: list[str], *, piped: bool) -> Iterator[tuple[Kind, str]]:
     plain = list[str]()
     redirection = ""
     for word in words:
@@ -184,11 +184,11 @@ def _command(words: list[str], *, piped: bool) -> Iterator[tuple[Kind, str]]:
             plain = plain[1:]
         elif name in _RIGHTS:
             yield "rights", name
-            plain = _after_options(plain[1:])
+            plain = _skip_options(plain[1:])
         elif name in _BEFORE:
             for text in list_commands_in_texts(name, plain[1:]):
                 yield from _scan_quoted(text)
-            plain = _after_options(plain[1:])
+            plain = _skip_options(plain[1:])
             if name in _TAKES_ONE:
                 plain = plain[1:]
         else:
@@ -197,7 +197,7 @@ def _command(words: list[str], *, piped: bool) -> Iterator[tuple[Kind, str]]:
         yield from _scan_program(plain, piped=piped)
 
 
-def _after_options(words: list[str]) -> list[str]:
+def _skip_options(words: list[str]) -> list[str]:
     while words and (words[0].startswith("-") or re.fullmatch(r"\w+=.*", words[0], re.DOTALL)):
         words = words[2:] if words[0] in _WITH_WORD else words[1:]
     return words
@@ -208,7 +208,7 @@ def _scan_program(words: list[str], *, piped: bool) -> Iterator[tuple[Kind, str]
     files = [word for word in arguments if not word.startswith("-")]
     if _INSTALL.match(" ".join([name, *arguments])[:400]):
         yield "installs", name
-    yield from _by_name(name, arguments, files)
+    yield from _scan_by_name(name, arguments, files)
     for text in list_commands_in_texts(name, arguments):
         yield from _scan_quoted(text)
     if name in _SHELLS:
@@ -216,7 +216,7 @@ def _scan_program(words: list[str], *, piped: bool) -> Iterator[tuple[Kind, str]
     elif name == "find":
         yield from _find(arguments)
     elif name == "git":
-        yield from _git(arguments, files)
+        yield from _scan_git(arguments, files)
     elif name in _MANAGERS:
         if deleting := next(filter(_DELETING.fullmatch, files[:4]), ""):
             yield "deletes", f"{name} {deleting}"
@@ -231,7 +231,7 @@ def _scan_program(words: list[str], *, piped: bool) -> Iterator[tuple[Kind, str]
         yield from (("overwrites", file) for file in find_replaced(name, arguments, files))
 
 
-def _by_name(name: str, arguments: list[str], files: list[str]) -> Iterator[tuple[Kind, str]]:
+def _scan_by_name(name: str, arguments: list[str], files: list[str]) -> Iterator[tuple[Kind, str]]:
     """Yield what a program does with any arguments."""
     kind = _COMMANDS.get(name) or ("system" if name.startswith("mkfs") else None)
     if kind in ("deletes", "writes"):
@@ -266,10 +266,10 @@ def _find(arguments: list[str]) -> Iterator[tuple[Kind, str]]:
     yield from (("writes", after) for flag, after in pairwise(arguments) if flag.startswith("-fprint"))
     for flag in ("-exec", "-execdir", "-ok", "-okdir"):
         if flag in arguments:
-            yield from _command(arguments[arguments.index(flag) + 1 :], piped=False)
+            yield from _scan_command(arguments[arguments.index(flag) + 1 :], piped=False)
 
 
-def _git(arguments: list[str], files: list[str]) -> Iterator[tuple[Kind, str]]:
+def _scan_git(arguments: list[str], files: list[str]) -> Iterator[tuple[Kind, str]]:
     step = next(iter(files), "")
     removes = step in ("worktree", "remote", "tag") and {"remove", "rm", "-d"} & set(arguments)
     if step == "rm" or removes:

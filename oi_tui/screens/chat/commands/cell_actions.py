@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from oi_tui import paths
 from oi_tui.commands.registry import CommandError
 from oi_tui.engine.export.formats import find_suffix
-from oi_tui.engine.llm.context_window import CHARACTERS, weight
+from oi_tui.engine.llm.context_window import CHARACTERS, weigh
 from oi_tui.engine.output.console import find_output_file
 from oi_tui.engine.output.model_output import shorten_for_model
 from oi_tui.engine.output.plain import make_plain
@@ -14,7 +14,7 @@ from oi_tui.messages import Message
 from oi_tui.screens.diff import DiffScreen
 from oi_tui.screens.images import ImagesScreen
 from oi_tui.screens.pager import PagerScreen
-from oi_tui.text import one_line, visible
+from oi_tui.text import escape_controls, one_line
 from oi_tui.widgets.conversation.blocks import Block, OutputBlock
 from oi_tui.widgets.conversation.cells.cell import CellBlock
 from oi_tui.widgets.pager.long_text import LongText
@@ -112,7 +112,7 @@ class CellActions:
 
     def _read(self, block: Block) -> None:
         """Return all of a block, folded or not: its text, or its code with its output."""
-        source = visible(block.source().rstrip("\n"))
+        source = escape_controls(block.source().rstrip("\n"))
         if isinstance(block, CellBlock):
             printed = "\n".join(
                 make_plain(message.content).strip("\n") for message in self._find_output_messages(block)
@@ -138,14 +138,14 @@ class CellActions:
         if own is not None and own.type == "reasoning":
             self._view.notify("Nothing: reasoning is not sent back.", timeout=3)
             return
-        text = visible(own.content).rstrip("\n") if own is not None else ""
+        text = escape_controls(own.content).rstrip("\n") if own is not None else ""
         output, cut = (
             self._render_model_view(block) if isinstance(block, CellBlock | OutputBlock) else ("", "")
         )
         ran = isinstance(block, CellBlock) and own is not None and own.state in ("finished", "failed")
         if output or ran:
             text += f"\n\n── its output: {cut} ──\n\n{output}" if output else "\n\n── no output ──"
-        tokens = (weight(text) + CHARACTERS - 1) // CHARACTERS
+        tokens = (weigh(text) + CHARACTERS - 1) // CHARACTERS
         limit = f"The model gets at most {profile.max_output:,} characters of an output (max_output)."
         title = f"What the model saw of {_name_block(block)}: ~{tokens:,} tokens"
         self._open(title, LongText.of(text.strip("\n")), f"%tokens shows a whole request. {limit}")

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from textual.widget import Widget
 
 from oi_tui.engine.events import ApprovalRequested, Event, MessageRecorded, TurnEnded
-from oi_tui.engine.review.permissions import offers
+from oi_tui.engine.review.permissions import list_offers
 from oi_tui.engine.review.scanner import scan_code
 from oi_tui.messages import Message
 from oi_tui.screens.diff import DiffScreen
@@ -151,6 +151,7 @@ class ApprovalControl:
         resolved = computer.resolve(language) or language
         findings = scan_code(resolved, shown, computer.cwd, earlier)
         window = self._workspace.languages.acted_window
+        offers = list_offers(resolved, shown, computer.cwd, earlier, window, findings)
         self._conversation.flag(request.message.id, findings.lines)
         self._typed_before = bool(self._prompt.text)
         self._panel.ask(
@@ -158,7 +159,7 @@ class ApprovalControl:
             where=f"{computer.describe(language)} · {one_line(computer.where, 300) or folder}{sandbox}",
             code=code,
             findings=findings,
-            offers=() if request.asker else offers(resolved, shown, computer.cwd, earlier, window, findings),
+            offers=() if request.asker else offers,
         )
 
     def _end(self) -> None:

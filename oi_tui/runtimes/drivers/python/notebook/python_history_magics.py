@@ -143,7 +143,7 @@ class HistoryMagics:
         for number, text in self._inputs.items():
             outputs, head = [], {"metadata": {}, "execution_count": number}
             if number in self._driver.history.outputs:
-                value = self._driver.shows._text(self._driver.history.outputs[number], whole=False)
+                value = self._driver.shows.make_text(self._driver.history.outputs[number], whole=False)
                 data = {"text/plain": value.splitlines(True)}
                 outputs.append({"output_type": "execute_result", "data": data, **head})
             source = text.rstrip("\n").splitlines(True)

@@ -134,7 +134,7 @@ class DisplayFormatter:
             if (include and mime not in include) or (exclude and mime in exclude):
                 continue
             if not method:
-                forms[mime] = self._shows._text(obj, whole=False)
+                forms[mime] = self._shows.make_text(obj, whole=False)
                 continue
             data = self.data(mime, obj)
             if data is None:

@@ -75,7 +75,7 @@ def choose_forms(shows, value, include, exclude):
     if shows.formatters is None:
         shows._import_quietly("python_shell_parts").DisplayFormatter(shows)
     forms, _ = shows.formatters.format(value, include, exclude)
-    forms.update({mime: form for mime, form in shows._make_bundle(value).items() if is_wanted(mime)})
+    forms.update({mime: form for mime, form in shows.make_bundle(value).items() if is_wanted(mime)})
     return Bundle(forms) if forms else None
 
 

@@ -113,7 +113,7 @@ class ValueDisplay:
             self._import_quietly("python_plots").show(self, value)
             return
         self._problem = None
-        bundle = self._make_bundle(value)
+        bundle = self.make_bundle(value)
         rich = self._find_richest(value, bundle)
         if rich and rich[0] != "html":
             text = self._make_drawn_text(value, bundle)
@@ -128,7 +128,7 @@ class ValueDisplay:
             return
         text = bundle.get("text/plain")
         if not isinstance(text, str):
-            text = self._make_text(value, whole=rich is None)
+            text = self.make_text(value, whole=rich is None)
         elif not rich and _is_nondescript(text):
             text = next((bundle[form] for form in _TEXTS if isinstance(bundle.get(form), str)), text)
         if not rich and self._problem is not None and _is_nondescript(text):
@@ -160,7 +160,7 @@ class ValueDisplay:
         if self.formatters.data("image/png", value) is None:
             return None
         text = bundle.get("text/plain")
-        text = text if isinstance(text, str) else self._make_text(value, whole=False)
+        text = text if isinstance(text, str) else self.make_text(value, whole=False)
         return None if _is_nondescript(text) else text
 
     def display(
@@ -310,7 +310,7 @@ class ValueDisplay:
         views = self._import_quietly("python_model_view")
         view = views.view_of(value, text)
         if view is None and html:
-            bundle = self._make_bundle(value)
+            bundle = self.make_bundle(value)
             for mime, method in (("text/markdown", "_repr_markdown_"), ("text/latex", "_repr_latex_")):
                 found = bundle.get(mime) or self._call(value, method)
                 if isinstance(found, str) and found.strip():
@@ -329,7 +329,7 @@ class ValueDisplay:
             return False
         return True
 
-    def _make_text(self, value, whole):
+    def make_text(self, value, whole):
         """Return the text of a value as it prints itself; with `whole` also its Markdown, LaTeX or JSON."""
         own = self.formatters.own_printer() if self.formatters is not None else None
         plain = own is None and self.float_format is None and type(value) in _PLAIN
@@ -365,7 +365,7 @@ class ValueDisplay:
         names = vars(sys.modules["__main__"])
         return self._import_quietly("python_tables").inline(value, names)
 
-    def _make_bundle(self, value):
+    def make_bundle(self, value):
         """Return the forms that a value gives of itself all at once, by their types; none for most values."""
         if isinstance(value, type) or not hasattr(type(value), "_repr_mimebundle_"):
             return {}
