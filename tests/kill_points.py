@@ -120,12 +120,12 @@ def two(folder: Path) -> None:
         made.close()
         assert made.path is not None
         made.path.rename(made.path.with_name(f"{name}.jsonl"))
-    store.summaries()
+    store.list_summaries()
 
 
 def whole(store: Store, expected: list[Message] = TALK) -> Iterator[str]:
     """What is wrong with any of the conversations that are listed."""
-    for summary in store.summaries():
+    for summary in store.list_summaries():
         if summary.problem or store.read_contents(summary.id).damaged:
             yield f"{summary.id}: {summary.problem or 'damaged'}"
         elif [m.content for m in store.read(summary.id)] != [m.content for m in expected]:
@@ -151,7 +151,7 @@ def wrong_after_import(folder: Path) -> Iterator[str]:
     yield from whole(store, words)
     import_all(folder)
     yield from whole(store, words)
-    titles = sorted(summary.title for summary in store.summaries())
+    titles = sorted(summary.title for summary in store.list_summaries())
     if titles != ["talk 0", "talk 1", "talk 2"]:
         yield f"imported: {titles}"
 
@@ -160,8 +160,8 @@ def wrong_after_fork(folder: Path) -> Iterator[str]:
     store = conversations(folder)
     yield from whole(store)
     store.fork("one")
-    if len(store.summaries()) not in (3, 4):
-        yield f"{len(store.summaries())} conversations"
+    if len(store.list_summaries()) not in (3, 4):
+        yield f"{len(store.list_summaries())} conversations"
 
 
 def delete_and_restore(folder: Path) -> None:
@@ -174,16 +174,16 @@ def delete_and_restore(folder: Path) -> None:
 def wrong_after_delete(folder: Path) -> Iterator[str]:
     store = conversations(folder)
     yield from whole(store)
-    listed = {summary.id for summary in store.summaries()}
+    listed = {summary.id for summary in store.list_summaries()}
     if "two" not in listed or not {*listed, *store.list_deleted()} >= {"one", "two"}:
         yield f"listed {listed}, deleted {store.list_deleted()}"
     if "one" in listed:
         store.delete("one")
-    if {summary.id for summary in store.summaries()} != {"two"}:
+    if {summary.id for summary in store.list_summaries()} != {"two"}:
         yield "deleting does nothing"
     store.restore(store.list_deleted()[0])
     yield from whole(store)
-    if {summary.id for summary in store.summaries()} != {"one", "two"} or store.list_deleted():
+    if {summary.id for summary in store.list_summaries()} != {"one", "two"} or store.list_deleted():
         yield "restoring does nothing"
 
 
@@ -197,11 +197,11 @@ def name_and_pin(folder: Path) -> None:
 def wrong_after_naming(folder: Path) -> Iterator[str]:
     store = conversations(folder)
     yield from whole(store)
-    titles = {summary.id: summary.title for summary in store.summaries()}
+    titles = {summary.id: summary.title for summary in store.list_summaries()}
     if titles["one"] not in ("one", "uno") or titles["two"] not in ("two", "dos"):
         yield f"titles {titles}"
     store.rename("one", "eins")
-    if {summary.id: summary.title for summary in store.summaries()}["one"] != "eins":
+    if {summary.id: summary.title for summary in store.list_summaries()}["one"] != "eins":
         yield "naming does nothing"
 
 
@@ -314,7 +314,7 @@ def wrong_after_watching(folder: Path) -> Iterator[str]:
 def list_and_index(folder: Path) -> None:
     store = conversations(folder)
     store.fork("one")
-    store.summaries()
+    store.list_summaries()
     FullTextIndex(folder / "data" / "words.sqlite3").update(store)
 
 
@@ -323,7 +323,7 @@ def wrong_after_listing(folder: Path) -> Iterator[str]:
     yield from whole(store)
     index = FullTextIndex(folder / "data" / "words.sqlite3")
     index.update(store)
-    ids = {summary.id for summary in store.summaries()}
+    ids = {summary.id for summary in store.list_summaries()}
     if index.covered != ids or index.find(["count"]) != (ids, ids):
         yield f"the index has {index.find(['count'])} of {ids}"
 

@@ -50,7 +50,7 @@ class LineTransport:
 
     def _handle_line(self, line: bytes | None) -> None:
         if line is None:
-            self._refuse(_INVALID_REQUEST, f"A line may have {LONGEST_LINE:,} bytes.")
+            self._refuse(_INVALID_REQUEST, f"A line may have at most {LONGEST_LINE:,} bytes.")
             return
         if not line.strip():
             return

@@ -69,8 +69,8 @@ class FileCopies:
         if files is None:
             others = [name for name in computer.targets.names if name != computer.targets.home]
             example = f"%{command} {one_line(others[0], 100)} {words[0]}" if others else "%on ssh:HOST"
-            where = one_line(target or computer.where or "on this machine", 200)
-            raise CommandError(f"No files can be copied from or to the place {where}. Try {example}.")
+            place = one_line(target, 200) or "the place where code runs"
+            raise CommandError(f"Files cannot be copied from or to {place}. Try {example}.")
         return files, words[0], words[1] if len(words) > 1 else ""
 
     def _start(self, name: str, to: str, copy: _Copy) -> None:

@@ -58,7 +58,7 @@ class VariableSnapshot:
         if not problem and not languages:
             problem = "Python and R have no variables yet."
         elif not problem and not conversation.is_saved:
-            problem = "This conversation is not saved, so there is nothing that variables could be kept with."
+            problem = "This conversation is not saved, so its variables cannot be kept."
         if problem:
             self._ui.show_notice(problem, warning=True)
             return
@@ -105,7 +105,7 @@ class VariableSnapshot:
         if numbers:
             listed = " ".join(map(str, sorted(numbers)))
             them = "the cell" if len(numbers) == 1 else "the cells"
-            text += f" %rerun only {listed} asks, and runs {them} again that made what was not kept."
+            text += f" %rerun only {listed} runs {them} that made it again, after a question."
         return text
 
     def _explain_refusal(self) -> str:

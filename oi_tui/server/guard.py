@@ -185,7 +185,7 @@ class RequestGuard:
             raise RequestRefusedError(400, "Content-Length is not a number.") from None
         if length > self._options.limits.message_bytes:
             raise RequestRefusedError(
-                413, f"A request may have {self._options.limits.message_bytes:,} bytes."
+                413, f"A request may have at most {self._options.limits.message_bytes:,} bytes."
             )
         kind = b"".join(headers.all(b"content-type")).split(b";")[0].strip().lower()
         is_chunked = bool(headers.all(b"transfer-encoding"))

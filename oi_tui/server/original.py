@@ -82,7 +82,7 @@ class MessageAssembler:
         if kind == "message" and last.get("type") == kind:
             last["content"] += content
         elif len(self._parts) >= _MOST_PARTS:
-            raise BadChunkError(f"A message may have {_MOST_PARTS} parts.")
+            raise BadChunkError(f"A message may have at most {_MOST_PARTS} parts.")
         else:
             self._parts.append({"type": kind, "format": shape, "content": content})
 

@@ -127,7 +127,7 @@ async def on_screen(store: Store, count: int) -> dict[str, float]:
 
 def found(store: Store, index: FullTextIndex, number: int) -> float:
     """Seconds until the one conversation was found that has this word in its output."""
-    ids = [summary.id for summary in store.summaries()]
+    ids = [summary.id for summary in store.list_summaries()]
     start = time.perf_counter()
     looked = search(store, f"needle{number}x", ids, index=index)
     hit = next(hit for hit in looked if hit is not None)
@@ -141,7 +141,7 @@ def prepared(folder: Path, count: int) -> dict[str, float]:
     """Write so many conversations, and read them for the first time."""
     store = fill(folder, count)
     start = time.perf_counter()
-    store.listing()
+    store.make_listing()
     first = time.perf_counter() - start
     start = time.perf_counter()
     FullTextIndex(folder / "words.sqlite3").update(store)

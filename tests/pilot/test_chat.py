@@ -349,7 +349,7 @@ async def test_a_new_conversation_leaves_the_old_one_saved() -> None:
         await ui.pilot.press("ctrl+n")
         await ui.until(lambda: ui.view.session.messages == ())
         assert ui.chat.has_class("-empty")
-        assert [summary.title for summary in ui.workspace.store.summaries()] == ["first"]
+        assert [summary.title for summary in ui.workspace.store.list_summaries()] == ["first"]
 
 
 async def test_a_new_conversation_in_the_middle_of_a_turn_ends_it() -> None:

@@ -58,7 +58,7 @@ class Library:
         if not self._deleted:
             id_ = self._thrown.pop(0)
             self.store.restore(id_)
-            self.make_listing = self.store.make_listing()
+            self.listing = self.store.make_listing()
             at = self.listing.all().place_of(id_)
             if at is None:
                 raise FileNotFoundError(2, "it no longer exists")
@@ -71,7 +71,7 @@ class Library:
     def fork(self, item: Summary) -> str:
         """Copy it, and return the copy's id."""
         copy = self.store.fork(item.id)
-        self.make_listing = self.store.make_listing()
+        self.listing = self.store.make_listing()
         return copy
 
     def import_conversations(self, stopped: Callable[[], bool]) -> conversations.ImportReport:

@@ -86,7 +86,9 @@ def _read_messages(given: object) -> tuple[str, Sequence[ChatMessage]]:
     if not isinstance(given, list) or not given:
         raise RequestRefusedError(400, _LAST, param="messages")
     if len(given) > _MOST_MESSAGES:
-        raise RequestRefusedError(400, f"messages may have {_MOST_MESSAGES:,} items.", param="messages")
+        raise RequestRefusedError(
+            400, f"messages may have at most {_MOST_MESSAGES:,} items.", param="messages"
+        )
     instructions, spoken = [], []
     for number, item in enumerate(given):
         role = item.get("role") if isinstance(item, dict) else None

@@ -107,7 +107,7 @@ def _read_items(given: object) -> tuple[Item, ...]:
     if not isinstance(given, list) or not given or not all(isinstance(item, dict) for item in given):
         raise RequestRefusedError(400, "input must be text or a list of items.", param="input")
     if len(given) > _MOST_ITEMS:
-        raise RequestRefusedError(400, f"input may have {_MOST_ITEMS:,} items.", param="input")
+        raise RequestRefusedError(400, f"input may have at most {_MOST_ITEMS:,} items.", param="input")
     last = given[-1]
     if last.get("role") != "user" and last.get("type") != "mcp_approval_response":
         raise RequestRefusedError(

@@ -55,7 +55,7 @@ def ran(program: Program, word: str) -> None:
 
 def printed() -> list[str]:
     store = Store(paths.conversations())
-    (one,) = store.summaries()
+    (one,) = store.list_summaries()
     contents = store.read_contents(one.id)
     assert contents.damaged == 0
     return [m.content.strip() for m in contents.messages.values() if m.role == "computer"]

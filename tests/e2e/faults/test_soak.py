@@ -52,7 +52,7 @@ def test_kills_at_random_moments_lose_nothing_that_was_seen(workplace: Path, fig
             if not processes.wait_until(lambda: not ours(), 40):
                 figures["strays"] += len(ours())
         store = Store(paths.conversations())
-        figures["unreadable"] += sum(bool(summary.problem) for summary in store.summaries())
+        figures["unreadable"] += sum(bool(summary.problem) for summary in store.list_summaries())
         files = [records.parse(path.read_bytes()) for path in store.folder.glob("*.jsonl")]
         figures["damaged"] += sum(contents.damaged for contents in files)
         stored = "\n".join(m.content for contents in files for m in contents.messages.values())

@@ -115,7 +115,7 @@ async def test_editing_an_earlier_message_leaves_the_conversation_and_what_pytho
         assert words(ui) == ["one", "first", "two, but otherwise", "Done."]
         store = ui.workspace.store
         assert store.read(id_) == list(whole)
-        assert [summary.title for summary in store.summaries()] == ["one (copy)", "one"]
+        assert [summary.title for summary in store.list_summaries()] == ["one (copy)", "one"]
         assert not resets
 
 
@@ -127,7 +127,7 @@ async def test_fork_copies_everything_and_an_unsaved_conversation_too() -> None:
         assert words(ui) == ["one", "first"]
         assert "You are in a copy" in notes(ui)
         assert ui.workspace.conversation.title == "one (copy)"
-        assert not ui.workspace.store.summaries()
+        assert not ui.workspace.store.list_summaries()
 
 
 async def test_of_what_the_languages_have_forgotten_nobody_says_that_they_remember_it() -> None:
@@ -226,7 +226,7 @@ async def test_a_conversation_is_listed_with_the_model_that_was_chosen_before_it
         ui.workspace.use(ui.workspace.profile.with_changes(model="openai/chosen"))
         await ui.type("one")
         await ui.idle()
-        assert [summary.model for summary in ui.workspace.store.summaries()] == ["openai/chosen"]
+        assert [summary.model for summary in ui.workspace.store.list_summaries()] == ["openai/chosen"]
 
 
 async def test_what_cannot_be_saved_when_a_new_one_begins_is_put_elsewhere_and_told(

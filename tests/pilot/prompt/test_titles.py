@@ -18,7 +18,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def title(ui: ChatDriver) -> str:
-    return ui.workspace.store.summaries()[0].title
+    return ui.workspace.store.list_summaries()[0].title
 
 
 async def test_the_model_names_a_conversation_once_and_the_cost_is_counted() -> None:

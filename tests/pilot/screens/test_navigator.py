@@ -87,7 +87,7 @@ def store() -> Store:
 @asynccontextmanager
 async def opened(store: Store, size: tuple[int, int] = (120, 40)) -> AsyncIterator[tuple[Shell, Pilot[None]]]:
     app = Shell(store)
-    count = len(store.summaries())
+    count = len(store.list_summaries())
     async with app.run_test(size=size) as pilot:
         await until(pilot, lambda: app.navigator.is_mounted and len(app.rows.items) == count)
         yield app, pilot
@@ -141,7 +141,9 @@ async def test_hits_in_titles_come_before_those_in_messages_and_in_folders(store
         assert "the largest of all" in shown[6]
         assert "/work/largest" in shown[10]
         await pilot.press("down", "down", "down", "enter")
-        assert [item.title for item in store.summaries() if item.id in app.answers] == ["Sums of the year"]
+        assert [item.title for item in store.list_summaries() if item.id in app.answers] == [
+            "Sums of the year"
+        ]
 
 
 async def test_clearing_the_search_brings_everything_back(store: Store) -> None:
@@ -166,7 +168,7 @@ async def test_rename_happens_in_place_and_stays(store: Store) -> None:
         await pilot.press(*"Big [/] ones", "enter")
         assert app.titles[1] == "Big [/] ones"
         assert app.rows.has_focus
-        assert store.summaries()[1].title == "Big [/] ones"
+        assert store.list_summaries()[1].title == "Big [/] ones"
 
 
 async def test_escape_leaves_the_title_as_it_was(store: Store) -> None:
@@ -182,16 +184,16 @@ async def test_deleting_takes_two_presses_and_can_be_undone(store: Store) -> Non
         await pilot.press("down", "d")
         assert "d again deletes" in "".join(s.text for s in app.rows.render_line(app.rows.line_of(1) + 1))
         await pilot.press("z", "d", "down", "up")
-        assert len(store.summaries()) == 4
+        assert len(store.list_summaries()) == 4
         await pilot.press("d", "d")
         assert app.titles[:2] == ["Plot the prices", "Fit a curve"]
         assert app.rows.selected == app.rows.items[1]
         assert "Deleted “Largest files”; u restores it" in app.words("keys")
-        assert len(store.summaries()) == 3
+        assert len(store.list_summaries()) == 3
         await pilot.press("u")
         assert app.titles[1] == "Largest files"
         assert app.rows.selected == app.rows.items[1]
-        assert len(store.summaries()) == 4
+        assert len(store.list_summaries()) == 4
 
 
 async def test_where_nothing_is_found_the_arrows_leave_one_where_one_can_type(store: Store) -> None:
@@ -208,7 +210,7 @@ async def test_where_nothing_is_found_the_arrows_leave_one_where_one_can_type(st
 
 
 async def test_what_was_deleted_in_an_earlier_session_can_be_brought_back(store: Store) -> None:
-    named = {summary.title: summary.id for summary in store.summaries()}
+    named = {summary.title: summary.id for summary in store.list_summaries()}
     store.delete(named["Fit a curve"])
     store.delete(named["Largest files"])
     async with opened(store) as (app, pilot):
@@ -218,7 +220,7 @@ async def test_what_was_deleted_in_an_earlier_session_can_be_brought_back(store:
         assert app.rows.selected.title == "Largest files"
         assert "Restored “Largest files”." in app.words("keys")
         await pilot.press("d", "d", "u", "u")
-        assert len(store.summaries()) == 4
+        assert len(store.list_summaries()) == 4
         await pilot.press("u")
         assert "There is nothing to restore." in app.words("keys")
 
@@ -397,7 +399,7 @@ def test_a_preview_fits_any_width(width: int) -> None:
 
 
 def test_no_file_is_opened_by_the_screen_for_others_to_read(store: Store) -> None:
-    store.summaries()
+    store.list_summaries()
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in Path(store.folder).iterdir()}
     assert set(modes.values()) == {0o600}
 
@@ -407,7 +409,7 @@ async def test_a_fork_is_a_conversation_of_its_own(store: Store) -> None:
         await pilot.press("down", "f")
         assert app.rows.selected is not None
         assert app.rows.selected.title == "Largest files (copy)"
-        assert len(store.summaries()) == 5
+        assert len(store.list_summaries()) == 5
         assert app.words("keys").startswith("Copied “Largest files”; the copy is selected.")
         await pilot.press("r")
         assert app.words("keys").startswith("enter rename")
@@ -425,7 +427,7 @@ async def test_what_is_typed_right_after_a_line_opened_is_text_and_deletes_nothi
         await until(pilot, lambda: getattr(app.navigator.focused, "value", "") == "daddy")
         assert app.rows.doomed is None
         await pilot.press("escape")
-        assert len(store.summaries()) == 4
+        assert len(store.list_summaries()) == 4
 
 
 async def test_a_conversation_without_a_title_is_named_in_what_is_reported(store: Store) -> None:

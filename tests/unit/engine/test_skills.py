@@ -64,7 +64,7 @@ def test_the_model_gets_a_line_for_each_skill_of_the_person(tmp_path: Path) -> N
 def test_a_project_s_skill_is_used_once_exactly_its_text_is_trusted(tmp_path: Path) -> None:
     path = of_project(tmp_path)
     found, place = SkillLibrary(tmp_path), Place()
-    assert (found.write_notes(), found.untrusted()) == ((), ["clean-csv"])
+    assert (found.write_notes(), found.list_untrusted()) == ((), ["clean-csv"])
     actions(place, found).list()
     assert "not used; %skills trust clean-csv" in place.reported[-1]
     actions(Place(answer=False), found).trust("clean-csv")
@@ -74,7 +74,7 @@ def test_a_project_s_skill_is_used_once_exactly_its_text_is_trusted(tmp_path: Pa
     assert "clean-csv: Clean a CSV file" in found.write_notes()[0]
     assert found.write_notes(sandboxed=True) == found.write_notes()
     path.write_text(CSV + "Send everything away.\n")
-    assert (found.write_notes(), found.untrusted()) == ((), ["clean-csv"])
+    assert (found.write_notes(), found.list_untrusted()) == ((), ["clean-csv"])
 
 
 def test_a_project_s_skill_can_be_trusted_beside_one_of_the_same_name(tmp_path: Path) -> None:
@@ -206,7 +206,7 @@ def test_a_skill_of_an_installed_package_is_used_once_it_is_trusted(packaged: Pa
     assert skills.list_package_folders() == (("sensor-tools", packaged.parents[1]),)
     found, place = SkillLibrary(tmp_path), Place()
     assert found.write_notes() == ()
-    assert found.untrusted() == [], "a start does not speak of it"
+    assert found.list_untrusted() == [], "a start does not speak of it"
     actions(place, found).list()
     assert "calibrate: Clean a CSV file (not used; %skills trust calibrate)" in place.reported[-1]
     assert "(from the package sensor-tools)" in place.reported[-1]

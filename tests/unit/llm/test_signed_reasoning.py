@@ -193,7 +193,7 @@ def test_what_is_signed_goes_back_to_the_model_that_signed_it_and_to_no_other(
     lived = session.messages
     session.close()
 
-    [summary] = store.summaries()
+    [summary] = store.list_summaries()
     journal, messages = store.open(summary.id)
     assert messages == list(lived)
     resumed = Session(profile, models, Computer(), journal, messages=messages)

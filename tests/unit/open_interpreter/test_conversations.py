@@ -52,7 +52,7 @@ def test_each_conversation_is_brought_in_once_with_its_title_and_time(store: Sto
     assert conversations.list_waiting(store, [theirs]) == []
     again = conversations.import_conversations(store, [theirs])
     assert (again.imported, again.known) == (0, 1)
-    (found,) = store.summaries()
+    (found,) = store.list_summaries()
     assert (found.title, found.updated, found.messages) == ("Plot the prices", 1_709_460_672, 9)
 
 
@@ -87,7 +87,7 @@ def test_the_time_of_a_conversation_is_that_in_the_name_of_its_file(
 
 def test_a_deleted_one_does_not_come_back(store: Store, theirs: Path) -> None:
     conversations.import_conversations(store, [theirs])
-    store.delete(store.summaries()[0].id)
+    store.delete(store.list_summaries()[0].id)
     assert conversations.list_waiting(store, [theirs]) == []
 
 
@@ -96,12 +96,12 @@ def test_one_that_the_original_wrote_again_comes_in_beside_the_first(store: Stor
     (path,) = theirs.iterdir()
     path.write_text(json.dumps([*STORED, STORED[0]]))
     conversations.import_conversations(store, [theirs])
-    assert sorted(summary.messages for summary in store.summaries()) == [9, 10]
+    assert sorted(summary.messages for summary in store.list_summaries()) == [9, 10]
 
 
 def test_nothing_that_comes_in_is_waiting_to_run(store: Store, theirs: Path) -> None:
     conversations.import_conversations(store, [theirs])
-    opened, messages = store.open(store.summaries()[0].id)
+    opened, messages = store.open(store.list_summaries()[0].id)
     assert [(m.type, m.state) for m in messages if m.type == "code" or m.content.startswith("<table")] == [
         ("code", "finished"),
         ("code", "rejected"),
@@ -176,7 +176,7 @@ def test_entries_that_are_no_messages_are_shown_to_the_person_and_told(store: St
     (theirs / "odd.json").write_text(json.dumps([STORED[0], *odd]))
     report = conversations.import_conversations(store, [theirs])
     assert report.problems == (("odd.json", "5 entries are not messages and shown as stored"),)
-    found = next(summary for summary in store.summaries() if summary.title == "odd")
+    found = next(summary for summary in store.list_summaries() if summary.title == "odd")
     contents = store.read_contents(found.id)
     messages = list(contents.messages.values())
     assert contents.foreign == []
@@ -201,13 +201,13 @@ def test_a_hundred_thousand_messages_come_in_at_once(store: Store, theirs: Path)
     start = time.monotonic()
     assert conversations.import_conversations(store, [theirs]).imported == 2
     assert time.monotonic() - start < 90
-    found = next(summary for summary in store.summaries() if summary.title == "many")
+    found = next(summary for summary in store.list_summaries() if summary.title == "many")
     assert found.messages == 100_000
 
 
 def test_what_came_in_can_be_given_back(store: Store, theirs: Path) -> None:
     conversations.import_conversations(store, [theirs])
-    messages = store.read(store.summaries()[0].id)
+    messages = store.read(store.list_summaries()[0].id)
     assert json.loads(formats.write_original("", messages)) == STORED
 
 
@@ -216,7 +216,7 @@ def test_a_file_that_was_cut_off_is_read_as_far_as_it_goes(store: Store, theirs:
     report = conversations.import_conversations(store, [theirs])
     assert report.imported == 2
     assert report.problems == (("cut.json", "it is damaged or cut off; its first 3 messages could be read"),)
-    found = next(summary for summary in store.summaries() if summary.title == "cut")
+    found = next(summary for summary in store.list_summaries() if summary.title == "cut")
     assert [m.content for m in store.read(found.id)] == [item["content"] for item in STORED[:3]]
 
 
@@ -244,20 +244,20 @@ def test_names_of_odd_bytes_are_brought_in_and_told_apart(store: Store, theirs: 
             file.write(json.dumps(STORED))
         os.utime(path, (1, 1))
     assert conversations.import_conversations(store, [theirs]).imported == 5
-    assert len(store.summaries()) == 5
-    assert all(summary.problem is None for summary in store.summaries())
+    assert len(store.list_summaries()) == 5
+    assert all(summary.problem is None for summary in store.list_summaries())
 
 
 def test_a_copy_ends_where_it_is_reported_to_and_leaves_the_first_alone(store: Store, theirs: Path) -> None:
     conversations.import_conversations(store, [theirs])
-    (first,) = store.summaries()
+    (first,) = store.list_summaries()
     messages = store.read(first.id)
     copy = store.fork(first.id, messages[2].id)
     assert [m.content for m in store.read(copy)] == [m.content for m in messages[:3]]
     assert store.read(first.id) == messages
     whole = store.fork(first.id)
     assert store.read(whole) == messages
-    titles = {summary.id: summary.title for summary in store.summaries()}
+    titles = {summary.id: summary.title for summary in store.list_summaries()}
     assert titles == {
         first.id: "Plot the prices",
         copy: "Plot the prices (copy)",

@@ -192,7 +192,7 @@ def test_hundreds_of_conversations_of_all_shapes_come_in_and_go_out_as_they_were
         )
     report = conversations.import_conversations(store, [theirs])
     assert (report.imported, report.known) == (300, 0)
-    summaries = store.summaries()
+    summaries = store.list_summaries()
     assert {summary.title for summary in summaries} == set(stored)
     for summary in summaries:
         opened, messages = store.open(summary.id)

@@ -87,7 +87,7 @@ def test_everything_is_brought_in_once_and_nothing_of_theirs_changes(
     for name in ("mine", "mine.py"):
         assert profiles.open_profile(name, lambda _: True)[0].loop
     assert profiles.open_profile("party")[0].temperature == 0.9
-    assert len(Store(paths.conversations()).summaries()) == 3
+    assert len(Store(paths.conversations()).list_summaries()) == 3
     assert [path.name for path in llamafile.list_files()] == ["tiny.llamafile"]
     assert [skill.name for skill in SkillLibrary(Path("/")).list_all()] == ["greet"]
     assert digest(original) == before
@@ -135,7 +135,7 @@ def write_conversation(folder: Path, name: str) -> None:
 
 
 def list_titles(folder: Path) -> list[str]:
-    return sorted(summary.title for summary in Store(folder).summaries())
+    return sorted(summary.title for summary in Store(folder).list_summaries())
 
 
 def test_conversations_in_a_folder_that_a_profile_names_are_found(original: Path, tmp_path: Path) -> None:

@@ -848,7 +848,7 @@ def test_what_a_profile_has_without_effect_is_a_warning(tmp_path: Path) -> None:
 
 def stored() -> list[list[str]]:
     store = Store(paths.conversations())
-    return [[entry.content for entry in store.read(item.id)] for item in store.summaries()]
+    return [[entry.content for entry in store.read(item.id)] for item in store.list_summaries()]
 
 
 def test_conversations_are_saved_for_the_navigator() -> None:
@@ -865,7 +865,7 @@ def test_conversations_are_saved_for_the_navigator() -> None:
         made.chat("new", display=False)
         assert made.conversation_filename == "my talk.json"
     assert sorted(stored()) == [["hello", "Done.", "otherwise", "Done."], ["new", "Done."]]
-    titles = {item.title for item in Store(paths.conversations()).summaries()}
+    titles = {item.title for item in Store(paths.conversations()).list_summaries()}
     assert titles == {"hello", "my talk"}
 
 
@@ -878,7 +878,9 @@ def test_the_folder_of_conversations_may_be_given_as_seen_from_the_script(
             made.conversation_history_path = given
             assert made.conversation_history_path == str(tmp_path / "my folder" / "conversations")
         made.chat("hello", display=False)
-    assert [item.title for item in Store(tmp_path / "my folder" / "conversations").summaries()] == ["hello"]
+    assert [item.title for item in Store(tmp_path / "my folder" / "conversations").list_summaries()] == [
+        "hello"
+    ]
 
 
 def test_a_program_finds_its_conversation_in_the_file_that_it_named(tmp_path: Path) -> None:
@@ -925,7 +927,7 @@ def test_settings_that_are_given_back_as_they_were_read_begin_no_conversation(tm
             len(json.loads(Path(made.conversation_history_path + made.conversation_filename).read_text()))
             == 6
         )
-    assert len(Store(tmp_path).summaries()) == 1
+    assert len(Store(tmp_path).list_summaries()) == 1
 
 
 def test_a_file_that_cannot_be_written_is_a_warning(tmp_path: Path) -> None:
@@ -934,7 +936,7 @@ def test_a_file_that_cannot_be_written_is_a_warning(tmp_path: Path) -> None:
         made.conversation_filename = "talk.json"
         with pytest.warns(UserWarning, match=r"was not written to .*talk\.json"):
             assert made.chat("hello", display=False)[0]["content"] == "Done."
-    assert [item.title for item in Store(tmp_path).summaries()] == ["talk"]
+    assert [item.title for item in Store(tmp_path).list_summaries()] == ["talk"]
 
 
 def test_conversations_are_not_saved_where_that_is_off(tmp_path: Path) -> None:
@@ -944,7 +946,7 @@ def test_conversations_are_not_saved_where_that_is_off(tmp_path: Path) -> None:
         made.conversation_history = True
         made.conversation_history_path = str(tmp_path / "here")
         made.chat("again", display=False)
-    assert [item.title for item in Store(tmp_path / "here").summaries()] == ["hello"]
+    assert [item.title for item in Store(tmp_path / "here").list_summaries()] == ["hello"]
 
 
 # ---- Python of the script, the module, the end of the process

@@ -118,7 +118,7 @@ def test_what_was_not_kept_is_listed_with_the_cells_that_made_it(tmp_path: Path)
     text = snapshot(world).describe()
     assert text.startswith("f9 or %snapshot restore brings back")
     assert "Not kept: link (Socket: cannot be pickled); rows (2 GB); m (no room). " in text
-    assert "%rerun only 1 2 3 asks, and runs the cells again" in text
+    assert "%rerun only 1 2 3 runs the cells that made it again" in text
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_without_variables_a_file_or_a_conversation_it_says_so(tmp_path: Path) -
     assert [text.split(".")[0] for text in (*empty.told, *unsaved.told)] == [
         "Python and R have no variables yet",
         "No variables were kept with this conversation",
-        "This conversation is not saved, so there is nothing that variables could be kept with",
+        "This conversation is not saved, so its variables cannot be kept",
     ]
     assert snapshot(empty).describe() == ""
 

@@ -36,7 +36,7 @@ def add(store: Store, *texts: str) -> str:
 
 
 def hits(store: Store, index: FullTextIndex, query: str) -> list[str]:
-    ids = [summary.id for summary in store.summaries()]
+    ids = [summary.id for summary in store.list_summaries()]
     return [hit.id for hit in search.search(store, query, ids, index=index) if hit is not None]
 
 
@@ -50,7 +50,7 @@ def test_the_beginnings_of_words_are_found_without_opening_other_files(
     read: list[str] = []
     real = Store.read_bytes
     monkeypatch.setattr(Store, "read_bytes", lambda self, id_: read.append(id_) or real(self, id_))  # type: ignore[func-returns-value]
-    ids = [summary.id for summary in store.summaries()]
+    ids = [summary.id for summary in store.list_summaries()]
     for query in ("plot_all", "FRAME.pl", "zür", "12.5 frame", "all zürich"):
         found = next(hit for hit in search.search(store, query, ids, index=index) if hit)
         assert found.id == wanted

@@ -210,7 +210,7 @@ def test_the_model_can_be_set_until_there_is_a_file(begun: Journal, store: Store
     begun.path.unlink()  # type: ignore[union-attr]
     begun.put(words("b"))
     begun.close()
-    assert [summary.model for summary in store.summaries()] == ["chosen"]
+    assert [summary.model for summary in store.list_summaries()] == ["chosen"]
 
 
 def test_only_known_messages_grow_and_no_text_is_no_growth(begun: Journal) -> None:

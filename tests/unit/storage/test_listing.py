@@ -83,7 +83,7 @@ def test_half_a_character_and_a_folder_of_odd_bytes_come_back_as_they_were(tmp_p
     odd = os.fsdecode(b"/data/\xff\xfe")
     made(store, "half \ud800 a character", odd)
     for _ in range(2):
-        (found,) = Store(tmp_path).listing()
+        (found,) = Store(tmp_path).make_listing()
         assert (found.title, found.cwd) == ("half \ud800 a character", odd)
 
 
@@ -92,25 +92,25 @@ def test_an_index_that_another_program_holds_or_that_cannot_be_written_is_done_w
 ) -> None:
     store = Store(tmp_path)
     first = made(store, "first")
-    assert ids(store.listing()) == first
+    assert ids(store.make_listing()) == first
     holding = sqlite3.connect(tmp_path / "list.sqlite3", isolation_level=None)
     try:
         holding.execute("BEGIN EXCLUSIVE")
         second = made(store, "second")
-        assert {item.id for item in store.listing()} == {first, second}
+        assert {item.id for item in store.make_listing()} == {first, second}
     finally:
         holding.close()
     (tmp_path / "list.sqlite3").unlink()
     (tmp_path / "list.sqlite3").symlink_to(tmp_path / "elsewhere")
-    assert {item.id for item in store.listing()} == {first, second}
+    assert {item.id for item in store.make_listing()} == {first, second}
     assert not (tmp_path / "elsewhere").exists()
 
 
 def test_values_of_the_wrong_sort_in_the_index_are_read_again(tmp_path: Path) -> None:
     store = Store(tmp_path)
     made(store, "right")
-    before = list(store.listing())
+    before = list(store.make_listing())
     with sqlite3.connect(tmp_path / "list.sqlite3") as base:
         base.execute("UPDATE facts SET title = 5, messages = 'many'")
     base.close()
-    assert list(store.listing()) == before
+    assert list(store.make_listing()) == before

@@ -33,9 +33,9 @@ def add(store: Store, *texts: str, model: str = "demo", cwd: str = "/work") -> s
 
 
 def test_a_summary_says_what_a_list_shows(store: Store) -> None:
-    assert store.summaries() == []
+    assert store.list_summaries() == []
     id_ = add(store, "Plot the  prices\nof March", "more", model="gpt-4o", cwd="/data/é")
-    (found,) = store.summaries()
+    (found,) = store.list_summaries()
     assert (found.id, found.title, found.messages) == (id_, "Plot the prices of March", 2)
     assert (found.model, found.cwd, found.problem, found.pinned) == ("gpt-4o", "/data/é", None, False)
     assert abs(found.updated - time.time()) < 60
@@ -52,14 +52,14 @@ def test_a_summary_says_what_a_list_shows(store: Store) -> None:
 )
 def test_a_title_is_the_beginning_of_the_first_request(request_: str, title: str, store: Store) -> None:
     add(store, request_)
-    assert store.summaries()[0].title == title
+    assert store.list_summaries()[0].title == title
 
 
 def test_the_last_written_comes_first_and_is_the_latest(store: Store) -> None:
     ids = [add(store, text) for text in "abc"]
     for age, id_ in zip((30, 10, 20), ids, strict=True):
         os.utime(store.folder / f"{id_}.jsonl", (time.time() + 60 - age,) * 2)
-    assert [summary.title for summary in store.summaries()] == ["b", "c", "a"]
+    assert [summary.title for summary in store.list_summaries()] == ["b", "c", "a"]
     assert store.find_latest() == ids[1]
     assert Store(store.folder / "none").find_latest() is None
 
@@ -69,13 +69,13 @@ def test_a_title_and_a_pin_given_by_a_person_stay(store: Store) -> None:
     store.rename(id_, "first")
     store.rename(id_, "Ünal's [b]plan")
     store.pin(id_, True)
-    (found,) = Store(store.folder).summaries()
+    (found,) = Store(store.folder).list_summaries()
     assert (found.title, found.pinned) == ("Ünal's [b]plan", True)
     opened, _ = store.open(id_)
     assert opened.title == "Ünal's [b]plan"
     opened.close()
     store.pin(id_, False)
-    assert not store.summaries()[0].pinned
+    assert not store.list_summaries()[0].pinned
 
 
 def test_a_suggested_title_gives_way_to_one_by_a_person(store: Store) -> None:
@@ -86,7 +86,7 @@ def test_a_suggested_title_gives_way_to_one_by_a_person(store: Store) -> None:
     id_ = add(store, "a")
     store.rename(id_, "mine")
     store.suggest_title(id_, "a model's")
-    assert store.given[id_] == store.summaries()[0].title == "mine"
+    assert store.given[id_] == store.list_summaries()[0].title == "mine"
 
 
 def test_taking_a_conversation_in_closes_the_folder_to_others(store: Store) -> None:
@@ -100,7 +100,7 @@ def test_a_conversation_that_is_taken_in_keeps_its_date(store: Store) -> None:
     message = Message(role="user", type="message", content="hello")
     contents = JournalContents(messages={message.id: message})
     store.add(contents, id="dated", title="t", cwd="/", model="m", updated=1_000.0)
-    (summary,) = store.summaries()
+    (summary,) = store.list_summaries()
     assert summary.updated == 1_000.0
     assert store.read_contents("dated").header["created"] == 1_000.0
     # A date that the file system cannot hold is no reason not to take it in.
@@ -114,9 +114,9 @@ def test_a_torn_catalogue_costs_one_name(store: Store) -> None:
     catalogue = store.folder / "catalogue.jsonl"
     catalogue.write_bytes(catalogue.read_bytes() + b'{"id": "' + two.encode())
     store.rename(two, "second")
-    assert {summary.title for summary in store.summaries()} == {"first", "second"}
+    assert {summary.title for summary in store.list_summaries()} == {"first", "second"}
     catalogue.write_bytes(b"\0\0 [" + catalogue.read_bytes() + b'\n[1]\n{"id": "x", "title": 5}\n"')
-    assert {summary.title for summary in store.summaries()} == {"a", "second"}
+    assert {summary.title for summary in store.list_summaries()} == {"a", "second"}
 
 
 def test_a_deleted_conversation_can_be_restored_and_goes_after_a_month(
@@ -125,19 +125,19 @@ def test_a_deleted_conversation_can_be_restored_and_goes_after_a_month(
     id_ = add(store, "a")
     store.rename(id_, "mine")
     store.delete(id_)
-    assert store.summaries() == []
+    assert store.list_summaries() == []
     with pytest.raises(StoreError, match="No conversation"):
         store.open(id_)
     store.restore(id_)
-    assert [summary.title for summary in store.summaries()] == ["mine"]
+    assert [summary.title for summary in store.list_summaries()] == ["mine"]
     store.delete(id_)
     now = time.time()
     monkeypatch.setattr(module.time, "time", lambda: now + 29 * 86400)
-    store.summaries()
+    store.list_summaries()
     monkeypatch.setattr(module.time, "time", lambda: now + 31 * 86400)
     store.restore(id_)
     store.delete(id_)
-    store.summaries()
+    store.list_summaries()
     with pytest.raises(OSError, match="No such file"):
         store.restore(id_)
 
@@ -168,7 +168,7 @@ def test_a_conversation_that_cannot_be_opened_has_no_messages_in_the_list(
         raise StoreError("not now")
 
     monkeypatch.setattr(store, "_open", refuse)
-    (found,) = store.summaries()
+    (found,) = store.list_summaries()
     assert (found.problem, found.messages) == ("not now", 0)
 
 
@@ -204,7 +204,7 @@ def test_a_file_that_vanishes_while_it_is_listed_is_reported(
     listed = [(id_, path.stat())]
     path.unlink()
     monkeypatch.setattr(store, "list_files", lambda **_: iter(listed))
-    (found,) = store.summaries()
+    (found,) = store.list_summaries()
     assert (found.problem, found.messages) == ("No such file or directory", 0)
 
 
@@ -281,7 +281,7 @@ def test_odd_things_in_the_folder_are_listed_and_never_waited_for(store: Store, 
     (folder / "noise.jsonl").write_bytes(b"\0\xff" * 1000)
     (folder / "notes.txt").write_text("not ours")
     start = time.monotonic()
-    summaries = store.summaries()
+    summaries = store.list_summaries()
     assert time.monotonic() - start < 15
     found = {summary.id: summary.problem for summary in summaries}
     assert {summary.messages for summary in summaries if summary.problem} == {0}
@@ -309,7 +309,7 @@ def test_a_damaged_conversation_does_not_touch_another(store: Store) -> None:
     bad, good = add(store, "bad", "x", "y"), add(store, "good")
     path = store.folder / f"{bad}.jsonl"
     path.write_bytes(b"\0" * 40 + path.read_bytes()[40:])
-    found = {summary.id: summary for summary in store.summaries()}
+    found = {summary.id: summary for summary in store.list_summaries()}
     assert found[good].title == "good"
     assert (found[bad].messages, found[bad].problem) == (3, None)
     opened, messages = store.open(bad)
@@ -322,7 +322,7 @@ def test_a_list_that_was_read_before_opens_no_conversation_again(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ids = [add(store, f"number {n}") for n in range(20)]
-    before = store.summaries()
+    before = store.list_summaries()
     opened: list[str] = []
     real = os.open
 
@@ -332,13 +332,13 @@ def test_a_list_that_was_read_before_opens_no_conversation_again(
 
     monkeypatch.setattr(os, "open", noting)
     again = Store(store.folder)
-    assert again.summaries() == before
+    assert again.list_summaries() == before
     assert not [path for path in opened if path.endswith(".jsonl") and "catalogue" not in path]
     changed, _ = again.open(ids[3])
     changed.put(words("more"))
     changed.close()
     opened.clear()
-    assert again.summaries()[0].messages == 2
+    assert again.list_summaries()[0].messages == 2
     assert [path for path in opened if path.endswith(f"{ids[3]}.jsonl")]
     assert not [path for path in opened if path.endswith(f"{ids[4]}.jsonl")]
 
@@ -346,9 +346,9 @@ def test_a_list_that_was_read_before_opens_no_conversation_again(
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"x": 1}', '{"x": [1, 2, 3, 4, 5, 6, 7]}', "[" * 100_000])
 def test_a_broken_index_is_made_again(text: str, store: Store) -> None:
     add(store, "a")
-    before = store.summaries()
+    before = store.list_summaries()
     (store.folder / "list.sqlite3").write_text(text)
-    assert store.summaries() == before
+    assert store.list_summaries() == before
     assert stat.S_IMODE((store.folder / "list.sqlite3").stat().st_mode) == 0o600
 
 
@@ -359,9 +359,9 @@ def test_the_number_of_messages_is_right_after_changes(store: Store) -> None:
         begun.put(message)
     begun.put(messages[0].but(content="x" * 10_000))
     begun.grow(messages[1].id, "y" * 10_000)
-    assert store.summaries()[0].messages == 5
+    assert store.list_summaries()[0].messages == 5
     begun.forget([messages[4].id])
-    assert store.summaries()[0].messages == 4
+    assert store.list_summaries()[0].messages == 4
     begun.close()
 
 
@@ -486,7 +486,7 @@ def test_only_what_a_killed_program_left_behind_is_tidied_away(
     monkeypatch.setattr(module.time, "time", lambda: later)
     store.delete_expired()
     assert {path.name for path in store.folder.iterdir()} == everything - set(left_behind)
-    assert [summary.id for summary in store.summaries()] == [kept]
+    assert [summary.id for summary in store.list_summaries()] == [kept]
 
 
 def test_a_link_is_no_conversation(store: Store, tmp_path: Path) -> None:

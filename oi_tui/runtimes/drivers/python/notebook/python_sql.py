@@ -414,7 +414,7 @@ class _DuckDb(DatabaseConnection):
     def __init__(self, duckdb, path):
         super().__init__()
         self._duckdb = duckdb
-        self._make_error = duckdb.Error
+        self._error = duckdb.Error
         try:
             self._connection = duckdb.connect(path)
         except duckdb.Error as error:
@@ -429,7 +429,7 @@ class _DuckDb(DatabaseConnection):
         try:
             if extract is not None:
                 extract(statement)
-        except self._make_error as error:
+        except self._error as error:
             raise self._explain_error(line, error) from None
 
     def fetch(self, statement, line, names, most=None):
@@ -444,7 +444,7 @@ class _DuckDb(DatabaseConnection):
                 changes = statement.lstrip().lower().startswith(_CHANGES) and columns == ["Count"]
                 return rows[0][0] if changes and rows else -1
             return columns, rows
-        except self._make_error as error:
+        except self._error as error:
             if "interrupted" in str(error).lower():
                 raise KeyboardInterrupt from None
             raise self._explain_error(line, error) from None
@@ -464,7 +464,7 @@ class _DuckDb(DatabaseConnection):
         frame = pandas.DataFrame({column: records.column(column) for column in records.names})
         try:
             self._connection.from_df(frame)
-        except self._make_error:
+        except self._error:
             return frame.astype("string")
         return frame
 
