@@ -46,7 +46,7 @@ def escape_controls(text: str) -> str:
     Tab and newline stay. Control characters become control pictures (ESC is "␛"), format characters their
     number ("⟨U+202E⟩"), lone surrogates U+FFFD. The result is safe in any widget that does not read markup.
 
-    >>> visible("a\x1b[2Jb\u202e")
+    >>> escape_controls("a\x1b[2Jb\u202e")
     'a␛[2Jb⟨U+202E⟩'
     """
     if text.isascii() and text.isprintable():

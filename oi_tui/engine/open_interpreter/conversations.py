@@ -18,7 +18,7 @@ from typing import Any
 
 from oi_tui import paths
 from oi_tui.engine.open_interpreter import profiles
-from oi_tui.engine.open_interpreter.messages import convert_entry, is_odd, link_outputs, add_silent
+from oi_tui.engine.open_interpreter.messages import add_silent, convert_entry, is_odd, link_outputs
 from oi_tui.engine.storage.records import JournalContents, make_title
 from oi_tui.engine.storage.store import Store
 from oi_tui.messages import Message

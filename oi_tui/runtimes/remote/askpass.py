@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from oi_tui.runtimes.cell_socket import CellSocket
-from oi_tui.text import visible
+from oi_tui.text import escape_controls
 
 #: What is wanted of a person: an answer that must not be seen, one that may be, or only to be told.
 Wanted = Literal["secret", "answer", "nothing"]
@@ -94,7 +94,7 @@ def _pass_to_person(question: str, kind: str, ask: Ask) -> str | None:
 def ask_on_terminal(question: str, wanted: Wanted) -> str | None:
     """Ask on the terminal; None where the person gives up."""
     # The other machine may choose the words.
-    question = visible(question[:_LONGEST])
+    question = escape_controls(question[:_LONGEST])
     if wanted == "nothing":
         print(question, file=sys.stderr)  # noqa: T201 -- the screen is not there yet
         return None

@@ -79,7 +79,7 @@ def test_the_time_of_a_conversation_is_that_in_the_name_of_its_file(
     path = path.rename(theirs / f"{name}.json")
     os.utime(path, (written, written))
     conversations.import_conversations(store, [theirs])
-    (found,) = store.summaries()
+    (found,) = store.list_summaries()
     header = store.read_contents(found.id).header
     times = [str(datetime.fromtimestamp(time)) for time in (header["created"], found.updated)]
     assert (*times, found.title) == (began, used, title)

@@ -27,7 +27,7 @@ from oi_tui.screens.confirm import ConfirmDialog
 from oi_tui.screens.models import DEMO, ModelChoice
 from oi_tui.screens.pager import PagerScreen
 from oi_tui.terminal.external_editor import edit_outside, is_named
-from oi_tui.text import one_line, visible
+from oi_tui.text import escape_controls, one_line
 from oi_tui.widgets.conversation.cells.cell import CellBlock
 from oi_tui.widgets.pager.long_text import LongText
 
@@ -118,7 +118,7 @@ class ChatCommands(ConversationActions):
         self, title: str, question: str, *, wanted: "Wanted", repeated: bool, stopped: threading.Event
     ) -> str | None:
         if wanted == "nothing":
-            self._chat.app.call_later(self.show_notice, visible(question))
+            self._chat.app.call_later(self.show_notice, escape_controls(question))
             return None
         # Few connections have a question, and the first frame does not wait for its module.
         from oi_tui.screens.question import Questioner
