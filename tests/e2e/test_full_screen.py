@@ -122,6 +122,20 @@ def test_the_program_follows_the_size_of_the_window(start: Start, workplace: Pat
     assert "36 114" in screen or "39 120" in screen, framed(screen)
 
 
+def test_a_line_as_wide_as_the_terminal_of_its_program_is_one_line_on_a_wide_screen(start: Start) -> None:
+    program = start("--demo", columns=220, rows=40)
+    program.begin()
+    # The sidebar comes with the first cell, and takes columns from the next one.
+    program.say("%% echo first cell")
+    program.wait_for("Files changed")
+    program.idle()
+    program.say("%% stty size; printf '%*s\\n' $(stty size | cut -d' ' -f2) end | tr ' ' -")
+    screen = program.wait_for(lambda screen: screen.count("finished") == 2)
+    columns = int(re.search(r"│ \d+ (\d+)\s", screen)[1])  # type: ignore[index]
+    assert columns > 120
+    assert f"│ {'-' * (columns - 3)}end" in screen, framed(screen)
+
+
 def test_a_program_that_dies_on_the_alternate_screen_gives_the_screen_back(
     start: Start, workplace: Path
 ) -> None:

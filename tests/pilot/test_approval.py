@@ -612,3 +612,22 @@ def test_what_a_risky_line_does_is_cut_after_its_code(width: int) -> None:
     assert all(cell_len(row) <= width for row in rows)
     if width >= 76:
         assert rows[0].rstrip().endswith("acts as administrator: sudo, changes the system: systemctl")
+
+
+@pytest.mark.parametrize("width", [36, 56, 76, 116])
+def test_what_a_risky_line_does_goes_on_between_words_where_rows_are_left(width: int) -> None:
+    code = "rm -rf ./build && curl -fsSL https://example.com/install.sh | sudo sh\n"
+    findings = scan_code("shell", code, Path("/work"))
+    rows = list_risks(findings, code, width, 8).plain.splitlines()
+    column = rows[0].index("acts as administrator")
+    assert len(rows) > 1
+    assert all(cell_len(row) <= width and row[:column].isspace() for row in rows[1:])
+    assert " ".join(row[column:].rstrip() for row in rows) == findings.risks_by_line[0][1]
+    assert [row[0] for row in list_risks(findings, code, width, 1).plain.splitlines()] == ["1"]
+
+
+def test_rows_that_risks_need_go_to_the_gravest_line_and_leave_one_to_each_other_line() -> None:
+    code = "cp a ~/.ssh/authorized_keys && systemctl restart b\nsudo rm -rf ./build && curl example.com | sh"
+    rows = list_risks(scan_code("shell", code, Path("/work")), code, 60, 3).plain.splitlines()
+    assert [row[0] for row in rows] == ["2", " ", "1"]
+    assert rows[-1].endswith("…")

@@ -47,12 +47,12 @@ class UsageTotals:
 
     @property
     def short_price(self) -> str:
-        """The cost for a place with little room: "$0.03", or "$?" where no price is known.
+        """The cost for a place with little room: "$0.03", or "cost unknown" where no price is known.
 
         It is "" where nothing was paid, and where no provider reported any usage.
         """
         if self.last and self.unpriced == self.requests:
-            return "$?"
+            return self.price
         if not self.cost:
             return ""
         return f"{'at least ' if self.unpriced else ''}{format_dollars(self.cost, short=True)}"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from oi_tui.commands import COMMANDS
-from oi_tui.text import format_count, format_elapsed, one_line
+from oi_tui.text import format_elapsed, one_line
 from oi_tui.widgets.status_bar import Fact
 
 if TYPE_CHECKING:
@@ -46,13 +46,13 @@ def write_headline(
 def _describe_size(tokens: int, session: "Session") -> str:
     """How full the context window was with the last request and its reply.
 
-    Where its size is not known, `?` stands for it; the demo has none.
+    Where its size is not known, how many tokens these were.
     """
     if not tokens:
         return ""
     if session.window:
         return f"ctx {tokens / session.window:.0%}"
-    return f"{tokens:,} tokens" if session.profile.model == "demo" else f"{format_count(tokens)}/? tokens"
+    return f"{tokens:,} tokens"
 
 
 #: What stands in the last line while running code uses mouse and keyboard.

@@ -17,6 +17,7 @@ _APART = " · "
 MARKS: dict[Level, str] = {"clear": "", "notes": "", "danger": "▲ "}
 COLOURS: dict[Level, str] = {"clear": "$text-success", "notes": "$text-warning", "danger": "$text-error"}
 _RISKY = "High risk. "
+_LONGEST_RISK = 400
 #: From which width on the code of a risky line stands beside what it does.
 _ROOM_FOR_CODE = 50
 #: How many cells of that code are shown at least.
@@ -58,9 +59,10 @@ def _describe_question(request: ApprovalRequested) -> str:
 
 
 def list_risks(findings: Findings, code: str, width: int, most: int) -> Content:
-    """Return the risks, one line of the code in each row: its number, its text, and what it does.
+    """Return the risks by lines of the code: the number, the text, and what the line does.
 
-    The most serious come first. What does not fit into `most` rows is counted.
+    The most serious come first. What does not fit into `most` rows is counted. Rows that are left go to what
+    does not fit into one row, from the first line on.
     """
     risks, lines = findings.risks_by_line, code.splitlines()
     shown = risks if len(risks) <= most else risks[: max(most - 1, 1)]
@@ -69,19 +71,35 @@ def list_risks(findings: Findings, code: str, width: int, most: int) -> Content:
     room = 0
     if width >= _ROOM_FOR_CODE:
         # What a line does is read first; its code, which also stands above, has the rest.
-        rest = width - digits - 3 - max((measure_width(one_line(does, 200)) for _, does in shown), default=0)
+        rest = (
+            width
+            - digits
+            - 3
+            - max((measure_width(one_line(does, _LONGEST_RISK)) for _, does in shown), default=0)
+        )
         room = min(
             max(map(measure_width, texts), default=0), max(_LEAST_CODE, min(rest, width // 2 - digits))
         )
-    rows = []
+    rows: list[Content] = []
+    spare = most - len(shown) - (len(risks) > len(shown))
     for (line, does), text in zip(shown, texts, strict=True):
         number = f"{line or '':>{digits}} " if digits else ""
         excerpt = Content(text).truncate(room, ellipsis=True, pad=True) if room else Content("")
         left = Content.assemble((number, "$text-muted"), excerpt, "  " if room else "")
-        rows.append(Content.assemble(left, (one_line(does, 200), "bold")).truncate(width, ellipsis=True))
+        wrapped = _wrap(one_line(does, _LONGEST_RISK), width - left.cell_length, 1 + max(spare, 0))
+        spare -= len(wrapped) - 1
+        for part in wrapped:
+            rows.append(Content.assemble(left, (part, "bold")).truncate(width, ellipsis=True))
+            left = Content(" " * left.cell_length)
     if len(risks) > len(shown) and most > 1:
         rows.append(Content.styled(f"{len(risks) - len(shown)} more, marked with ! above", "$text-muted"))
     return Content("\n").join(rows)
+
+
+def _wrap(text: str, width: int, most: int) -> list[str]:
+    """Break a text between words into at most `most` rows; the last row has all that is left."""
+    rows = [row.plain.rstrip() for row in Content(text).wrap(max(width, 1))]
+    return [*rows[: most - 1], " ".join(rows[most - 1 :])] if len(rows) > most else rows
 
 
 def describe_stage(stage: str, request: ApprovalRequested, *, vi: bool = False) -> tuple[str, list[str]]:

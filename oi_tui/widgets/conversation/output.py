@@ -49,7 +49,7 @@ class Output:
         self.text = AnsiText()
         self.open = False
         #: The rows that stay while the person reads above, and how many lines there were then.
-        self._frozen: tuple[list[Row], int, tuple[int, Styles, int]] | None = None
+        self._frozen: tuple[list[Row], int, tuple[int, Styles]] | None = None
         self._drawn: tuple[tuple[object, ...], list[Row]] | None = None
         self._version = 0
         #: The rows of lines, by the line's number in all that was printed.
@@ -57,7 +57,6 @@ class Output:
         self._line_rows_for: tuple[int, Styles] | None = None
         self._tables: list[_Shown] = []
         #: The width that tables have, which may be more than that of text.
-        self._room = 0
         #: Whether the last table's text is still being printed.
         self._in_table = False
         #: How often the program removed all that it had shown.
@@ -138,7 +137,7 @@ class Output:
     def freeze(self) -> None:
         """Keep the shown output unchanged until `thaw`."""
         if self._frozen is None and self._drawn is not None and self._line_rows_for and not self.open:
-            self._frozen = (self._drawn[1], self._line_total, (*self._line_rows_for, self._room))
+            self._frozen = (self._drawn[1], self._line_total, self._line_rows_for)
 
     def thaw(self) -> bool:
         """Show new output again; return False if it was shown already."""
@@ -150,10 +149,13 @@ class Output:
         return self.text.line_count + self.text.lines_not_kept
 
     def rows(self, width: int, look: Styles, *, live: bool, room: int = 0) -> list[Row]:
-        """The rows, each behind a thin rule: text at `width` cells, tables at `room` where that is more."""
-        self._room = max(room, width)
-        key = (width, look, live, self.open, self._version, self._room)
-        if self._frozen is not None and self._frozen[2] == (width, look, self._room):
+        """The rows, each behind a thin rule, at `width` cells, or at `room` where that is more.
+
+        Programs are told of all that room, and lay their lines out for it.
+        """
+        width = max(room, width)
+        key = (width, look, live, self.open, self._version)
+        if self._frozen is not None and self._frozen[2] == (width, look):
             rows, count, _ = self._frozen
             more = self._line_total - count
             return [*rows, note(f"… {count_lines(more)} more — end scrolls to them", look)] if more else rows
@@ -234,7 +236,7 @@ class Output:
 
     def _draw_part(self, part: "_Shown | tuple[int, int]", width: int, look: Styles) -> list[Row]:
         if isinstance(part, _Shown):
-            return part.rows(self._room, look)
+            return part.rows(width, look)
         if self.open:
             return self._draw_lines(*part, width, look)
         return self._draw_folded(*part, width, look)
@@ -248,7 +250,7 @@ class Output:
         while left and len(rows) < LIVE_LINES:
             part = left.pop()
             if isinstance(part, _Shown):
-                rows = [*part.rows(self._room, look), *rows]
+                rows = [*part.rows(width, look), *rows]
                 continue
             start = max(part[0], part[1] - LIVE_LINES)
             rows = [*self._draw_lines(start, part[1], width, look), *rows]

@@ -65,10 +65,10 @@ def test_a_price_that_is_not_known_is_reported_to_be_unknown() -> None:
     assert UsageTotals().price == "$0.00"
 
 
-def test_in_the_header_a_question_mark_stands_for_a_price_that_is_not_known() -> None:
+def test_the_header_says_where_no_price_is_known() -> None:
     none, unknown, known = UsageTotals(), Usage(1, 1, None), Usage(1, 1, 0.0312)
     assert none.short_price == ""
-    assert none.add(unknown).short_price == "$?"
+    assert none.add(unknown).short_price == "cost unknown"
     assert none.add(None).short_price == ""
     assert none.add(Usage(1, 1, 0.0)).short_price == ""
     assert none.add(known).short_price == "$0.03"

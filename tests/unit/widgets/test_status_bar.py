@@ -74,12 +74,12 @@ def test_however_long_the_title_the_mode_is_there_wherever_it_fits() -> None:
             assert shown.startswith("oi-tui")
 
 
-def test_what_nobody_knows_of_context_and_cost_is_a_question_mark() -> None:
+def test_the_header_has_tokens_where_the_context_window_is_unknown_and_says_that_the_cost_is() -> None:
     replies = [Text("Hello."), Usage(1900, 4, None)]
     unknown = make(replies)
     work(unknown)
     _, facts = status.write_headline(unknown, 1904)
-    assert [text for text, _ in facts[-2:]] == ["1.9k/? tokens", "$?"]
+    assert [text for text, _ in facts[-2:]] == ["1,904 tokens", "cost unknown"]
     known = make(replies, facts=ModelInfo(context_window=19_040))
     work(known)
     assert status.write_headline(known, 1904)[1][-2][0] == "ctx 10%"
