@@ -19,7 +19,6 @@ from oi_tui.screens.chat.screen import ChatScreen
 from oi_tui.screens.table import TableScreen
 from oi_tui.widgets.conversation.blocks import WIDEST
 from oi_tui.widgets.conversation.cells.cell import CellBlock
-from oi_tui.widgets.conversation.selection import MARGIN
 from oi_tui.workspace import Workspace
 from tests.fakes import Llm
 from tests.pilot.waiting import until
@@ -161,7 +160,7 @@ async def test_a_wide_table_is_shown_opened_and_fits_any_width(python: Computer)
         await chat.reached(lambda: isinstance(chat.app.screen, ChatScreen))
 
 
-async def test_a_table_takes_the_width_of_the_pane_and_text_does_not(python: Computer) -> None:
+async def test_tables_and_text_take_the_width_of_the_pane(python: Computer) -> None:
     async with chatting(python) as chat:
         await chat.pilot.resize_terminal(230, 40)
         await chat.run("print('word ' * 60)\nwide")
@@ -174,7 +173,7 @@ async def test_a_table_takes_the_width_of_the_pane_and_text_does_not(python: Com
         assert columns[230] > columns[170] > columns[60]
         assert chat.pane > WIDEST + 30
         texts = [line[: chat.pane].rstrip() for line in chat.lines if line.startswith("│ │ word word")]
-        assert WIDEST - 10 < max(map(len, texts)) <= WIDEST + MARGIN
+        assert chat.pane - 10 < max(map(len, texts)) <= chat.pane
         await chat.finished()
 
 

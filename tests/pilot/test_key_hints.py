@@ -4,9 +4,11 @@ import pytest
 from textual import events
 from textual.app import App
 from textual.widget import Widget
+from textual.widgets import Input
 
 from oi_tui.engine.llm.base import Text
 from oi_tui.screens.chat.screen import ChatScreen
+from oi_tui.screens.diff import DiffScreen
 from oi_tui.screens.help import HelpScreen
 from oi_tui.screens.pager import PagerScreen
 from oi_tui.screens.profile.editor import ProfileEditor
@@ -19,9 +21,10 @@ from tests.pilot.test_chat import ChatDriver, open_chat
 
 async def click(ui: ChatDriver, widget: Widget, words: str) -> None:
     """Click on the last letter of these words."""
-    line = "".join(segment.text for segment in widget.render_line(0))
-    assert words in line, line
-    assert await ui.pilot.click(widget, offset=(line.index(words) + len(words) - 1, 0))
+    lines = [widget.render_line(y).text for y in range(widget.size.height)]
+    y = next((y for y, line in enumerate(lines) if words in line), None)
+    assert y is not None, lines
+    assert await ui.pilot.click(widget, offset=(lines[y].index(words) + len(words) - 1, y))
 
 
 def status(ui: ChatDriver) -> StatusBar:
@@ -110,3 +113,41 @@ async def test_the_hints_follow_what_is_typed() -> None:
         assert "conversations" not in hints()
         await ui.pilot.press("backspace", "backspace")
         await ui.until(lambda: "ctrl+r conversations" in hints())
+
+
+async def test_hints_in_the_question_are_clicked_while_code_is_edited() -> None:
+    async with open_chat([call("a")]) as ui:
+        await ui.type("go")
+        await ui.asked()
+        await ui.pilot.press("e")
+        await ui.until(lambda: ui.view.conversation.cell_editor.is_open)
+        title = ui.chat.query_one("#question")
+        # A click beside the hints leaves the keyboard to the editor, and takes it back there.
+        for _ in range(2):
+            assert await ui.pilot.click(title, offset=(2, 0))
+            await ui.pilot.press("b")
+            ui.chat.prompt.focus()
+        await click(ui, title, "f8 your changes")
+        await ui.until(lambda: isinstance(ui.app.screen, DiffScreen))
+        await ui.pilot.press("escape")
+        await ui.until(lambda: isinstance(ui.app.screen, ChatScreen))
+        await click(ui, title, "f5 done")
+        await ui.asked()
+        assert ui.view.approval.code == "bba"
+        assert ui.prompt == ""
+
+
+async def test_a_reason_is_chosen_with_the_mouse() -> None:
+    async with open_chat([call("a")], [Text("Why?")]) as ui:
+        await ui.type("go")
+        await ui.asked()
+        await ui.pilot.press("n")
+        title = ui.chat.query_one("#question")
+        await ui.until(lambda: "2 too risky" in title.render_line(1).text)
+        ui.chat.prompt.focus()
+        await click(ui, title, "2 too risky")
+        await ui.until(lambda: ui.chat.query_one("#why", Input).value == "too risky")
+        await click(ui, status(ui), "enter reject")
+        await ui.idle()
+        assert "too risky" in str(ui.view.session.messages)
+        assert ui.prompt == ""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from oi_tui.commands import COMMANDS
-from oi_tui.text import format_elapsed, one_line
+from oi_tui.text import format_count, format_elapsed, one_line
 from oi_tui.widgets.status_bar import Fact
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def _describe_size(tokens: int, session: "Session") -> str:
         return ""
     if session.window:
         return f"ctx {tokens / session.window:.0%}"
-    return f"{tokens:,} tokens"
+    return f"{format_count(tokens)} tokens"
 
 
 #: What stands in the last line while running code uses mouse and keyboard.

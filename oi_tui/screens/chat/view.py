@@ -52,6 +52,7 @@ from oi_tui.widgets.editor.code_editor import CodeEditor
 from oi_tui.widgets.editor.find_replace_bar import FindReplaceBar
 from oi_tui.widgets.editor.text_area import StableTextArea
 from oi_tui.widgets.idle import looks_away
+from oi_tui.widgets.key_hints import press
 from oi_tui.widgets.log_panel import LogPanel
 from oi_tui.widgets.motion import use_motion
 from oi_tui.widgets.prompt.prompt import Prompt
@@ -306,6 +307,13 @@ class ChatView(Widget):
     def handle_edit_requested(self, event: ApprovalPanel.EditRequested) -> None:
         """Open the code for editing, where it stands."""
         self.questions.edit(event.request)
+
+    @on(ApprovalPanel.EditorClicked)
+    def handle_editor_clicked(self, event: ApprovalPanel.EditorClicked) -> None:
+        """Give the keyboard to the editor, and press the key there whose hint was clicked."""
+        self.conversation.cell_editor.code_editor.focus()
+        if event.key:
+            press(self.app, event.key)
 
     @on(CodeEditor.SelectionChanged)
     def handle_caret_moved(self, event: CodeEditor.SelectionChanged) -> None:

@@ -25,6 +25,7 @@ from oi_tui.widgets.approval.question import Question, QuestionStage
 from oi_tui.widgets.approval.question_text import LOW, QuestionText
 from oi_tui.widgets.approval.reason_field import ReasonField
 from oi_tui.widgets.approval.text import COLOURS
+from oi_tui.widgets.key_hints import press
 
 #: What a person types to let everything run without a question.
 AUTO_WORD = "auto"
@@ -70,6 +71,12 @@ class ApprovalPanel(Widget, can_focus=True):
         """The person wants to change the code first."""
 
         request: ApprovalRequested
+
+    @dataclass
+    class EditorClicked(Message):
+        """The panel was clicked while the code is edited, perhaps on the hint of a key."""
+
+        key: str
 
     @dataclass
     class KeysPassedOn(Message):
@@ -346,6 +353,23 @@ class ApprovalPanel(Widget, can_focus=True):
         event.stop()
         if event.pressed >= self._armed_at:
             self.choose(event.word)
+
+    def focus_on_click(self) -> bool:
+        """Leave the keyboard where it is needed while code is edited, or a line typed."""
+        return self.stage in (QuestionStage.ASKING, QuestionStage.ALWAYS)
+
+    def on_click(self, event: events.Click) -> None:
+        """Press the key of the hint that was clicked, where it acts."""
+        if self.stage is QuestionStage.ASKING:
+            return
+        key = self._text.find_clicked_key(event)
+        if self.stage is QuestionStage.EDITING:
+            self.post_message(self.EditorClicked(key))
+            return
+        if self.stage is not QuestionStage.ALWAYS:
+            self._reason.focus()
+        if key:
+            press(self.app, key)
 
     def on_paste(self, event: events.Paste) -> None:
         """Pass a paste on to the prompt: it never answers."""

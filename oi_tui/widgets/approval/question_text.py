@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from textual import events
 from textual.content import Content
 from textual.geometry import Size
 from textual.widgets import Static
@@ -9,6 +10,7 @@ from textual.widgets import Static
 from oi_tui.text import normalise_line_ends
 from oi_tui.widgets.approval.question import Question, QuestionStage
 from oi_tui.widgets.approval.text import COLOURS, describe_request, describe_stage, lay_out, list_risks
+from oi_tui.widgets.key_hints import find_key
 
 #: How many lines with risks are shown from which height of the screen on.
 _MOST_RISKS = ((36, 8), (24, 4), (16, 2), (0, 1))
@@ -26,6 +28,8 @@ class QuestionText:
     def __init__(self) -> None:
         self.hidden_lines = 0
         self.in_vi = False
+        #: The keys that act in a stage after the question, each with what it does.
+        self._hints: list[str] = []
         self._title = Static(id="question", markup=False)
         self._risks = Static(id="findings", markup=False)
         self._warnings = Static(id="warning", markup=False)
@@ -47,6 +51,14 @@ class QuestionText:
             line.display = bool(content.plain) and stage is QuestionStage.ASKING
             line.update(content)
 
+    def find_clicked_key(self, event: events.Click) -> str:
+        """Return the key of the hint that was clicked; "" where there is none."""
+        offset = event.get_content_offset(self._title)
+        lines = str(self._title.content).split("\n")
+        if offset is None or offset.y >= len(lines):
+            return ""
+        return find_key(lines[offset.y], offset.x, self._hints)
+
     def _write_title_and_facts(
         self, question: Question, stage: QuestionStage, width: int, screen: Size
     ) -> Content:
@@ -60,5 +72,6 @@ class QuestionText:
         if screen.height < LOW and stage is not QuestionStage.WHY:
             # The answers come first; the other facts are in the conversation.
             facts = [] if stage is QuestionStage.ALWAYS else facts[:1]
+        self._hints = [] if stage is QuestionStage.ASKING else facts
         colour = "$text-accent" if stage is QuestionStage.EDITING else COLOURS[level]
         return lay_out(title, facts, width, colour)

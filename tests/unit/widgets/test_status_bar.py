@@ -79,12 +79,12 @@ def test_the_header_has_tokens_where_the_context_window_is_unknown_and_says_that
     unknown = make(replies)
     work(unknown)
     _, facts = status.write_headline(unknown, 1904)
-    assert [text for text, _ in facts[-2:]] == ["1,904 tokens", "cost unknown"]
+    assert [text for text, _ in facts[-2:]] == ["1.9k tokens", "cost unknown"]
     known = make(replies, facts=ModelInfo(context_window=19_040))
     work(known)
     assert status.write_headline(known, 1904)[1][-2][0] == "ctx 10%"
     demo = make(model="demo")
-    assert [text for text, _ in status.write_headline(demo, 1904)[1][-2:]] == ["1,904 tokens", ""]
+    assert [text for text, _ in status.write_headline(demo, 1904)[1][-2:]] == ["1.9k tokens", ""]
 
 
 def test_what_goes_on_and_for_how_long_is_the_last_to_go() -> None:
