@@ -199,7 +199,7 @@ class ConnectingProgram:
         status = self._process.returncode
         how = f"exit status {status}" if status is not None else "it goes on, but closed its output"
         unknown = f"the program that connects gave no reason ({how})"
-        words = "; ".join(line[:_LONGEST_LINE] for line in _list_reasons(printed)[-3:]) or unknown
+        words = "; ".join(map(_shorten, _list_reasons(printed)[-3:])) or unknown
         end = "" if words.endswith((".", "?", "!")) else "."
         return f"No connection to {self._target.title}: {words}{end}"
 
@@ -268,13 +268,19 @@ class ConnectingProgram:
 def _quote_last_line(printed: bytes) -> str:
     """Return a sentence with the last line that was printed; "" where none was."""
     lines = _list_reasons(printed[-_ERRORS:].decode("utf-8", "replace"))
-    return f' It printed last: "{lines[-1][:_LONGEST_LINE]}".' if lines else ""
+    return f' It printed last: "{_shorten(lines[-1])}".' if lines else ""
+
+
+def _shorten(line: str) -> str:
+    """The line with its beginning and its end, where the reason of a long one stands."""
+    half = _LONGEST_LINE // 2
+    return line if len(line) <= _LONGEST_LINE else f"{line[:half]}…{line[-half:]}"
 
 
 def _list_reasons(printed: str) -> list[str]:
-    """The lines that the program printed, without the warnings of ssh about old algorithms."""
+    """The lines that the program printed, without the warnings of ssh and podman before an error."""
     lines = [line.strip() for line in printed.splitlines()]
-    lines = [line for line in lines if line and not line.startswith("** ")]
+    lines = [line for line in lines if line and not line.startswith("** ") and "level=warning" not in line]
     # What is said for each attempt, such as that of a password, is said once.
     return [*reversed(dict.fromkeys(reversed(lines)))]
 

@@ -36,6 +36,8 @@ MARK = b"oi-tui-far-1"
 #: Displays that name a file of the machine that they come from.
 PLACES = ("path", "page")
 
+#: How many bytes are quoted of what is no frame.
+_QUOTED = 60
 _LENGTH = struct.Struct(">I")
 #: A frame that answers a request, rather than reports on a run.
 _ANSWERS = (
@@ -130,12 +132,24 @@ class FrameReader:
         while len(self._held) >= _LENGTH.size:
             (length,) = _LENGTH.unpack_from(self._held)
             if length > LONGEST:
-                raise WireError(f"a message of {length} bytes; something on the way may change what passes")
+                raise WireError(_explain_foreign(bytes(self._held[:_QUOTED]), length))
             if len(self._held) < _LENGTH.size + length:
                 return
             data = bytes(self._held[_LENGTH.size : _LENGTH.size + length])
             del self._held[: _LENGTH.size + length]
             yield _read(data), length
+
+
+def _explain_foreign(data: bytes, length: int) -> str:
+    """Say what may have put these bytes in the place of a message."""
+    words = data.decode("ascii", "replace")
+    quoted = " ".join(words.split())
+    if words.isascii() and quoted.isprintable():
+        return (
+            f'"{quoted}" came among what is sent from there; a program that a start file (.bashrc) or the '
+            "command left running may print it"
+        )
+    return f"a message of {length} bytes; something on the way may change what passes"
 
 
 def _read(data: bytes) -> Frame:

@@ -474,10 +474,18 @@ def test_what_is_no_place_is_refused_by_name(make: Make, spelling: str, words: s
         ("exit 3", "exit status 3"),
         ("echo no; echo denied >&2; echo denied >&2; exit 3", r": denied\.$"),
         ('PATH=/nowhere exec /bin/sh -c "$3"', "no python3 there"),
+        (
+            "printf 'level=warning msg=again\\nError: %0200d: connection refused\\n' >&2; exit 1",
+            r": Error: 0+…0+: connection refused\.$",
+        ),
         ("printf '\\noi-tui-far-1 old 3.6\\n'", "Python 3.6 on .* is too old"),
         ("printf '\\noi-tui-far-1 partial json\\n'", r"lacks a part of its standard library \(json\)"),
         ("printf '\\noi-tui-far-1 what\\n'", "not understood"),
-        ("printf '\\noi-tui-far-1 ready 3.9\\nxxxxxxxxxxxxxxxx'; cat >/dev/null", "a message of"),
+        ("printf '\\noi-tui-far-1 ready 3.9\\n\\377xxxxxxxxxxxxx'; cat >/dev/null", "a message of"),
+        (
+            "printf '\\noi-tui-far-1 ready 3.9\\nUpdate\\navailable'; cat >/dev/null",
+            '"Update available" came among what is sent from there',
+        ),
     ],
 )
 def test_why_there_is_no_connection_is_reported(make: Make, tmp_path: Path, program: str, words: str) -> None:
