@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -79,15 +80,19 @@ def screen() -> Iterator[str]:
     """A virtual screen with a window manager; yields its name."""
     server, display = start_screen()
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    manager = subprocess.Popen(["openbox"], env={**os.environ, "DISPLAY": display}, **quiet)
-    try:
-        eyes = X11(display)
-        until(lambda: eyes._read_numbers(eyes._root, "_NET_SUPPORTING_WM_CHECK"), "the window manager")
-        yield display
-    finally:
-        for process in (manager, server):
-            process.terminate()
-            process.wait()
+    with tempfile.TemporaryDirectory() as folder:
+        # It says that it is there before it lists the windows that are open, and never takes up one that is
+        # opened in between.
+        ready = Path(folder, "ready")
+        words = ["openbox", "--startup", f"touch {ready}"]
+        manager = subprocess.Popen(words, env={**os.environ, "DISPLAY": display}, **quiet)
+        try:
+            until(ready.exists, "the window manager")
+            yield display
+        finally:
+            for process in (manager, server):
+                process.terminate()
+                process.wait()
 
 
 class Form:

@@ -94,6 +94,11 @@ def cells(own_world: Path, tmp_path: Path, variables: dict[str, str]) -> Iterato
     computer = Computer(cwd=tmp_path, declared=api.add_to(LANGUAGES))
     recorder = Recorder(tmp_path / "log", variables)
     try:
+        with contextlib.closing(Wayland()) as eyes:
+            # Before it has the keyboard, what is typed goes nowhere.
+            until(
+                lambda: any(item.active and item.title == "Recorder" for item in eyes.windows()), "its focus"
+            )
         given = WaylandCells(computer, recorder, stops)
         yield given
     finally:
@@ -110,7 +115,10 @@ def test_code_points_clicks_drags_and_scrolls(cells: WaylandCells) -> None:
     assert cells.run("computer.mouse.click(400, 300)\nprint(computer.mouse.position())").startswith(
         "(400, 300)"
     )
-    place = next(line.split()[3:] for line in recorder.lines if line.startswith("button 0 down"))
+    pressed = until(
+        lambda: [line for line in recorder.lines if line.startswith("button 0 down")], "the button"
+    )
+    place = pressed[0].split()[3:]
     recorder.says(f"button 0 up {' '.join(place)}")
     cells.run("computer.mouse.right_click(x=100, y=100)\ncomputer.mouse.drag((100, 100), (700, 500))")
     until(lambda: sum(line.startswith("button 0 up") for line in recorder.lines) == 2, "the end of the drag")
@@ -142,7 +150,7 @@ def test_code_types_any_text_and_presses_keys_together(cells: WaylandCells) -> N
     assert keys.count(shift) == 2  # for B and ~
     cells.run("computer.keyboard.hotkey('ctrl', 'shift', 'x')\ncomputer.keyboard.down('alt')")
     cells.recorder.says("key 120 up")
-    assert cells.recorder.pressed() == ["key 57443"]
+    until(lambda: cells.recorder.pressed() == ["key 57443"], "one key that stays down")
     cells.run("computer.keyboard.up('alt')")
     until(lambda: cells.recorder.pressed() == [], "the release")
 

@@ -18,12 +18,15 @@ focus_follows_mouse no
 _RECORDER = r"""
 import os, re, sys, tty
 tty.setraw(0)
-log = open(sys.argv[1], "a", buffering=1, encoding="utf-8")
 # All movements with their places, and all keys with their releases and as numbers.
-os.write(1, b"\x1b[?1003h\x1b[?1006h\x1b[>11u\x1b]0;Recorder\x07\r\nPress HERE please\r\n")
+os.write(1, b"\x1b[?1003h\x1b[?1006h\x1b[>11u\x1b]0;Recorder\x07\r\nPress HERE please\r\n\x1b[c")
+# Keys are spelled in another way until the terminal has read all of that. Its answer comes after it.
 rest = b""
-while data := os.read(0, 4096):
-    rest += data
+while not (answer := re.search(rb"\x1b\[\?[0-9;]*c", rest)):
+    rest += os.read(0, 4096)
+rest = rest[answer.end():]
+log = open(sys.argv[1], "a", buffering=1, encoding="utf-8")
+while True:
     while found := re.match(rb"\x1b\[(<?)([0-9;:]*)([Mmu~A-Z])", rest):
         mouse, numbers, end = (item.decode() for item in found.groups())
         rest = rest[found.end():]
@@ -34,6 +37,9 @@ while data := os.read(0, 4096):
             key, _, more = numbers.partition(";")
             event = {"": "down", "1": "down", "2": "again", "3": "up"}[more.partition(":")[2]]
             print("key", key + ("" if end == "u" else end), event, file=log)
+    if not (data := os.read(0, 4096)):
+        break
+    rest += data
 """
 
 
@@ -71,7 +77,8 @@ class Recorder:
         self.process = subprocess.Popen(
             argv, env={**os.environ, **variables}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
-        until(lambda: log.exists(), "the terminal")
+        until(lambda: log.exists() or self.process.poll() is not None, "the terminal")
+        assert log.exists(), "the terminal ended"
 
     @property
     def lines(self) -> list[str]:
