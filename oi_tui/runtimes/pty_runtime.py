@@ -47,6 +47,7 @@ _GONE = 5.0
 PATIENCE = 10.0
 #: How long a question waits for the answer to another one, in seconds: screens ask several at once.
 _TURN = 3.0
+_GLANCE = 0.1
 #: How many variables of a language are reported, the newest ones.
 MOST = 2000
 
@@ -294,7 +295,7 @@ class PtyRuntime:
         process = self._process
         if not process or self._starting or self._closed:
             return None
-        later = process.attach_soon(0.1)
+        later = self._attach_between_runs(process)
         if later is None:
             return None
         nonce = secrets.token_hex(8)
@@ -317,6 +318,15 @@ class PtyRuntime:
             process.detach()
         if process.ended:
             self._report_loss(process, process.ended)
+        return None
+
+    def _attach_between_runs(self, process: LanguageProcess) -> list[Item] | None:
+        """Attach to the process; None once code runs, and when whoever reads does not leave in time."""
+        until = time.monotonic() + _TURN
+        # On a busy machine the thread that reads between runs wakes late.
+        while not (self._starting or self._closed) and time.monotonic() < until:
+            if (later := process.attach_soon(_GLANCE)) is not None:
+                return later
         return None
 
     def send_input(self, text: str) -> None:

@@ -226,6 +226,25 @@ def test_forged_events_end_nothing_and_fill_no_memory(computer: Computer) -> Non
     assert play(computer, "python", "1 + 1").text == "2\n"
 
 
+def test_variables_are_read_although_the_thread_between_runs_wakes_late(computer: Computer) -> None:
+    play(computer, "python", "kept = 6")
+    runtime = computer.targets.current.runtimes["python"]
+    process = getattr(runtime, "_process")  # noqa: B009 -- of the kinds of runtimes, one has it
+    reads = threading.Event()
+
+    def read_for_a_while() -> None:
+        with process._reading:
+            reads.set()
+            # Longer than one attempt to become the reader; as on a machine with much to do.
+            threading.Event().wait(0.4)
+
+    thread = threading.Thread(target=read_for_a_while)
+    thread.start()
+    assert reads.wait(5)
+    assert [item.name for item in computer.inspector.read_variables("python")] == ["kept"]
+    thread.join()
+
+
 def test_what_is_ended_on_purpose_is_no_loss(computer: Computer) -> None:
     play(computer, "python", "df = 1")
     computer.reset()
