@@ -1,6 +1,5 @@
 """Textual's driver of the terminal, which separates the terminal's replies from typed input."""
 
-import codecs
 import contextlib
 import logging
 import os
@@ -18,7 +17,7 @@ from textual.app import App
 from textual.drivers.linux_driver import LinuxDriver
 from textual.message import Message
 
-from oi_tui.terminal.input_filter import InputFilter, InputUnit, Pasted, TerminalReply
+from oi_tui.terminal.input_filter import InputDecoder, InputFilter, InputUnit, Pasted, TerminalReply
 from oi_tui.terminal.queries import Answers, TerminalQueries
 
 _log = logging.getLogger("oi_tui.terminal")
@@ -85,9 +84,9 @@ class TerminalDriver(LinuxDriver):
     def run_input_thread(self) -> None:
         """Read what comes until the application ends: replies for us, the rest for the parser of keys.
 
-        Bytes that are no UTF-8 become U+FFFD; Textual's own reader would end the application.
+        Bytes that are no UTF-8 would end the application in Textual's own reader.
         """
-        decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        decoder = InputDecoder()
         self._parser = _KeyParser(self._debug)
         units = InputFilter(lambda: self._replies.expected)
         early = True

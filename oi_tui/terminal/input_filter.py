@@ -9,6 +9,7 @@ Sources: ECMA-48 (control sequences and strings), xterm's "Control Sequences" (m
 Kitty's "keyboard protocol" (`CSI u`).
 """
 
+import codecs
 import re
 import time
 from collections.abc import Callable
@@ -52,6 +53,8 @@ _CSI = re.compile(r"\x1b\[(?P<parameters>[0-?]*)(?P<between>[ -/]*)(?P<final>[@-
 #: What ends a control sequence that is too long: its last character, or what cannot stand in it.
 _CSI_ENDS = re.compile("[@-~]|\x1b|(?=[^ -?])")
 _CSI_BEGUN = re.compile(r"\x1b\[[0-?]*[ -/]*")
+#: How xterm's oldest mouse report begins, and the length of all of it.
+_OLD_MOUSE, _OLD_MOUSE_LENGTH = b"\x1b[M", 6
 _MOUSE = re.compile(r"<(\d{1,3});(\d{1,5});(\d{1,5})")
 _SIZE = re.compile("48;" + ";".join([r"(\d{1,6})(?::[\d:]*)?"] * 4))
 #: Reports of a terminal about itself: device attributes, the size of a cell, flags of the keyboard.
@@ -87,6 +90,37 @@ class TerminalReply:
 
 #: What input is split into. Text is what Textual's parser reads: characters, or one sequence.
 InputUnit = str | Pasted | TerminalReply
+
+
+class InputDecoder:
+    """Decodes what a terminal sends. Bytes that are no UTF-8 become U+FFFD.
+
+    xterm's oldest mouse report has three bytes of any value. Two of them could be read as one character, so
+    that the first character of the next key would be taken for the third.
+    """
+
+    def __init__(self) -> None:
+        self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
+        #: How many bytes of such a report have come.
+        self._seen = 0
+
+    def decode(self, data: bytes) -> str:
+        """Return the text of the bytes that came now."""
+        return self._decode(self._mend_mouse_reports(data))
+
+    def _mend_mouse_reports(self, data: bytes) -> bytes:
+        if not self._seen and b"\x1b" not in data:
+            return data
+        mended = bytearray(data)
+        for at, byte in enumerate(data):
+            if self._seen >= len(_OLD_MOUSE):
+                mended[at] = min(byte, 127)
+                self._seen = (self._seen + 1) % _OLD_MOUSE_LENGTH
+            elif byte == _OLD_MOUSE[self._seen]:
+                self._seen += 1
+            else:
+                self._seen = int(byte == _OLD_MOUSE[0])
+        return bytes(mended)
 
 
 class InputFilter:
@@ -275,7 +309,7 @@ class InputFilter:
 
     def _read_old_csi(self, text: str, at: int, units: list[InputUnit]) -> int:
         """Read a function key of the Linux console (`ESC[[A`), or drop xterm's oldest mouse report."""
-        length = 4 if text.startswith("\x1b[[", at) else 6
+        length = 4 if text.startswith("\x1b[[", at) else _OLD_MOUSE_LENGTH
         sequence = text[at : at + length]
         if len(sequence) < length:
             return self._hold(text, at)

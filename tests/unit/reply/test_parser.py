@@ -441,6 +441,23 @@ def test_calls_of_one_index_without_ids_are_told_apart_by_their_names() -> None:
     assert codes == [["python", "call_1", "1", True], ["shell", "call_2", "1", True]]
 
 
+def test_pieces_with_one_id_are_one_call_although_their_index_grows() -> None:
+    first, second = '{"language": "python", "co', 'de": "1"}'
+    deltas = [ToolCallPiece(0, "c", "execute", first), ToolCallPiece(1, "c", None, second)]
+    assert as_lists(read(deltas, fences=False)) == [["code", "python", "c", "1", True]]
+
+
+def test_two_calls_are_told_apart_by_their_ids_where_their_indexes_grow() -> None:
+    deltas = [
+        ToolCallPiece(0, "c", "execute", '{"language": "python", "co'),
+        ToolCallPiece(1, "c", None, 'de": "1"}'),
+        ToolCallPiece(2, "d", "execute", '{"language": "python", "co'),
+        ToolCallPiece(3, "d", None, 'de": "2"}'),
+    ]
+    codes = [line[2:4] for line in as_lists(read(deltas, fences=False)) if line[0] == "code"]
+    assert codes == [["c", "1"], ["d", "2"]]
+
+
 def test_a_line_that_was_begun_before_a_call_does_not_go_on_after_it() -> None:
     call = ToolCallPiece(0, "a", "python", '{"code": "1"}')
     deltas: list[Delta] = [Text("See `a"), call, Text("```python\n2\n```\n")]

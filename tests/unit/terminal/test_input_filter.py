@@ -12,6 +12,7 @@ from oi_tui.terminal.input_filter import (
     TORN,
     UNMARKED_PASTE,
     UNMARKED_SILENCE,
+    InputDecoder,
     InputFilter,
     InputUnit,
     Pasted,
@@ -172,10 +173,71 @@ def test_a_paste_without_an_end_does_not_swallow_the_keyboard() -> None:
     assert typed.send("y") == [Pasted("text"), "y"]
 
 
+@pytest.mark.parametrize("place", [(50, 10), (100, 10), (170, 100), (200, 120), (223, 223)])
+def test_the_oldest_mouse_report_takes_nothing_from_the_key_after_it(place: tuple[int, int]) -> None:
+    column, row = place
+    sent = b"\x1b[M " + bytes([32 + column, 32 + row]) + b"\x1b[Ay"
+    assert Input().send(InputDecoder().decode(sent)) == ["up", "y"]
+    decoder, torn = InputDecoder(), Input()
+    assert torn.send(*(decoder.decode(bytes([byte])) for byte in sent)) == ["up", "y"]
+
+
+def test_letters_in_several_bytes_are_read_although_they_come_in_pieces() -> None:
+    decoder = InputDecoder()
+    sent = "\x1b[é\x1b[200~漢\x1b\x1b[201~\U0001f600".encode()
+    assert "".join(decoder.decode(bytes([byte])) for byte in sent) == sent.decode()
+    assert decoder.decode(b"a\xffb") == "a\ufffdb"
+
+
 ALPHABET = (
     "\x1b\x1b\x1b[[[]P_^XO0123456789;;;::<?>=$!'\""
     "u~ABCDEFHPQRSMmtyIZ \x07\x9b\x9d\x18abyn\r\n\x00\x7fé漢\U0001f600\ufffd"
 )
+
+
+#: Replies to queries, each with words in it that are no keys.
+REPLIES = (
+    "\x1bP{0};{1};0q{word}{end}",
+    "\x1bP>|xterm({word}){end}",
+    "\x1bP!|{word}{end}",
+    "\x1bP1+r{word}={word}{end}",
+    "\x1b_Gi={0},p={1};{word}{end}",
+    "\x1b]{0};rgb:{word}{end}",
+    "\x1b]{0};{word}\x07",
+    "\x1b[?{0};{1}$y",
+    "\x1b[?{0};{1};{2}c",
+    "\x1b[>{0};{1};{2}c",
+    "\x1b[{0};{1}R",
+    "\x1b[?{0}u",
+    "\x1b[{0};{1};{2}t",
+    "\x1b[<{0};{1};{2}M",
+    "\x1b[{0};{1};{2}M",
+    "\x1b[I",
+    "\x1b[O",
+)
+
+
+@pytest.mark.slow
+def test_no_reply_of_a_terminal_becomes_letters_however_it_arrives() -> None:
+    rounds = 200_000 if os.environ.get("OI_TUI_SOAK") else 5_000
+    choose = random.Random(rounds)
+    terminal = Input()
+    for _ in range(rounds):
+        text = ""
+        for reply in choose.choices(REPLIES, k=choose.randint(1, 4)):
+            numbers = choose.choices((0, 1, 5, 32, 95, 223, 224, 255, 999, 65535, 10**12), k=3)
+            word = "".join(choose.choices("qQ0123456789;:=,/ ", k=choose.randint(0, 12)))
+            text += reply.format(*numbers, word=word, end=choose.choice(("\x1b\\", "\x9c")))
+        while text:
+            at = choose.randint(1, len(text))
+            terminal.send(text[:at])
+            text = text[at:]
+        letters = [event for event in terminal.events if isinstance(event, str) and len(event) == 1]
+        assert not letters
+        terminal.events.clear()
+        terminal.wait(5.0)
+        terminal.events.clear()
+    assert terminal.send("y") == ["y"]
 
 
 @pytest.mark.slow
