@@ -37,6 +37,9 @@ _TLS_BEGINS = b"\x16"
 _USUAL_PORTS = (_HTTP, _TLS)
 #: How many requests are served at once: each takes a thread and two descriptors of the application.
 _MOST_AT_ONCE = 64
+#: Seconds that a client which is refused has to send the rest of its request.
+_LEAVING = 2.0
+_REASONS = {403: "Forbidden by the sandbox", 502: "Bad Gateway", 503: "Service Unavailable"}
 _METHOD = re.compile(r"[A-Za-z]{1,20}")
 _HOST = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*")
 #: Networks whose addresses hold one of version 4, and how far from the end it stands, in bits.
@@ -107,6 +110,7 @@ class HostProxy:
         self._server.listen(64)
         self._open: set[socket.socket] = set()
         self._free = threading.Semaphore(_MOST_AT_ONCE)
+        self._free_to_refuse = threading.Semaphore(_MOST_AT_ONCE)
         self._closed = threading.Event()
         self._lock = threading.Lock()
         threading.Thread(target=self._accept, name="sandbox gateway", daemon=True).start()
@@ -131,11 +135,19 @@ class HostProxy:
                 if self._closed.wait(0.1):
                     return
                 continue
-            if not self._free.acquire(blocking=False):
-                _answer(client, 503, f"More than {_MOST_AT_ONCE} requests at once. Try again.")
+            if self._free.acquire(blocking=False):
+                work: Callable[[socket.socket], object] = self._serve
+            elif self._free_to_refuse.acquire(blocking=False):
+                work = self._turn_away
+            else:
                 client.close()
                 continue
-            threading.Thread(target=self._serve, args=(client,), name="sandbox request", daemon=True).start()
+            threading.Thread(target=work, args=(client,), name="sandbox request", daemon=True).start()
+
+    def _turn_away(self, client: socket.socket) -> None:
+        with client:
+            _answer(client, 503, f"More than {_MOST_AT_ONCE} requests at once. Try again.")
+        self._free_to_refuse.release()
 
     def _serve(self, client: socket.socket) -> None:
         with self._lock:
@@ -399,13 +411,19 @@ def _carry(source: socket.socket, target: socket.socket) -> None:
 
 
 def _answer(client: socket.socket, status: int, words: str) -> None:
+    """Answer, and read what the client still sends: unread, it would reset the connection."""
+    until = time.monotonic() + _LEAVING
     with contextlib.suppress(OSError):
+        client.settimeout(_LEAVING)
         client.sendall(_write_response(status, words))
+        client.shutdown(socket.SHUT_WR)
+        while client.recv(_PIECE) and time.monotonic() < until:
+            pass
 
 
 def _write_response(status: int, words: str) -> bytes:
     body = f"oi-tui: {words}\n".encode()
-    reason = "Forbidden by the sandbox" if status == 403 else "Bad Gateway"
+    reason = _REASONS[status]
     head = (
         f"HTTP/1.1 {status} {reason}\r\nContent-Type: text/plain; charset=utf-8\r\n"
         f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"

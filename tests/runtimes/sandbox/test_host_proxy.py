@@ -161,6 +161,28 @@ def test_many_connections_take_a_bounded_part_of_the_application(tmp_path: Path,
     gateway.close()
 
 
+@pytest.mark.parametrize("is_busy", [False, True])
+def test_a_client_that_still_sends_its_request_gets_the_answer_that_it_is_refused(
+    is_busy: bool, tmp_path: Path, port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(proxy, "_MOST_AT_ONCE", 1)
+    host, body = f"127.0.0.1:{port}", b"x" * 1_000_000
+    gateway = HostProxy(tmp_path / "gateway", [host], lambda _: None)
+    with socket.socket(socket.AF_UNIX) as other, socket.socket(socket.AF_UNIX) as client:
+        if is_busy:
+            other.connect(str(tmp_path / "gateway"))
+            other.sendall(f"CONNECT {host} HTTP/1.1\r\n\r\n".encode())
+            assert other.recv(100).startswith(b"HTTP/1.1 200")
+        client.settimeout(20)
+        client.connect(str(tmp_path / "gateway"))
+        head = get("evil.example.org", f"Content-Length: {len(body)}\r\n").replace("GET", "POST")
+        client.sendall(head.encode() + body)
+        answer = b"".join(iter(lambda: client.recv(65536), b""))
+    gateway.close()
+    assert answer.startswith(b"HTTP/1.1 503 Service" if is_busy else b"HTTP/1.1 403")
+    assert answer.endswith(b"\n")
+
+
 def test_a_host_that_is_allowed_later_is_reached_at_once(tmp_path: Path, port: int) -> None:
     hosts: list[str] = []
     refused: list[str] = []
