@@ -78,6 +78,12 @@ class McpConnection:
             if self._process is not None and self._process.poll() is None:
                 self._send({"do": "answer", **order})
 
+    def let_renew(self, server: str, kept: Mapping[str, Any] | None) -> None:
+        """Let a server's sign-in be renewed, or used as it is `kept` if that is newer."""
+        with self._lock, suppress(McpCallError):
+            if self._process is not None and self._process.poll() is None:
+                self._send({"do": "renew", "id": 0, "server": server, "kept": kept})
+
     def close(self) -> None:
         """End the process and all servers."""
         with self._lock:

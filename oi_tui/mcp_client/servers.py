@@ -443,11 +443,30 @@ class McpServers:
             except (SecretError, McpServerError) as error:
                 self._say(str(error))
             _end_renewal(about)
+        elif "refused" in record:
+            # Another oi-tui may take seconds to renew it.
+            threading.Thread(target=self._claim_renewal, args=(about,), daemon=True).start()
+        elif "renewal_over" in record:
+            _end_renewal(about)
         elif "offered" in record:
             try:
                 self._accept_tools(about, record["offered"]["tools"])
             except OSError as error:
                 self._fail(about, f"its tools could not be kept: {error.strerror or error}")
+
+    def _claim_renewal(self, status: ServerStatus) -> None:
+        """Have the sign-in renewed whose token a server refused, once no other oi-tui is doing that."""
+        kept = None
+        try:
+            server = self._require_allowed(status.server)
+            if status.renewal is None or status.renewal.closed:
+                status.renewal = self._sign_ins.claim(server)
+            kept = self._sign_ins.of(server)
+        except McpServerError as error:
+            self._say(str(error))
+        if kept:
+            status.signed_in = kept
+        self._connection.let_renew(status.server.name, kept)
 
 
 def _end_renewal(status: ServerStatus) -> None:

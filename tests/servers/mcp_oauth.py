@@ -2,7 +2,7 @@
 
 It says yes to everybody, or no where the variable REFUSE is set. With FORGET, it knows no token that it gave.
 With GARBLE, what it sends in place of a token is none. SECONDS is how long a token is valid, RENEWING_SECONDS
-how long it takes to renew one.
+how long it takes to renew one. FORGETS adds a tool that forgets all tokens, or those for access only.
 """
 
 import asyncio
@@ -110,7 +110,8 @@ if os.environ.get("FORGETS"):
     @server.tool(description="Forgets everybody who has signed in.", structured_output=False)
     def forget() -> str:
         provider.access.clear()
-        provider.refresh.clear()
+        if os.environ["FORGETS"] != "access":
+            provider.refresh.clear()
         return "done"
 
 

@@ -44,6 +44,10 @@ class McpHost:
             if owner := self._owners.get(order["server"]):
                 owner.deliver_answer(number, order["result"])
             return
+        if order["do"] == "renew":
+            if owner := self._owners.get(order["server"]):
+                owner.deliver_claim(order["kept"])
+            return
         task = asyncio.create_task(self._answer(number, order))
         self._working[number] = task
         task.add_done_callback(lambda _: self._working.pop(number, None))

@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from oi_tui.engine.llm.hosts import is_near, is_this_machine
 from oi_tui.mcp_client.child.bounded import limit, limit_events
 from oi_tui.mcp_client.child.errors import ServerError
-from oi_tui.mcp_client.child.sign_in import authorise, explain_needed
+from oi_tui.mcp_client.child.sign_in import Claim, authorise, explain_needed
 from oi_tui.mcp_client.child.stdio import LONGEST_LINE, Program, repair_message, start_program
 from oi_tui.version import __version__
 
@@ -59,6 +59,8 @@ class ServerConnection:
         self._changed = asyncio.Event()
         #: The calls in progress whose person can be asked, the newest last, each with its open question.
         self._asking: dict[int, asyncio.Future[dict[str, Any]] | None] = {}
+        #: The answer to the claim that is open; None without one.
+        self._claim: asyncio.Future[Order | None] | None = None
         self._ended = asyncio.Event()
         self._ready: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         self._owning = asyncio.create_task(self._hold_connection())
@@ -102,6 +104,20 @@ class ServerConnection:
         question = self._asking.get(call)
         if question and not question.done():
             question.set_result(dict(result))
+
+    def deliver_claim(self, kept: Order | None) -> None:
+        """Let a token be renewed that the server refused, unless it is newer in what is `kept`."""
+        if self._claim and not self._claim.done():
+            self._claim.set_result(kept)
+
+    async def _claim_renewal(self) -> Order | None:
+        """Wait until this oi-tui may renew the sign-in; return what is kept of it."""
+        if self._claim is None or self._claim.done():
+            self._claim = asyncio.get_running_loop().create_future()
+            self._report({"refused": True})
+        with suppress(TimeoutError):
+            return await asyncio.wait_for(asyncio.shield(self._claim), PATIENCE)
+        return None
 
     async def _call(self, client: Client, order: Order) -> Any:
         number = order["id"]
@@ -181,7 +197,7 @@ class ServerConnection:
         spec = self._spec
         if not spec["url"]:
             return start_program(spec["command"], spec["values"], spec["cwd"], self._note_end)
-        return _open_remote(spec, lambda event: self._report(event), self._ended.set)
+        return _open_remote(spec, lambda event: self._report(event), self._claim_renewal, self._ended.set)
 
     def _note_end(self, running: Program) -> None:
         self._end = running.end
@@ -220,7 +236,7 @@ class ServerConnection:
 
 @asynccontextmanager
 async def _open_remote(
-    spec: Order, report: Callable[[dict[str, Any]], None], ended: Callable[[], None]
+    spec: Order, report: Callable[[dict[str, Any]], None], claim: Claim, ended: Callable[[], None]
 ) -> AsyncIterator[Any]:
     """Open the transport to a server over HTTP; `ended` is called when the server has closed it."""
 
@@ -240,7 +256,7 @@ async def _open_remote(
     def client(*_: Any, **__: Any) -> httpx2.AsyncClient:
         return httpx2.AsyncClient(headers=dict(spec["values"]), timeout=timeout, event_hooks=hooks, auth=auth)
 
-    async with authorise(spec, report) as auth, AsyncExitStack() as stack:
+    async with authorise(spec, report, claim) as auth, AsyncExitStack() as stack:
         transport: Any
         if urlsplit(spec["url"]).path.rstrip("/").endswith("/sse"):
             # The transport before streamable HTTP; its addresses end so by custom.

@@ -3,7 +3,7 @@
 import asyncio
 import html
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -27,14 +27,19 @@ _LONGEST = 16_000
 _PATIENCE = 10.0
 _EXPIRED = "the sign-in has expired; sign in again"
 Report = Callable[[dict[str, Any]], None]
+#: Waits until no other oi-tui renews the sign-in; returns what is kept of it then, or None.
+Claim = Callable[[], Awaitable[Mapping[str, Any] | None]]
 
 
 @asynccontextmanager
-async def authorise(spec: Mapping[str, Any], report: Report) -> AsyncIterator[httpx2.Auth | None]:
+async def authorise(
+    spec: Mapping[str, Any], report: Report, claim: Claim
+) -> AsyncIterator[httpx2.Auth | None]:
     """Give what authorises requests to the server; None where nobody has signed in.
 
     `spec["signed_in"]` is what was kept of an earlier time. With `spec["sign_in"]`, a person signs in now:
-    `report` gets the address for the browser as `open`, and what is to be kept as `signed_in`.
+    `report` gets the address for the browser as `open`, and what is to be kept as `signed_in`. `claim` is
+    called before a refused token is renewed, and `report` gets `renewal_over` after that.
     """
     saved = spec["signed_in"]
     if spec["sign_in"]:
@@ -43,11 +48,11 @@ async def authorise(spec: Mapping[str, Any], report: Report) -> AsyncIterator[ht
         same = await browser.listen(_find_port(saved))
         saved = {"client": saved["client"]} if same else None
         try:
-            yield _make_provider(spec["url"], _Storage(saved, report, browser.close), browser)
+            yield _make_provider(spec["url"], _Storage(saved, report, browser.close), browser, claim)
         finally:
             browser.close()
     elif saved:
-        yield _make_provider(spec["url"], _Storage(saved, report), None)
+        yield _make_provider(spec["url"], _Storage(saved, report), None, claim)
     else:
         yield None
 
@@ -57,7 +62,9 @@ def explain_needed(name: str) -> ServerError:
     return ServerError(f"it needs you to sign in: %mcp login {name}")
 
 
-def _make_provider(url: str, storage: "_Storage", browser: "_Browser | None") -> OAuthClientProvider:
+def _make_provider(
+    url: str, storage: "_Storage", browser: "_Browser | None", claim: Claim
+) -> OAuthClientProvider:
     address = browser.address if browser else storage.address
     provider = _RenewingProvider(
         url,
@@ -67,6 +74,7 @@ def _make_provider(url: str, storage: "_Storage", browser: "_Browser | None") ->
         browser.come_back if browser else _refuse_to_wait,
     )
     storage.context = provider.context
+    provider.claim, provider.sign_in = claim, storage
     if browser:
         provider.on_success = browser.accept
     return provider
@@ -80,17 +88,22 @@ class _RenewingProvider(OAuthClientProvider):
 
     #: Called when the server has taken the token.
     on_success: Callable[[], None] = staticmethod(lambda: None)
+    claim: Claim
+    sign_in: "_Storage"
 
     async def async_auth_flow(
         self, request: httpx2.Request
     ) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
         """Authorise the request; where its token is refused, once more with a renewed one."""
         flow = super().async_auth_flow(request)
+        has_claim = False
         try:
             sent = await anext(flow)
             response = yield sent
-            if sent is request and self._can_renew(request, response):
+            if sent is request and self._can_renew(response):
                 await flow.aclose()
+                has_claim = True
+                await self._prepare_renewal(request)
                 flow = super().async_auth_flow(request)
                 sent = await anext(flow)
                 response = yield sent
@@ -103,17 +116,27 @@ class _RenewingProvider(OAuthClientProvider):
             return
         finally:
             await flow.aclose()
+            if has_claim:
+                self.sign_in.report({"renewal_over": True})
 
-    def _can_renew(self, request: httpx2.Request, response: httpx2.Response) -> bool:
-        """Whether the token of a request was refused and can be renewed; then it counts as over."""
-        context = self.context
-        if response.status_code != httpx2.codes.UNAUTHORIZED or not context.can_refresh_token():
-            return False
-        token = context.current_tokens
-        if token and request.headers.get("Authorization") == f"Bearer {token.access_token}":
-            # Else another request has renewed it meanwhile.
-            context.token_expiry_time = 1.0
-        return True
+    def _can_renew(self, response: httpx2.Response) -> bool:
+        """Whether the token of a request was refused and can be renewed."""
+        return response.status_code == httpx2.codes.UNAUTHORIZED and self.context.can_refresh_token()
+
+    async def _prepare_renewal(self, request: httpx2.Request) -> None:
+        """Use the token that another request or another oi-tui got; else have the next flow renew it."""
+        kept = await self.claim()
+        refused = request.headers.get("Authorization")
+        if refused != self._write_field():
+            return
+        if kept and "tokens" in kept:
+            self.context.current_tokens = await self.sign_in.use(kept)
+        if refused == self._write_field():
+            self.context.token_expiry_time = 1.0
+
+    def _write_field(self) -> str:
+        tokens = self.context.current_tokens
+        return f"Bearer {tokens.access_token}" if tokens else ""
 
 
 async def _refuse(_: str) -> None:
@@ -141,8 +164,13 @@ class _Storage:
     ) -> None:
         """`done` is called once there are tokens."""
         self._kept = dict(kept or {})
-        self._report = report
+        self.report = report
         self._done = done
+
+    async def use(self, kept: Mapping[str, Any]) -> OAuthToken | None:
+        """Use what another oi-tui has kept. Returns the tokens."""
+        self._kept = dict(kept)
+        return await self.get_tokens()
 
     @property
     def address(self) -> str:
@@ -170,7 +198,7 @@ class _Storage:
         ):
             if value is not None:
                 self._kept[name] = _make_plain(value)
-        self._report({"signed_in": self._kept})
+        self.report({"signed_in": self._kept})
         self._done()
 
     async def get_client_info(self) -> OAuthClientInformationFull | None:

@@ -73,7 +73,7 @@ def sign_in(workspace: Workspace) -> str:
 
 
 def counts(workspace: Workspace) -> str:
-    (tool,) = workspace.mcp.tools()
+    (tool,) = [tool for tool in workspace.mcp.tools() if tool.name == "counts"]
     result = workspace.mcp.servers.call(tool, {})
     return str(result["content"][0]["text"])
 
@@ -172,6 +172,22 @@ def test_windows_that_need_a_new_token_at_the_same_moment_have_it_renewed_once(
         assert wait_until(lambda: time.time() > float(str(kept(address)["expires"])), _BOUND)
         with ThreadPoolExecutor(2) as pool:
             assert all("signed_in=1" in text for text in pool.map(counts, windows))
+
+
+@pytest.mark.parametrize("at_once", [False, True])
+def test_windows_whose_token_is_refused_before_its_time_renew_it_once(
+    at_once: bool, open_workspace: Open, start: Start
+) -> None:
+    address = start(FORGETS="access", RENEWING_SECONDS="0.5")
+    one = open_workspace(servers=[f"t = {address}"])
+    sign_in(one)
+    two = open_workspace(servers=[f"t = {address}"])
+    assert "signed_in=1" in counts(two)
+    tools = {tool.name: tool for tool in one.mcp.tools()}
+    one.mcp.servers.call(tools["forget"], {})
+    with ThreadPoolExecutor(2) as pool:
+        answers = list((pool.map if at_once else map)(counts, (one, two)))
+    assert answers == ["registered=1 signed_in=1 refreshed=1"] * 2
 
 
 def test_a_token_that_is_not_renewed_asks_for_another_sign_in(open_workspace: Open, start: Start) -> None:
