@@ -105,6 +105,7 @@ def test_load_shows_a_file_or_an_address_or_a_part_of_it(computer: Computer, tmp
         ("w = !echo wrong >&2; echo right\nw", r"\['wrong', 'right'\]\n"),
         ("words, flag = ['a', 'b'], True\n!echo $words $flag", r"\[a, b\] True\n"),
         ("__IPYTHON__", "True\n"),
+        ("import sys\nprint(sys.ps1)", "In : \n"),
         ("help(len)", r"Help on built-in function len(.|\n)*"),
         ("%load_ext sql", "The extension sql is not installed, and not needed: %sql works without it.\n"),
         ("%alias oi_say echo said\n%oi_say a b", "said a b\n"),
@@ -221,6 +222,7 @@ def test_variables_are_listed_and_forgotten(computer: Computer) -> None:
     run(computer, "one = 1\ntwo = 'b'\nimport os")
     assert run(computer, "%who") == "one\t os\t two\n"
     assert run(computer, "%who int") == "one\n"
+    assert run(computer, "%who float") == "No variables match your requested type.\n"
     assert [line.split() for line in run(computer, "%whos").splitlines()[2:]] == [
         ["one", "int", "1"],
         ["os", "module", "module"],

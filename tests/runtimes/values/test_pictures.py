@@ -48,6 +48,10 @@ def test_a_figure_is_shown_once(drawing: Computer, code: str, pictures: int) -> 
     assert [shown.format for shown in played.shown] == ["base64.png"] * pictures
 
 
+def test_the_backend_is_one_of_notebooks_by_its_name(drawing: Computer) -> None:
+    assert play(drawing, "python", "'inline' in plt.get_backend()").text == "True\n"
+
+
 @pytest.mark.parametrize("code", ["image", "display(image)", "image.show()"])
 def test_an_image_is_shown_once(drawing: Computer, code: str) -> None:
     played = play(drawing, "python", f"from PIL import Image\nimage = Image.new('RGB', (9, 9))\n{code}")

@@ -73,14 +73,20 @@ def test_a_cell_asks_the_model_and_gets_strings_in_order(open_workspace: Open, s
         workspace,
         "print(llm_map('classify: {}', ['r3', 'r3', 'new']))\n"
         "print(llm_map('{name} is {age}', [{'name': 'Ana', 'age': 3}]))\n"
-        "print(llm_map(str, [1]), llm_map('Say', ['a']))",
+        "print(llm_map(str, [1]), llm_map('Say', ['a']))\n"
+        # A frame of another library, such as geopandas, is one of pandas as well.
+        "class DataFrame:\n    def to_dict(self, how): return [{'name': 'Bo', 'age': 4}]\n"
+        "    def __iter__(self): return iter(['name', 'age'])\n"
+        "class GeoDataFrame(DataFrame): pass\n"
+        "print(llm_map('{name} is {age}', GeoDataFrame()))",
     )
     assert "['<classify: r3>', '<classify: r3>', '<classify: new>']" in printed
     assert "2 from the cache" in printed
     assert "['<Ana is 3>']" in printed
     assert "['<1>'] ['<Say\\n\\na>']" in printed
-    assert len(served.requests) == 24
-    assert workspace.session.account.ledger.requests == 25
+    assert "['<Bo is 4>']" in printed
+    assert len(served.requests) == 25
+    assert workspace.session.account.ledger.requests == 26
     assert workspace.session.account.ledger.prompt_tokens > 0
 
 

@@ -85,6 +85,8 @@ class Driver:
         # What notebook code asks before it calls `get_ipython()`.
         builtins.__IPYTHON__ = True
         builtins._ = builtins.__ = builtins.___ = ""
+        # By these, libraries know that a person is at work, as in a notebook.
+        sys.ps1, sys.ps2 = "In : ", "...: "
         sys.displayhook = self._display_result
         self._shows_results = sys.displayhook
         self._saved.update(

@@ -27,7 +27,7 @@ class RichOutput:
         return "<RichOutput of {}>".format(", ".join(self.data))
 
 
-class CapturedOutput:
+class CapturedIO:
     """What was kept; called, or by `show`, it is put out after all."""
 
     def __init__(self, shows, streams, outputs):
@@ -69,7 +69,7 @@ def capture(shows, stdout=True, stderr=True, display=True):
         if display:
             stack.callback(setattr, shows, "kept", shows.kept)
             shows.kept = outputs
-        yield CapturedOutput(shows, streams, outputs)
+        yield CapturedIO(shows, streams, outputs)
         shows.finish()
 
 
@@ -86,3 +86,7 @@ def run(driver, arguments, source):
             for name in arguments:
                 if not name.startswith("-"):
                     driver.module.__dict__[name] = kept
+
+
+# What their `repr` shows, as in a notebook.
+CapturedIO.__module__ = RichOutput.__module__ = "IPython.utils.capture"

@@ -27,7 +27,9 @@ class ValueMagics:
 
     def _line_who(self, rest):
         """The names of the variables, or of those of these types."""
-        print("\t ".join(self._select_names(rest)) or "Nothing is remembered.")
+        names = self._select_names(rest)
+        nothing = "No variables match your requested type." if rest.strip() else "Nothing is remembered."
+        print("\t ".join(names) or nothing)
 
     def _line_who_ls(self, rest):
         """The names of the variables, as a list."""

@@ -101,7 +101,8 @@ def _list_rows(rows):
     records = getattr(rows, "to_dicts", None) or getattr(rows, "to_pylist", None)
     if callable(records):
         return list(records())
-    if type(rows).__name__ == "DataFrame" and callable(getattr(rows, "to_dict", None)):
+    is_frame = any(kind.__name__ == "DataFrame" for kind in type(rows).__mro__)
+    if is_frame and callable(getattr(rows, "to_dict", None)):
         return rows.to_dict("records")
     return list(rows)
 

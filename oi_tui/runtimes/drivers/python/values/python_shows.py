@@ -15,7 +15,8 @@ import sys
 import types
 import weakref
 
-_FIGURES = "_oi_tui_figures"
+#: Code asks whether "inline" is in the name of the backend, as it is in notebooks.
+_FIGURES = "_oi_tui_inline"
 #: Names of classes that may be tables.
 _FRAMES = ("DataFrame", "Series", "Table", "RecordBatch", "SqlRows")
 #: Names of classes of values that may hold the records or the columns of a table.
