@@ -168,6 +168,8 @@ def frames(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Computer]:
         ("day = missing", 1),
         ("whole = 6", 1_428_571),
         ("whole = missing", 1),
+        ("half = word", 0),
+        ("half != word", 9_999_999),
     ],
 )
 def test_conditions_on_numbers_and_times_hold_for_ten_million_rows(

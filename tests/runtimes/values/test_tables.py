@@ -478,6 +478,23 @@ def test_infinite_numbers_are_not_missing_ones(python: Computer) -> None:
 
 
 @pytest.mark.parametrize(
+    ("code", "low", "high"),
+    [
+        ("pandas.DataFrame({'v': [1e308, -1e308, 0.5]})", "-1e+308", "1e+308"),
+        ("[{'v': 1e308}, {'v': -1e308}]", "-1e+308", "1e+308"),
+        ("[{'v': 10**400}, {'v': 1}]", "1", str(10**400)),
+    ],
+    ids=["array", "records", "whole numbers"],
+)
+def test_numbers_whose_sum_or_range_is_no_number_are_described(
+    python: Computer, code: str, low: str, high: str
+) -> None:
+    facts, bars = statistics_of(python, code)
+    assert (facts["min"], facts["max"]) == (low, high)
+    assert sum(many for _, many in bars) == int(facts["rows"])
+
+
+@pytest.mark.parametrize(
     ("code", "low", "high", "first"),
     [
         ("pandas.DataFrame({'v': [2**53 + 1] * 3})", str(2**53 + 1), str(2**53 + 1), (str(2**53 + 1), 3)),

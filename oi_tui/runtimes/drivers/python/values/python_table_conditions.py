@@ -146,6 +146,9 @@ def _fit(values, sign, value):
         wanted = _TRUTH[value.lower()]
     else:
         wanted = _number(value)
+        if wanted is None and kind in "iuf" and sign in ("=", "==", "!="):
+            # No number is called like that.
+            return there if sign == "!=" else there & ~there
         if wanted is None:
             return None
         if kind in "iu" and wanted.is_integer():

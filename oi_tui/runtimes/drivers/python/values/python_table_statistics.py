@@ -106,18 +106,19 @@ def _describe_array(values, rows):
     if not len(finite):
         return {"facts": facts, "bars": []}
     low, high = finite.min().item(), finite.max().item()
-    middle = numpy.quantile(finite, [0.25, 0.5, 0.75]).tolist()
-    mean, std = (
-        float(finite.mean(dtype=float)),
-        float(finite.std(dtype=float, ddof=1)) if len(finite) > 1 else 0.0,
-    )
+    # The sum of numbers may be larger than any number.
+    with numpy.errstate(all="ignore"):
+        middle = numpy.quantile(finite, [0.25, 0.5, 0.75]).tolist()
+        mean = float(finite.mean(dtype=float))
+        std = float(finite.std(dtype=float, ddof=1)) if len(finite) > 1 else 0.0
     named = [("min", low), ("25 %", middle[0]), ("median", middle[1]), ("mean", mean)]
     named += [("75 %", middle[2]), ("max", high), ("std", std)]
     facts += [[name, format_figure(value)] for name, value in named]
     try:
         counts, edges = numpy.histogram(finite, bins=_BINS) if low != high else ([], [])
-    except ValueError:
-        # The least and the greatest are so close that there is no number between them.
+    except (OverflowError, ValueError):
+        # The least and the greatest are so close that there is no number between them, or farther apart than
+        # the largest number.
         counts, edges = [], []
     if not len(counts):
         return {
@@ -128,16 +129,20 @@ def _describe_array(values, rows):
 
 
 def _describe_numbers(values, rows):
-    finite = [value for value in values if math.isfinite(value)]
+    finite = [value for value in values if isinstance(value, int) or math.isfinite(value)]
     facts = _make_facts(rows, len(values))
     if len(finite) < len(values):
         facts.append(["infinite", "{:,}".format(len(values) - len(finite))])
     if not finite:
         return {"facts": facts, "bars": []}
     low, high = min(finite), max(finite)
-    named = [("min", low), ("median", statistics.median(finite)), ("mean", sum(finite) / len(finite))]
-    facts += [[name, format_figure(value)] for name, value in (*named, ("max", high))]
-    width = (high - low) / _BINS
+    try:
+        mean, width = sum(finite) / len(finite), (high - low) / _BINS
+        named = [("min", low), ("median", statistics.median(finite)), ("mean", mean), ("max", high)]
+    except OverflowError:
+        # Whole numbers may be larger than any other number.
+        named, width = [("min", low), ("max", high)], math.inf
+    facts += [[name, format_figure(value)] for name, value in named]
     if not width or not math.isfinite(width):
         return {
             "facts": facts,
@@ -154,7 +159,7 @@ def _describe_numbers(values, rows):
 
 def format_figure(value):
     """Return a number for people: whole ones with all their digits, others with seven that count."""
-    if isinstance(value, int) or (value == int(value) and abs(value) < 1e15):
+    if isinstance(value, int) or (abs(value) < 1e15 and value == int(value)):
         return "{:d}".format(int(value))
     if 1e7 <= abs(value) < 1e15:
         return "{:.1f}".format(value)
