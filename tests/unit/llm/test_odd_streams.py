@@ -171,7 +171,7 @@ def test_data_on_several_lines_is_one_record() -> None:
 def test_broken_lines_and_pages_pass_as_they_are() -> None:
     for lines in (
         ["{", ' "a": 1', "}"],
-        ["<html>", "", "data"],
+        ["<html>", "", "words"],
         ["", ": x", ""],
     ):
         assert sieved(*lines) == (lines, 0)
@@ -192,6 +192,10 @@ BETWEEN = (
     b"event: message\nid: 2\nretry: 10\n",
     b": keep-alive\n\n",
     b"id: 1\n\n: x\n\nretry: 5\n\n",
+    b": keep-alive\n\nid: 1\n",
+    b": keep-alive\r\n\r\nid: 1\r\nretry: 5\r\n",
+    b"data\n\n",
+    b"data\nevent\nid\nretry\n\n",
 )
 
 

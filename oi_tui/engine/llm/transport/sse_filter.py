@@ -8,7 +8,9 @@ from oi_tui.engine.llm.transport.chunk_repair import find_signed_parts, is_chunk
 from oi_tui.engine.llm.transport.foreign_format import ForeignFormat, recognise
 
 #: Lines of server-sent events that carry no data.
-_ABOUT = ("event:", "id:", "retry:", ":")
+_ABOUT = ("event:", "retry:", ":")
+#: Lines with the name of a field alone, which stand for the field with nothing in it.
+_EMPTY = ("data:", "data", "event", "id", "retry")
 #: The beginning of a line with data, also as proxies spell it: twice, in capitals, after a control character.
 _DATA = re.compile(r"[\s\0\x1e]*(?:data[ \t]*:[ \t]*)+", re.IGNORECASE)
 #: Data that only keeps a connection open: a word, or a value of JSON with nothing in it.
@@ -51,7 +53,8 @@ class SseFilter:
         if found := _DATA.match(line):
             line = f"data: {line[found.end() :]}"
         bare = line.strip("\0\x1e \t\r\n\v\f")
-        if bare == "data:":
+        if bare in _EMPTY or bare.startswith("id:"):
+            # OpenAI's client keeps an id for later events, and takes a comment after it for one without data.
             self._about.append(":")
             return []
         if self.chunks and bare.startswith(_ERROR) and (error := _parse(bare[len(_ERROR) :])):
