@@ -5,7 +5,7 @@ import inspect
 import queue
 import threading
 import traceback
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from oi_tui.engine.credentials.redaction import redact
@@ -128,7 +128,9 @@ class FunctionReply:
             self._read_chunk(chunk)
 
     def _read_result(self, given: Any) -> None:
-        if given is None or isinstance(given, str | dict) or not isinstance(given, Iterable):
+        # A whole completion of a library may be an object that can be iterated, over its fields.
+        is_whole = isinstance(given, str | bytes | dict) or isinstance(_get(given, "choices"), Sequence)
+        if is_whole or not isinstance(given, Iterable):
             self._read_chunk(given)
             return
         chunks = iter(given)
@@ -144,6 +146,8 @@ class FunctionReply:
         if isinstance(chunk, str):
             self._came.put(Text(chunk))
             return
+        if isinstance(chunk, bool | int | float | bytes | Sequence):
+            raise TypeError(f"it gave {chunk!r:.80}, which is neither text nor a chunk of OpenAI's format")
         for choice in _get(chunk, "choices") or [chunk]:
             delta = _get(choice, "delta") or _get(choice, "message")
             for kind, value in split_delta(delta if delta is not None else choice):

@@ -117,6 +117,16 @@ def test_every_form_of_an_answer_is_understood() -> None:
     assert heard(lambda messages: [call]) == [ToolCallPiece(0, None, "execute", "{")]
 
 
+def test_a_whole_completion_of_openai_s_library_is_an_answer() -> None:
+    from openai.types.chat import ChatCompletion
+
+    message = {"role": "assistant", "content": "Hello"}
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    head = {"id": "x", "object": "chat.completion", "created": 1, "model": "m"}
+    whole = ChatCompletion.model_validate({**head, "choices": [choice]})
+    assert heard(lambda messages: whole) == heard(lambda messages: [whole]) == [Text("Hello"), Finish("stop")]
+
+
 def broken(messages):
     yield "Half"
     raise ValueError("sk-canary-12345678 is no key")
@@ -133,6 +143,9 @@ def broken(messages):
         (lambda messages: [], "returned nothing"),
         (lambda messages: [{"choices": []}], "returned nothing"),
         (lambda messages: object(), "returned nothing"),
+        (lambda messages: 5, "TypeError: it gave 5, which is neither text nor a chunk of OpenAI's format."),
+        (lambda messages: [b"text"], "it gave b'text', which is neither text nor a chunk"),
+        (lambda messages: [("a", 1)], "it gave ('a', 1), which is neither text nor a chunk"),
         ("no function", "failed: TypeError"),
     ],
 )
