@@ -104,7 +104,7 @@ class UserBlock(Block):
         if len(shown) < len(text):
             hidden = text.count("\n", len(shown))
             rest = count_lines(hidden) if hidden else f"{len(text) - len(shown):,} characters"
-            rows.append(Row([Segment(f"… {rest} not shown — f unfolds", look.user_muted)]))
+            rows.append(Row([Segment(f"… {rest} not shown — f unfolds", look.user_muted)], click="fold"))
         for row in rows:
             row.fill = look.user
         return rows
@@ -225,7 +225,7 @@ class ReasoningBlock(Block):
         length = count_lines(self._lines + (not self._pieces[-1].endswith("\n")))
         words = f"thinking · {length}" if self.live else f"thought for {length}"
         hint = " · f unfolds" if self.folded else ""
-        header = Row([Segment(("▸ " if self.folded else "▾ ") + words + hint, look.muted)])
+        header = Row([Segment(("▸ " if self.folded else "▾ ") + words + hint, look.muted)], click="fold")
         if self.folded:
             return [header]
         rows = self._grown.rows(self.text.rstrip("\n"), width - 2, look.muted)

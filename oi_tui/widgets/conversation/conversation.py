@@ -304,6 +304,8 @@ class Conversation(Widget):
                 self.post_message(self.Copied(block.output.text.plain(), "the output"))
             case "open" if isinstance(block, CellBlock) and block.open_output():
                 self.transcript.redraw(block.key)
+            case "open" if isinstance(block, OutputBlock) and block.fold():
+                self.transcript.redraw(block.key)
             case "view" if isinstance(block, CellBlock | OutputBlock):
                 self.post_message(self.ActionRequested(block.key, event.what))
             case "diff" | "run" | "edit" | "save" | "restore" if isinstance(block, CellBlock):

@@ -184,7 +184,7 @@ class Output:
             if count > LIVE_LINES or len(rows) > len(shown):
                 above = max(count - LIVE_LINES, 0) + lost
                 text = f"… {count_lines(above)} above" if above else "… more above"
-                shown.insert(0, note(f"{text} — {_OPENS}", look))
+                shown.insert(0, _note_hidden(text, look))
             return shown
         return self._draw_folded(0, count, width, look)
 
@@ -197,7 +197,7 @@ class Output:
         last = max(first, last)
         return [
             *self._render_folded(start, first, width, look),
-            note(f"… {count_lines(last - first + lost)} not shown — {_OPENS}", look),
+            _note_hidden(f"… {count_lines(last - first + lost)} not shown", look),
             *self._render_folded(last, end, width, look),
         ]
 
@@ -215,7 +215,7 @@ class Output:
         first, last = places[_FOLDED_TABLES], places[-_FOLDED_TABLES]
         return [
             *(row for part in parts[:first] for row in self._draw_part(part, width, look)),
-            note(f"… {hidden:,} more table{'s' * (hidden > 1)} not shown — {_OPENS}", look),
+            _note_hidden(f"… {hidden:,} more table{'s' * (hidden > 1)} not shown", look),
             *(row for part in parts[last:] for row in self._draw_part(part, width, look)),
         ]
 
@@ -257,7 +257,7 @@ class Output:
             if start > part[0]:
                 left.append((part[0], start))
                 break
-        return [note(f"… more above — {_OPENS}", look), *rows] if left else rows
+        return [_note_hidden("… more above", look), *rows] if left else rows
 
     def _render_folded(self, start: int, end: int, width: int, look: Styles) -> list[Row]:
         rows: list[Row] = []
@@ -267,7 +267,7 @@ class Output:
                 cut = len(line) - _FOLDED_ROWS
                 line = [
                     *line[: _FOLDED_ROWS - 1],
-                    note(f"… {cut} more rows of this line — {_OPENS}", look),
+                    _note_hidden(f"… {cut} more rows of this line", look),
                     line[-1],
                 ]
             rows += line
@@ -306,13 +306,19 @@ def add_rule(row: Row, look: Styles) -> Row:
         row.indent + 2,
         row.joint,
         picture=row.picture,
+        click=row.click,
         table=row.table,
     )
 
 
-def note(text: str, look: Styles, style: Style | None = None) -> Row:
-    """Return a note of the application between the rows of an output."""
-    return Row([Segment("│ ", look.rule), Segment(text, style or look.muted)])
+def note(text: str, look: Styles, style: Style | None = None, *, click: str = "") -> Row:
+    """Return a note of the application between the rows of an output, and what a click on it does."""
+    return Row([Segment("│ ", look.rule), Segment(text, style or look.muted)], click=click)
+
+
+def _note_hidden(text: str, look: Styles) -> Row:
+    """Return a note of what is not shown, with the keys that show it; so does a click."""
+    return note(f"{text} — {_OPENS}", look, click="open")
 
 
 def count_lines(count: int) -> str:

@@ -54,6 +54,8 @@ class Row:
     fill: Style | None = None
     #: The picture that it is a line of, and which.
     picture: tuple[RowImage, int] | None = field(default=None, repr=False)
+    #: What its block does at a click on it: "fold" or "open", as with the keys.
+    click: str = ""
     #: The table that a click on it opens.
     table: RowTable | None = field(default=None, repr=False)
     #: Painted strips, by what they depend on; only the newest is kept.

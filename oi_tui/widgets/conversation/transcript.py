@@ -114,11 +114,17 @@ class Transcript(BlockView, can_focus=True):
         self.set_cursor(None)
 
     def on_click(self, event: Click) -> None:
-        """Open the table whose last line was clicked."""
+        """Open a table by its last line, an image, or what is folded."""
         found = self.find_row(round(self.scroll_y) + event.y)
-        if found is not None and found.row.table is not None and self.text_selection is None:
+        if found is None or self.text_selection is not None:
+            return
+        what = "picture" if found.row.picture is not None else found.row.click
+        if found.row.table is not None:
             event.stop()
             self.post_message(self.TableChosen(found.row.table))
+        elif what:
+            event.stop()
+            self.post_message(self.BlockKeyPressed(self.blocks[found.number], what))
 
     def action_block(self, what: str) -> None:
         """Do something with the block that has the cursor."""

@@ -48,6 +48,7 @@ class Screen(App[None]):
             self.register_theme(theme)
         self.theme = "oi-dark"
         self.copied: list[tuple[str, str]] = []
+        self.asked: list[tuple[str, str]] = []
 
     def get_line_filters(self):  # type: ignore[no-untyped-def]
         return [SANITIZE, *super().get_line_filters()]
@@ -61,6 +62,9 @@ class Screen(App[None]):
 
     def on_conversation_copied(self, event: Conversation.Copied) -> None:
         self.copied.append((event.text, event.what))
+
+    def on_conversation_action_requested(self, event: Conversation.ActionRequested) -> None:
+        self.asked.append((event.key, event.what))
 
     @property
     def conversation(self) -> Conversation:
@@ -496,6 +500,45 @@ async def test_the_block_cursor_has_a_mark_and_its_letters_act() -> None:
         pilot.app.query_one("#prompt").focus()
         await pilot.pause()
         assert not has(screen_lines(pilot.app), "▎>")
+
+
+async def click(pilot: Pilot[None], words: str) -> list[str]:
+    """Click on the row with these words."""
+    lines = screen_lines(pilot.app)
+    y = next(y for y, line in enumerate(lines) if words in line)
+    await pilot.click(offset=(lines[y].index(words) + 2, y))
+    await pilot.pause()
+    return screen_lines(pilot.app)
+
+
+async def test_a_click_on_what_is_folded_shows_it() -> None:
+    numbers = "".join(f"number {n}\n" for n in range(30))
+    cell = code("x = 1\n" * 40, "finished")
+    async with conversation((80, 60)) as (pilot, _):
+        await show(pilot, MessageRecorded(cell), MessageRecorded(printed(numbers, cell)))
+        assert not has(screen_lines(pilot.app), "number 12")
+        assert has(await click(pilot, "o opens"), "number 12")
+        assert has(await click(pilot, "f unfolds"), "40  x = 1")
+    async with conversation((80, 60)) as (pilot, _):
+        await show(pilot, MessageRecorded(user(numbers * 20)))
+        assert has(screen_lines(pilot.app), "not shown")
+        assert not has(await click(pilot, "f unfolds"), "not shown")
+    async with conversation((80, 60)) as (pilot, _):
+        alone = Message(role="computer", type="console", format="output", content=numbers)
+        await show(pilot, MessageRecorded(alone))
+        assert has(await click(pilot, "o opens"), "number 12")
+        assert pilot.app.query_one("#prompt").has_focus
+
+
+async def test_a_click_on_an_image_asks_for_it() -> None:
+    cell = code("plot()", "finished")
+    async with conversation() as (pilot, _):
+        picture = Message(role="computer", type="image", format="base64.png", content=png(), parent=cell.id)
+        await show(pilot, MessageRecorded(cell), MessageRecorded(picture))
+        await until(pilot, lambda: has(screen_lines(pilot.app), "│ ▀▀▀▀"))
+        assert isinstance(pilot.app, Screen)
+        await click(pilot, "▀▀▀▀")
+        assert pilot.app.asked == [(cell.id, "picture")]
 
 
 async def test_a_letter_before_a_block_is_chosen_shows_on_which_one_it_acts() -> None:

@@ -224,7 +224,7 @@ class CellBlock(Block):
         if self.editor_rows is not None:
             return [Row([], None, fill=look.code) for _ in range(self.editor_rows)]
         if self.code_folded:
-            return [Row(clip_spans(self._draw_fold_line(width, look), width))]
+            return [Row(clip_spans(self._draw_fold_line(width, look), width), click="fold")]
         return self._code.rows(width, look, timed=bool(self.clock))
 
     def _draw_fold_line(self, width: int, look: Styles) -> list[Span]:
