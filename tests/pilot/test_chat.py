@@ -116,7 +116,11 @@ async def test_a_cancelled_edit_asks_for_the_old_version() -> None:
         await ui.asked()
         await ui.pilot.press("e")
         await ui.until(lambda: ui.view.conversation.cell_editor.is_open)
-        await ui.pilot.press("b", "escape")
+        await ui.pilot.press("b", "escape", "c", "escape")
+        await ui.until(lambda: any("f5 keeps" in note.message for note in ui.app._notifications))
+        # What was typed since then is in no warning yet.
+        assert ui.view.conversation.cell_editor.code_editor.code == "bca"
+        await ui.pilot.press("escape")
         await ui.asked()
         await ui.pilot.press("y")
         await ui.idle()

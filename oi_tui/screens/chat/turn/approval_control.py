@@ -44,6 +44,8 @@ class ApprovalControl:
         self._call_back = call_back
         #: Whether the prompt held text before the question came.
         self._typed_before = False
+        #: The edited code when the person was warned that it would be dropped.
+        self._warned_of = ""
 
     def follow(self, event: Event) -> None:
         """Ask when the turn asks, and take the question away when it is answered."""
@@ -79,8 +81,16 @@ class ApprovalControl:
             return
         self._ask_again(self._cell_editor.finish(), run=run)
 
-    def cancel_edit(self) -> None:
-        """Ask again about the code as it was."""
+    def cancel_edit(self, *, drop: bool = False) -> None:
+        """Ask again about the code as it was. Changes are only dropped the second time, or with `drop`."""
+        editor = self._cell_editor.code_editor
+        if editor.modified and not drop and editor.code != self._warned_of:
+            self._warned_of = editor.code
+            self._view.notify(
+                "You changed the code: f5 keeps the changes, esc again drops them.", severity="warning"
+            )
+            return
+        self._warned_of = ""
         self._cell_editor.cancel()
         self._ask_again(self._panel.code)
 
@@ -94,7 +104,7 @@ class ApprovalControl:
                     "You changed the code. :q! drops the changes, :w keeps them.", severity="warning"
                 )
             case "q" | "q!":
-                self.cancel_edit()
+                self.cancel_edit(drop=True)
             case other:
                 self._view.notify(
                     f"Unknown command: :{one_line(other, 40)}. There are :w, :q, :q! and :NUMBER.",
