@@ -1,7 +1,7 @@
 """Key hints that can be clicked: a click presses the key."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from textual import events
 from textual.app import App
@@ -13,15 +13,21 @@ from oi_tui.widgets.truncate import measure_width
 _KEY = re.compile(r"((?:ctrl\+|alt\+)?(?:esc|enter|tab|up|down|f\d+|\S)) (?!/ )")
 
 
-def find_key(line: str, cell: int, hints: Iterable[str]) -> str:
-    """Return the key of the hint at a cell of a line, as it is written there; "" where there is none."""
-    for hint in hints:
-        begin = line.rfind(hint)
+def find_hint(line: str, cell: int, hints: Sequence[str]) -> int | None:
+    """Return the number of the hint at a cell of a line; None where there is none."""
+    for number, hint in enumerate(hints):
+        begin = line.rfind(hint) if hint else -1
         start = measure_width(line[:begin])
         if begin >= 0 and start <= cell < start + measure_width(hint):
-            match = _KEY.match(hint)
-            return match[1] if match else ""
-    return ""
+            return number
+    return None
+
+
+def find_key(line: str, cell: int, hints: Sequence[str]) -> str:
+    """Return the key of the hint at a cell of a line, as it is written there; "" where there is none."""
+    number = find_hint(line, cell, hints)
+    match = None if number is None else _KEY.match(hints[number])
+    return match[1] if match else ""
 
 
 def press(app: App[object], key: str) -> None:

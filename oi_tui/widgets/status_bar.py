@@ -1,15 +1,17 @@
 """Status lines that never overflow: the least important part is left out first."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from rich.cells import cell_len
 from textual import events
 from textual.content import Content
+from textual.message import Message
 from textual.reactive import reactive
 from textual.widget import Widget
 
 from oi_tui.text import one_line
-from oi_tui.widgets.key_hints import find_key, press
+from oi_tui.widgets.key_hints import find_hint, find_key, press
 
 #: A fact and the CSS-like style it is drawn in; facts that matter most come first.
 Fact = tuple[str, str]
@@ -27,6 +29,18 @@ class StatusBar(Widget):
     A click on a key hint presses its key.
     """
 
+    @dataclass
+    class FactClicked(Message):
+        """A fact at the right that is no key hint was clicked; `number` is its place in `right`."""
+
+        bar: "StatusBar"
+        number: int
+
+        @property
+        def control(self) -> "StatusBar":
+            """The line with the fact."""
+            return self.bar
+
     left: reactive[Sequence[Fact]] = reactive((), layout=False)
     right: reactive[Sequence[Fact]] = reactive((), layout=False)
 
@@ -42,8 +56,13 @@ class StatusBar(Widget):
         """Press the key of the hint that was clicked."""
         offset = event.get_content_offset(self)
         hints = [one_line(text) for text, _ in self.right]
-        if offset is not None and (key := find_key(self.render().plain, offset.x, hints)):
+        if offset is None:
+            return
+        line = self.render().plain
+        if key := find_key(line, offset.x, hints):
             press(self.app, key)
+        elif (number := find_hint(line, offset.x, hints)) is not None:
+            self.post_message(self.FactClicked(self, number))
 
 
 def fit_facts(

@@ -6,11 +6,13 @@ from textual.app import App
 from textual.widget import Widget
 from textual.widgets import Input
 
-from oi_tui.engine.llm.base import Text
+from oi_tui.engine.llm.base import Text, Usage
 from oi_tui.screens.chat.screen import ChatScreen
 from oi_tui.screens.diff import DiffScreen
 from oi_tui.screens.help import HelpScreen
+from oi_tui.screens.models import ModelsScreen
 from oi_tui.screens.pager import PagerScreen
+from oi_tui.screens.permissions import PermissionsScreen
 from oi_tui.screens.profile.editor import ProfileEditor
 from oi_tui.widgets.footer import KeyFooter
 from oi_tui.widgets.key_hints import find_key, press
@@ -25,6 +27,11 @@ async def click(ui: ChatDriver, widget: Widget, words: str) -> None:
     y = next((y for y, line in enumerate(lines) if words in line), None)
     assert y is not None, lines
     assert await ui.pilot.click(widget, offset=(lines[y].index(words) + len(words) - 1, y))
+
+
+def shown(ui: ChatDriver) -> str:
+    """What is on the screen."""
+    return "\n".join(strip.text for strip in ui.app.screen._compositor.render_strips())
 
 
 def status(ui: ChatDriver) -> StatusBar:
@@ -52,10 +59,27 @@ async def test_a_click_leaves_a_long_text() -> None:
 async def test_a_click_beside_the_hints_types_nothing() -> None:
     async with open_chat() as ui:
         await click(ui, status(ui), "ready")
-        await click(ui, ui.chat.query_one("#headline", StatusBar), "approval on")
+        await click(ui, ui.chat.query_one("#headline", StatusBar), "oi-tui")
         await ui.pilot.pause()
         assert ui.prompt == ""
         assert ui.chat.focused is ui.chat.prompt
+
+
+async def test_a_click_on_a_fact_of_the_header_shows_what_belongs_to_it() -> None:
+    async with open_chat([Text("Hello."), Usage(1900, 4, None)]) as ui:
+        await ui.type("hi")
+        await ui.idle()
+        header = ui.chat.query_one("#headline", StatusBar)
+        await click(ui, header, "openai/test")
+        await ui.until(lambda: isinstance(ui.app.screen, ModelsScreen))
+        await ui.pilot.press("escape")
+        await ui.until(lambda: isinstance(ui.app.screen, ChatScreen))
+        await click(ui, header, "approval on")
+        await ui.until(lambda: isinstance(ui.app.screen, PermissionsScreen))
+        await ui.pilot.press("escape")
+        await ui.until(lambda: isinstance(ui.app.screen, ChatScreen))
+        await click(ui, header, "cost unknown")
+        await ui.until(lambda: "Context window: 32,000" in shown(ui))
 
 
 async def test_a_click_on_esc_stop_stops() -> None:

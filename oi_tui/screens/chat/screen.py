@@ -209,6 +209,12 @@ class ChatScreen(BaseScreen[None]):
             return
         self._dispatch(f"%{name}")
 
+    @on(StatusBar.FactClicked, "#headline")
+    def handle_fact_clicked(self, event: StatusBar.FactClicked) -> None:
+        """Show what belongs to a fact of the header: the permissions, the models, or the tokens."""
+        if command := status.HEADLINE_COMMANDS[event.number]:
+            self.action_command(command)
+
     @on(Prompt.Sent)
     def handle_sent(self, event: Prompt.Sent) -> None:
         """Carry out a command, or send a message."""

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 Facts = tuple[Fact, ...]
 
 
+#: The commands that a click on the facts at the right of the header carries out, in the order of the facts.
+HEADLINE_COMMANDS = ("permissions", "", "", "model", "tokens", "tokens")
+
+
 def write_headline(
     session: "Session", tokens: int, *, has_model: bool = True, named: str = ""
 ) -> tuple[Facts, Facts]:
