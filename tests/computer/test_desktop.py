@@ -8,13 +8,13 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
 from oi_tui.computer import bridge
-from oi_tui.computer.desktop import guard
+from oi_tui.computer.desktop import guard, x11
 from oi_tui.computer.desktop.base import Region
 from oi_tui.computer.desktop.guard import InputGuard
 from oi_tui.computer.desktop.session import DesktopSession
@@ -313,6 +313,65 @@ def test_text_is_typed_as_it_is_with_each_layout_of_the_keyboard(
     form.says(f"sent y{text}")
     assert cells.pressed() == []
     assert cells.eyes.set_layout(0) == group
+
+
+#: More characters than a keyboard has free keys.
+_MANY = "".join(map(chr, range(0x4E00, 0x4E00 + 60)))
+
+
+@pytest.fixture
+def dialog(cells: ScreenCells) -> Iterator["subprocess.Popen[str]"]:
+    """A window of GTK with the keyboard; what is typed is printed after enter."""
+    words = ["zenity", "--entry", "--title", "Your name"]
+    with subprocess.Popen(
+        words,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env={**os.environ, "LC_ALL": "C.UTF-8"},
+    ) as process:
+        try:
+            until(
+                lambda: any(item.active and item.title == "Your name" for item in cells.eyes.windows()),
+                "the dialog",
+            )
+            yield process
+        finally:
+            process.kill()
+
+
+def _type(desktop: X11, names: Iterable[str]) -> None:
+    for name in names:
+        code, _ = desktop.key_code(name)
+        desktop.key(code, True)
+        desktop.key(code, False)
+
+
+@pytest.mark.slow
+@pytest.mark.needs("zenity")
+def test_a_window_that_reads_late_gets_every_character_that_is_on_no_key(
+    cells: ScreenCells, dialog: "subprocess.Popen[str]"
+) -> None:
+    dialog.send_signal(signal.SIGSTOP)
+    later = threading.Timer(2, dialog.send_signal, [signal.SIGCONT])
+    later.start()
+    _type(X11(cells.display), [*_MANY, "Return"])
+    later.join()
+    assert dialog.stdout
+    assert dialog.stdout.readline().strip() == _MANY
+
+
+@pytest.mark.needs("zenity")
+def test_a_window_that_hangs_gets_no_other_characters_than_were_meant(
+    cells: ScreenCells, dialog: "subprocess.Popen[str]", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(x11, "_ANSWER_SECONDS", 0.2)
+    dialog.send_signal(signal.SIGSTOP)
+    with pytest.raises(ComputerError, match="'Your name' does not answer, so the rest is not typed"):
+        _type(X11(cells.display), _MANY)
+    # Another program may take up the keys that this one gave a meaning.
+    code, shifted = X11(cells.display).key_code("ж")
+    assert (code > 0, shifted) == (True, False)
 
 
 def test_pointer_clicks_drags_and_scrolls_where_it_should(cells: ScreenCells) -> None:

@@ -28,7 +28,10 @@ class Keyboard(Tool):
             for count, character in enumerate(text):
                 if count and interval:
                     time.sleep(interval)
-                _stroke(desktop, character)
+                try:
+                    _stroke(desktop, character)
+                except ComputerError as error:
+                    raise ComputerError(f"{error} {count} of {len(text)} characters were typed.") from None
                 desktop.log.typed()
 
     def press(self, *args: str, presses: int = 1, interval: float = 0.1) -> None:

@@ -25,6 +25,7 @@ from oi_tui.computer.desktop.x11_connection import (
     X11Connection,
     load_library,
 )
+from oi_tui.computer.desktop.x11_ping import Ping
 from oi_tui.computer.errors import ComputerError
 
 _Z_PIXMAP = 2
@@ -37,6 +38,13 @@ _TO_WINDOW_MANAGER = 0x80000 | 0x100000
 _FIRST_UNICODE = 0x1000000
 #: How long programs may take to notice that a key has another meaning.
 _REMAP_SECONDS = 0.02
+#: How long a window may take to read what was typed before a key that it may still have to read gets another
+#: meaning, in seconds.
+_ANSWER_SECONDS = 10.0
+#: The same for a window that does not say when it has.
+_READ_SECONDS = 0.3
+#: The property of the screen with the keys that had no meaning before this program gave them one.
+_SPARE = "_OI_TUI_SPARE"
 #: How long a click may be held by the window manager, or by an open menu, before other things go on.
 _CLICK_SECONDS = 0.3
 _ALREADY_GRABBED = 1
@@ -83,6 +91,9 @@ class X11:
         self._mark = 0
         #: Keys that had no meaning, with the character that each has now; the oldest first.
         self._spares: dict[int, int] = {}
+        #: Those of them that were pressed, and that a window may still have to read.
+        self._unread: set[int] = set()
+        self._ping = Ping(connection, self._root, self._intern_atom)
 
     @property
     def is_closed(self) -> bool:
@@ -190,7 +201,9 @@ class X11:
             for _, _, kind, number in left:
                 self._send_fake_input(kind, number, down=False)
             if left:
-                self._set_numbers(self._root, [value for item in held if item not in left for value in item])
+                self._set_numbers(
+                    self._root, _HELD, [value for item in held if item not in left for value in item]
+                )
 
     def _send_fake_input(self, kind: int, number: int, down: bool) -> None:
         fake = self._test.XTestFakeButtonEvent if kind == _BUTTON else self._test.XTestFakeKeyEvent
@@ -204,19 +217,19 @@ class X11:
         """
         if not self._mark:
             self._mark = secrets.randbits(31) | 1
-            self._set_numbers(self._hidden, [self._mark])
+            self._set_numbers(self._hidden, _HELD, [self._mark])
         mine = self._hidden, self._mark, kind, number
         held = [*(item for item in self._list_held() if item != mine), *[mine] * down]
-        self._set_numbers(self._root, [value for item in held for value in item])
+        self._set_numbers(self._root, _HELD, [value for item in held for value in item])
 
     def _list_held(self) -> list[tuple[int, int, int, int]]:
         values = self._read_numbers(self._root, _HELD)
         return list(zip(values[::4], values[1::4], values[2::4], values[3::4], strict=False))
 
-    def _set_numbers(self, window: int, numbers: list[int]) -> None:
+    def _set_numbers(self, window: int, name: str, numbers: list[int]) -> None:
         data = (c_ulong * len(numbers))(*numbers)
         self._x.XChangeProperty(
-            *(self._display, window, self._intern_atom(_HELD), _CARDINAL, 32, _REPLACE), data, len(numbers)
+            *(self._display, window, self._intern_atom(name), _CARDINAL, 32, _REPLACE), data, len(numbers)
         )
 
     def _wait_for_click(self) -> None:
@@ -234,6 +247,10 @@ class X11:
 
     def key(self, code: int, down: bool) -> None:
         """Press or release a key."""
+        if code in self._spares:
+            # The one that was pressed last gets another meaning last.
+            self._spares[code] = self._spares.pop(code)
+            self._unread.add(code)
         with self._lock:
             self._note_held(_KEY, code, down)
             self._send_fake_input(_KEY, code, down)
@@ -416,17 +433,41 @@ class X11:
     def _map_spare_key(self, symbol: int, first: int, per_key: int, symbols: list[int]) -> int:
         free = [at for at in range(0, len(symbols), per_key) if not any(symbols[at : at + per_key])]
         # A key gets another meaning as late as can be: programs look up what it means when they come to it.
-        spare = first + free[-1] // per_key if free else next(iter(self._spares), 0)
-        if not spare:
-            raise ComputerError("This keyboard has no free key for a character that is not on it.")
+        spare = first + free[-1] // per_key if free else self._find_used_spare()
+        if spare in self._unread:
+            self._wait_for_reader()
         self._spares.pop(spare, None)
         self._spares[spare] = symbol
         with self._lock:
+            if spare not in (listed := self._read_numbers(self._root, _SPARE)):
+                self._set_numbers(self._root, _SPARE, [*listed, spare])
             new = (c_ulong * 2)(symbol, symbol)
             self._x.XChangeKeyboardMapping(self._display, spare, 2, new, 1)
             self._x.XSync(self._display, 0)
         time.sleep(_REMAP_SECONDS)
         return spare
+
+    def _find_used_spare(self) -> int:
+        """The key that was given a meaning first, by this process or by one before it."""
+        with self._lock:
+            spare = next(iter(self._spares or self._read_numbers(self._root, _SPARE)), 0)
+        if not spare:
+            raise ComputerError("This keyboard has no free key for a character that is not on it.")
+        return spare
+
+    def _wait_for_reader(self) -> None:
+        """Wait until the active window has read its keys; one that cannot say so is given a moment for it."""
+        with self._lock:
+            window = next((window for window in self.windows() if window.active), None)
+            protocols = self._read_numbers(window.id, "WM_PROTOCOLS") if window else []
+            if window is None or not self._ping.is_understood(protocols):
+                time.sleep(_READ_SECONDS)
+            elif not self._ping.is_answered(window.id, _ANSWER_SECONDS):
+                raise ComputerError(
+                    f"The window {window.title!r} does not answer, so the rest is not typed: it would read "
+                    "other characters."
+                )
+        self._unread.clear()
 
     def _intern_atom(self, name: str) -> int:
         return int(self._x.XInternAtom(self._display, name.encode(), 0))

@@ -284,6 +284,8 @@ def _declare_type(x: Any) -> Any:
     x.XInternAtom.argtypes = [c_void_p, c_char_p, c_int]
     for name in ("XFree", "XDestroyImage", "XDefaultRootWindow", "XDefaultScreen", "XConnectionNumber"):
         getattr(x, name).argtypes = [c_void_p]
+    x.XSelectInput.argtypes = [c_void_p, c_ulong, c_long]
+    x.XCheckTypedEvent.argtypes = [c_void_p, c_int, c_void_p]
     x.XSync.argtypes = [c_void_p, c_int]
     x.XQueryKeymap.argtypes = [c_void_p, c_void_p]
     x.XDisplayKeycodes.argtypes = [c_void_p, c_void_p, c_void_p]
