@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from typing import IO, Any
 
 from oi_tui.input.table_records import NUMBER, YEAR, TableRecords, find_header
@@ -133,7 +133,7 @@ def _split(rows: list[list[str]], at: int, width: int) -> tuple[list[str], list[
     if not rows:
         return [], []
     header, body = rows[at], rows[at + 1 :]
-    if _is_data(header) and (not body or _is_data(body[0])):
+    if (_is_data(header) and (not body or _is_data(body[0]))) or _is_like_rows(header, body):
         return [""] * len(header), rows[at:]
     if len(header) == width - 1 and all(row[-1] for row in body if len(row) == width):
         # As R writes it: the column of the row names has no name.
@@ -154,6 +154,25 @@ def _is_data(row: Sequence[str]) -> bool:
     if not row or not all(NUMBER.match(cell.strip()) for cell in row):
         return False
     return not all(YEAR.match(cell.strip()) for cell in row)
+
+
+def _is_like_rows(header: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
+    """Whether a first row with texts is no header: all columns with only numbers below have one in it, too.
+
+    Years, and other numbers that increase from column to column, may be names.
+    """
+    columns = zip(*(row for row in body if len(row) == len(header)), strict=True)
+    numeric = [
+        name.strip() for name, column in zip(header, columns, strict=False) if _has_only_numbers(column)
+    ]
+    if len(numeric) < 2 or not all(map(NUMBER.match, numeric)) or all(map(YEAR.match, numeric)):
+        return False
+    numbers = [float(number.replace(",", ".")) for number in numeric]
+    return not all(one < next_one for one, next_one in pairwise(numbers))
+
+
+def _has_only_numbers(column: Sequence[str]) -> bool:
+    return bool(column) and all(map(NUMBER.match, map(str.strip, column)))
 
 
 # -- encodings
@@ -211,11 +230,16 @@ def _read_as_text(name: str, lines: list[str], form: _Form) -> _Form:
     share = _count_share(lines, form)
     # Where columns are aligned, there are several spaces in a row.
     aligned = all("  " in line for line in lines if line.strip())
-    if _count_share(list(map(_space, lines)), spaced) == 1 and (aligned or share < 1):
+    words = list(map(_space, lines))
+    # Without that, lines of as many words each are no table, but with numbers among them.
+    if _count_share(words, spaced) == 1 and (aligned or (share < 1 and _has_numbers(words, spaced))):
         return spaced
     if share >= _TABLE_SHARE or _is_numbers(lines):
         return form
-    raise TableError(f"{name} is not a table: its lines have no columns. If they do, copy it to NAME.csv.")
+    raise TableError(
+        f"{name} is not a table: no columns are found in its lines. If it has some, read it with code "
+        "(pandas.read_csv), and open the data frame."
+    )
 
 
 def _space(line: str) -> str:
@@ -228,6 +252,12 @@ def _count_share(lines: list[str], form: _Form) -> float:
     widths = Counter(len(row) for row in form.reader(lines) if row)
     (width, many), *_ = widths.most_common(1) or [(0, 0)]
     return many / widths.total() if width > 1 and widths.total() > 1 else 0.0
+
+
+def _has_numbers(lines: list[str], form: _Form) -> bool:
+    """Whether one of the columns has numbers, apart from its first cell."""
+    rows = [row for row in form.reader(lines) if row][1:]
+    return any(all(NUMBER.match(cell) for cell in column) for column in zip(*rows, strict=True))
 
 
 def _is_numbers(lines: list[str]) -> bool:

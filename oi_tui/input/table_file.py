@@ -132,7 +132,7 @@ class TableFile:
         self._path, self._pythons = path, pythons
         self._lock = threading.Lock()
         self._shape: tuple[Column, ...] = ()
-        #: The columns whose numbers have commas, and how these are written.
+        #: The columns whose numbers have commas or are infinite, and how these are written.
         self._written: dict[str, str] = {}
         #: What else stands between the thousands of them.
         self._gaps: dict[str, list[str]] = {}
@@ -392,18 +392,21 @@ class TableFile:
             return f" WHERE {name} IS NOT NULL AND {name} {sign} ?", [value], (at,)
         # Of a column with texts among its numbers, only the numbers are compared.
         is_number = f"{name} GLOB '[0-9]*' OR {name} GLOB '[-+.0-9]*[0-9]*'"
-        if self._written.get(self._names[at]) == "infinite":
+        if self._names[at] in self._written:
             is_number += f" OR abs({self._build_number(name)}) = {_INFINITY}"
         return f" WHERE ({is_number}) AND {self._build_number(name)} {sign} ?", [number], (at,)
 
     def _build_number(self, name: str) -> str:
         """What reads the number in a column."""
         written = self._written.get(name.strip('"'))
+        if written is None:
+            return f"CAST({name} AS REAL)"
+        signed = f"trim({name}) LIKE '{{}}inf%' THEN {{}}{_INFINITY}"
+        whens = " ".join(f"WHEN {signed.format(sign, sign.strip('+'))}" for sign in ("", "+", "-"))
+        return f"CASE {whens} ELSE {self._build_finite_number(name, written)} END"
+
+    def _build_finite_number(self, name: str, written: str) -> str:
         if written == "infinite":
-            signed = f"trim({name}) LIKE '{{}}inf%' THEN {{}}{_INFINITY}"
-            whens = " ".join(f"WHEN {signed.format(sign, sign.strip('+'))}" for sign in ("", "+", "-"))
-            return f"CASE {whens} ELSE CAST({name} AS REAL) END"
-        if written not in ("grouped", "comma"):
             return f"CAST({name} AS REAL)"
         digits = name
         for gap in self._find_gaps(name):
@@ -536,8 +539,6 @@ def _merge(kind: str, found: str) -> str:
     if not kind or kind == found:
         return found
     if kind in _NUMERIC and found in _NUMERIC:
-        if {kind, found} in ({"infinite", "grouped"}, {"infinite", "comma"}):
-            return "text"
         return max(kind, found, key=_NUMERIC.index)
     return "text"
 

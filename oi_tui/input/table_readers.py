@@ -228,7 +228,7 @@ def _read_json_rows(source: _Source, names: dict[str, None], notes: list[str]) -
                 continue
             if not isinstance(record, dict):
                 raise TableError(f"{source.name}, line {number}: {_NO_RECORD}.")
-            yield _order_values(record, names)
+            yield _order_values(_flatten_feature(record) if _is_feature(record) else record, names)
     if broken == 1:
         raise TableError(f"{source.name}, line 1: {_NO_RECORD}.")
     if broken:
@@ -261,18 +261,24 @@ def _read_json(source: _Source) -> TableRecords:
     if not all(isinstance(record, dict) for record in records):
         raise TableError(f"{source.name} is not a table: {_NO_RECORD}.")
     keys: dict[str, None] = {}
-    if all(record.get("type") == "Feature" and "geometry" in record for record in records):
+    if all(map(_is_feature, records)):
         features = [_order_values(_flatten_feature(record), keys) for record in records]
         return _as_records("GeoJSON", keys, features, (), [])
     return _as_records("JSON", keys, [_order_values(record, keys) for record in records], (), [])
 
 
+def _is_feature(record: dict[str, Any]) -> bool:
+    """Whether a record is a feature of GeoJSON."""
+    parts = [record.get(name, "") for name in ("properties", "geometry")]
+    return record.get("type") == "Feature" and all(part is None or isinstance(part, dict) for part in parts)
+
+
 def _flatten_feature(feature: dict[str, Any]) -> dict[str, object]:
-    """The properties of a feature of GeoJSON as columns, between its id and its geometry."""
-    columns = {"id": feature["id"]} if "id" in feature else {}
-    properties = feature.get("properties")
-    columns |= properties if isinstance(properties, dict) else {}
-    return {**columns, "geometry": feature["geometry"]}
+    """The properties of a feature of GeoJSON as columns, between its other members and its geometry."""
+    others = {
+        name: value for name, value in feature.items() if name not in ("type", "properties", "geometry")
+    }
+    return {**others, **(feature["properties"] or {}), "geometry": feature["geometry"]}
 
 
 def _read_frame(found: Any) -> TableRecords | None:
@@ -310,6 +316,8 @@ def _list_in(found: Any) -> Any:
         return found or None
     if not isinstance(found, dict):
         return None
+    if _is_feature(found):
+        return [found]
     lists = {name: value for name, value in found.items() if isinstance(value, list)}
     if len(lists) == len(found) > 1 and len({len(value) for value in lists.values()}) == 1:
         simple = not any(isinstance(item, dict) for value in lists.values() for item in value[:10])

@@ -419,9 +419,10 @@ def test_a_file_is_unpacked_by_what_it_holds(tmp_path: Path, opened: Callable[..
         ("a.dat", "   x    y\n   1  2.5  \n  10  3.5\n", "Text with spaces", ("1", "2.5")),
         ("a.data", '18.0  8\t"a b"\n15.0  9\t"c d"\n', "Text with spaces", ("15.0", "9", "c d")),
         ("a.txt", "1\n2\n3\n", "Text", ("1",)),
+        ("a.txt", "Ann Lee 5\nBob Ray 6\n", "Text with spaces", ("Bob", "Ray", "6")),
         ("a.psv", "n|k\n1|x\n", "PSV", ("1", "x")),
     ],
-    ids=["tabs", "semicolons", "aligned", "spaces and tabs", "one column", "bars"],
+    ids=["tabs", "semicolons", "aligned", "spaces and tabs", "one column", "words and numbers", "bars"],
 )
 def test_texts_are_tables_where_their_lines_have_columns(
     tmp_path: Path, opened: Callable[..., TableFile], name: str, text: str, kind: str, row: tuple[str, ...]
@@ -443,6 +444,48 @@ def test_features_of_geojson_are_rows(tmp_path: Path, opened: Callable[..., Tabl
     table = opened(tmp_path / name)
     assert [column.name for column in table.shape(TableQuery()).columns] == ["id", "city", "geometry"]
     assert cells(table, TableQuery()) == [("7", "Bonn", json.dumps(point)), (None, None, None)]
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("5.1,3.5,1.4,0.2,setosa\n4.9,3.0,1.4,0.2,setosa\n", 2),
+        ("39, State-gov, 77516, BSc, 13\n50, Private, 83311, MSc, 14\n38, Private, 215646, HS, 9\n", 3),
+        ("0,0,x\n1,2,y\n", 2),
+        # These are names.
+        ("city,2019,2020\nBonn,1,2\nKiel,3,4\n", 2),
+        ("city,10,20\nBonn,1,2\nKiel,3,4\n", 2),
+        ("5,price,x\n1,2,y\n2,3,z\n", 2),
+        ("7,x\n1,y\n", 1),
+    ],
+    ids=["iris", "integers", "equal", "years", "increasing", "one number", "one column"],
+)
+def test_a_first_row_that_is_like_the_others_gives_no_names(
+    tmp_path: Path, opened: Callable[..., TableFile], text: str, rows: int
+) -> None:
+    (tmp_path / "a.csv").write_text(text)
+    assert opened(tmp_path / "a.csv").shape(TableQuery()).total == rows
+
+
+def test_a_feature_and_lines_of_features_are_rows(tmp_path: Path, opened: Callable[..., TableFile]) -> None:
+    feature = {"type": "Feature", "bbox": [1], "properties": {"city": "Bonn"}, "geometry": None}
+    (tmp_path / "one.geojson").write_text(json.dumps(feature))
+    (tmp_path / "two.geojson").write_text(f"{json.dumps(feature)}\n" * 2)
+    for name, rows in (("one.geojson", 1), ("two.geojson", 2)):
+        assert cells(opened(tmp_path / name), TableQuery()) == [("[1]", "Bonn", None)] * rows
+    # What only looks like one loses nothing.
+    (tmp_path / "other.json").write_text('[{"type": "Feature", "geometry": "thick", "x": 1}]')
+    assert cells(opened(tmp_path / "other.json"), TableQuery()) == [("Feature", "thick", "1")]
+
+
+def test_infinite_numbers_may_be_among_those_with_commas(
+    tmp_path: Path, opened: Callable[..., TableFile]
+) -> None:
+    (tmp_path / "a.csv").write_text("a;b\nInf;x\n1,5;y\n-Inf;z\n20,5;w\n")
+    table = opened(tmp_path / "a.csv")
+    assert [row[0] for row in cells(table, TableQuery(sort=0))] == ["-Inf", "1,5", "20,5", "Inf"]
+    assert [row[0] for row in cells(table, TableQuery(words="a > 10"))] == ["Inf", "20,5"]
+    assert ("max", "inf") in table.statistics(0).facts
 
 
 def test_infinite_numbers_leave_a_column_its_numbers(
@@ -558,8 +601,9 @@ _ZIP_WITH_PASSWORD = _write_zip_with_password()
         (
             "a.txt",
             b"Dear all,\nthis is no table.\n\nBut it has, as you see, commas.\n",
-            "its lines have no columns",
+            "no columns are found in its lines",
         ),
+        ("a.txt", b"roses are red\nviolets are blue\n", "no columns are found"),
         ("a.dta", b"x", r"Read it with code \(pandas.read_stata\)"),
         ("a.csv", b"PAR1" + bytes(range(256)), "is a Parquet file, not text"),
         ("a.csv", bytes(range(256)) * 20, "holds no text"),
@@ -581,6 +625,7 @@ _ZIP_WITH_PASSWORD = _write_zip_with_password()
         "packed book",
         "database",
         "prose",
+        "poem",
         "Stata",
         "Parquet by content",
         "no text",
