@@ -35,6 +35,13 @@ WRITER = (
     "tests/unit/llm/test_same_history.py",
     "tests/unit/engine/test_standing_output.py",
 )
+EXECUTED = (
+    "tests/unit/engine/test_session.py",
+    "tests/unit/engine/test_rerun.py",
+    "tests/unit/engine/test_offered_blocks.py",
+    "tests/unit/review/test_checkers.py",
+    "tests/unit/mcp_client/test_tools.py",
+)
 STORAGE = (
     "tests/unit/storage/test_journal.py",
     "tests/unit/storage/test_store.py",
@@ -83,16 +90,15 @@ GROUPS: Mapping[str, Mapping[str, Sequence[str]]] = {
     | _modules("widgets/approval", "panel", APPROVAL)
     | _modules("widgets/approval", "question options", QUESTION + APPROVAL),
     "sanitizer": _modules("terminal", "sanitize_filter", ("tests/unit/terminal/test_sanitize_filter.py",)),
-    "execution": _modules(
-        "engine", "execution", ("tests/unit/engine/test_session.py", "tests/unit/engine/test_rerun.py")
-    ),
+    "execution": _modules("engine", "execution", EXECUTED),
     "reply": _modules(
         "engine/reply",
         "parser text_parser prose_line tool_call_parser fences markers tool_call_text tool_call_wrappers "
         "tool_call_recovery partial_json parts code_blocks code_text tool_call_formats cursor "
-        "console_sessions message_builders",
+        "console_sessions",
         REPLIES,
-    ),
+    )
+    | _modules("engine/reply", "message_builders", (*REPLIES, "tests/unit/engine/test_session.py")),
     "request": _modules("engine/llm", "request", WRITER),
     "storage": _modules("engine/storage", "journal records store append_file undo_history", STORAGE),
     "running": _modules("runtimes/runs", "stopping interrupt run output input_watch active_line", RUNNING),
@@ -116,6 +122,10 @@ TOOL_CALL_PARSER = "oi_tui/engine/reply/tool_call_parser.py"
 TOOL_CALL_RECOVERY = "oi_tui/engine/reply/tool_call_recovery.py"
 MARKERS = "oi_tui/engine/reply/markers.py"
 PARTS = "oi_tui/engine/reply/parts.py"
+CODE_TEXT = "oi_tui/engine/reply/code_text.py"
+CONSOLE = "oi_tui/engine/reply/console_sessions.py"
+CURSOR = "oi_tui/engine/reply/cursor.py"
+CALL_FORMATS = "oi_tui/engine/reply/tool_call_formats.py"
 INPUT_WATCH = "oi_tui/runtimes/runs/input_watch.py"
 RUN = "oi_tui/runtimes/runs/run.py"
 INTERRUPT = "oi_tui/runtimes/runs/interrupt.py"
@@ -142,6 +152,21 @@ EQUIVALENT: Mapping[tuple[str, str, str], str] = {
         "a statement that is not known makes all names unclear anyway"
     ),
     (FILES, "_MOST_MATCHES = 2_000", "2000 => 2001"): "a rough bound on the time",
+    (
+        PARTS,
+        "if len(code) > 200_000:",
+        "len(code) > 200000 => len(code) >= 200000",
+    ): "a rough bound on the time",
+    (
+        CODE_TEXT,
+        "if not start and len(head) < 100:",
+        "100 => 101",
+    ): "a rough bound on blanks in front of code",
+    (CALL_FORMATS, "LONGEST_OPENING = 130", "130 => 131"): "waits for one more character than it has to",
+    (CONSOLE, 'rest = command[document.end() :].split("\\n")[1:]', "1: => :"): (
+        "the rest of the line that begins a document is never the word that ends it"
+    ),
+    (CURSOR, "cut = max(self.at - 1, 0)", "1 => 2"): "keeps one more character than is looked at",
     (
         PARSER,
         "known = -len(self._own_index) - 1_000_000 if is_taken else piece.index",

@@ -124,7 +124,7 @@ def join_command(words: list[str]) -> str:
 
     if len(words) == 3 and words[0].rpartition("/")[2] in ("sh", "bash", "zsh") and words[1] in ("-c", "-lc"):
         return words[2]
-    if len(words) == 1 or any(re.search(r"\s", word) for word in words[:1]):
+    if len(words) <= 1 or re.search(r"\s", words[0]):
         return "\n".join(words)
     return shlex.join(words)
 

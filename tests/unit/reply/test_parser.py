@@ -520,6 +520,35 @@ def test_arguments_in_the_syntax_of_python_are_read(arguments: str) -> None:
     assert as_lists(read([call, Finish("stop")], fences=False)) == [["code", "python", "a", "1", True]]
 
 
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        ('{language: "python", code: "1\n2"}', "1\n2"),
+        ("language: python\ncode: '1'", "1"),
+        ('language: python\ncode: "', '"'),
+    ],
+)
+def test_arguments_that_are_nearly_json_are_read(arguments: str, code: str) -> None:
+    call = ToolCallPiece(0, "a", "execute", arguments)
+    assert as_lists(read([call, Finish("stop")], fences=False)) == [["code", "python", "a", code, True]]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 1000])
+@pytest.mark.parametrize("marks", ["[{}]", "<tool_call>{}</tool_call>", "{}"])
+def test_a_call_ends_after_its_three_quotation_marks_however_it_is_cut(marks: str, size: int) -> None:
+    code = 'print(")")\nx = ""\n'
+    text = marks.format(f'execute(language="python", code="""{code}""")')
+    pieces = [Text(text[at : at + size]) for at in range(0, len(text), size)]
+    assert as_lists(read(pieces, fences=False)) == [["code", "python", None, code, True]]
+
+
+@pytest.mark.parametrize("word", ["", "python"])
+def test_what_was_typed_at_prompts_of_python_is_code(word: str) -> None:
+    text = f"```{word}\n>>> for i in 'ab':\n...     print(i)\n>>> x\n```"
+    parts = as_lists(read([Text(text), Finish("stop")], fences=True))
+    assert parts == [["code", "python", None, "for i in 'ab':\n    print(i)\nx", True]]
+
+
 @pytest.mark.parametrize("action", ["python", "execute"])
 @pytest.mark.parametrize("given", ["```python\nprint(1)\n```", "print(1)", "`print(1)`", "`` print(1) ``"])
 def test_the_input_of_an_action_is_code_with_and_without_a_fence(action: str, given: str) -> None:
