@@ -76,4 +76,10 @@ def _is_ours(file: Path) -> bool:
 
 
 if __name__ == "__main__":
-    print(main())  # noqa: T201
+    try:
+        print(main())  # noqa: T201
+    except OSError as error:
+        sys.exit(
+            f"{error.filename} cannot be changed: {error.strerror}. "
+            "Use the Python of an environment that you may write to, such as a virtual one."
+        )

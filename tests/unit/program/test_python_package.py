@@ -7,6 +7,7 @@ import importlib
 import io
 import json
 import os
+import runpy
 import subprocess
 import sys
 import threading
@@ -1121,6 +1122,18 @@ def test_the_command_and_the_stubs_of_another_package_stay(
     assert f"{stub.parent} belongs to another package" in words
     interpreter_hook.main(["remove"])
     assert command.read_bytes() == stub.read_bytes() == b"\xff another"
+
+
+def test_an_environment_that_cannot_be_written_to_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    place = str(tmp_path / "file")
+    monkeypatch.setattr("sysconfig.get_paths", lambda: dict.fromkeys(("purelib", "scripts"), place))
+    monkeypatch.setattr("sys.argv", ["interpreter_hook", "install"])
+    monkeypatch.delitem(sys.modules, "oi_tui.interpreter_hook")
+    with pytest.raises(SystemExit, match=rf"^{place}/oi_tui_interpreter\.pth cannot be changed: Not a dir"):
+        runpy.run_module("oi_tui.interpreter_hook", run_name="__main__")
 
 
 def test_the_stubs_have_each_name_that_the_module_has(tmp_path: Path) -> None:
