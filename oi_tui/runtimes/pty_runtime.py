@@ -354,10 +354,14 @@ class PtyRuntime:
         """Tell programs the size of their terminal."""
         self._size = max(1, columns), max(1, rows)
         with self._lock:
-            if self._process and not self._process.terminal.closed:
-                with contextlib.suppress(OSError):
-                    self._process.terminal.setwinsize(self._size[1], self._size[0])
-                    self._process.channel.write_size(*self._size)
+            if self._process:
+                self._set_size(self._process)
+
+    def _set_size(self, process: LanguageProcess) -> None:
+        if not process.terminal.closed:
+            with contextlib.suppress(OSError):
+                process.terminal.setwinsize(self._size[1], self._size[0])
+                process.channel.write_size(*self._size)
 
     def reset(self) -> None:
         """End the process and forget; a run in progress is lost."""
@@ -505,6 +509,8 @@ class PtyRuntime:
             closed = self._closed
             if not closed:
                 self._process = process
+                # It may have changed while the process started.
+                self._set_size(process)
         if closed:
             process.detach()
             process.close()

@@ -13,11 +13,12 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from oi_tui.messages import Printed, Report, VariablesLost
-from oi_tui.runtimes import Computer
+from oi_tui.runtimes import Computer, pty_runtime
 from oi_tui.runtimes.processes import channel, process_table
 from oi_tui.runtimes.processes.marks import MarkReader, encode_mark
 from oi_tui.runtimes.processes.process import LanguageProcess
@@ -533,3 +534,17 @@ def test_nothing_of_a_start_that_failed_is_left_for_the_next_one(
     monkeypatch.delenv("PYTHONHOME")
     played = play(computer, "python", "1")
     assert (played.state, played.text, computer.pop_losses()) == ("finished", "1\n", ())
+
+
+@pytest.mark.needs("stty")
+def test_the_screen_may_change_its_size_while_a_language_starts(
+    computer: Computer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wait_for = pty_runtime.wait_for
+
+    def resize_first(*arguments: Any) -> Any:
+        computer.resize(77, 22)
+        return wait_for(*arguments)
+
+    monkeypatch.setattr(pty_runtime, "wait_for", resize_first)
+    assert play(computer, "shell", "stty size").text == "22 77\n"
