@@ -136,6 +136,8 @@ class TableFile:
         self._written: dict[str, str] = {}
         #: What else stands between the thousands of them.
         self._gaps: dict[str, list[str]] = {}
+        #: Whether infinite numbers are among them.
+        self._infinite: dict[str, bool] = {}
         self._records: TableRecords | None = None
         #: What is still to be read, a batch at a time, and how many rows have been.
         self._rest: Iterator[None] = iter(())
@@ -392,7 +394,8 @@ class TableFile:
             return f" WHERE {name} IS NOT NULL AND {name} {sign} ?", [value], (at,)
         # Of a column with texts among its numbers, only the numbers are compared.
         is_number = f"{name} GLOB '[0-9]*' OR {name} GLOB '[-+.0-9]*[0-9]*'"
-        if self._names[at] in self._written:
+        written = self._written.get(self._names[at])
+        if written == "infinite" or (written and self._has_infinite(name)):
             is_number += f" OR abs({self._build_number(name)}) = {_INFINITY}"
         return f" WHERE ({is_number}) AND {self._build_number(name)} {sign} ?", [number], (at,)
 
@@ -401,6 +404,8 @@ class TableFile:
         written = self._written.get(name.strip('"'))
         if written is None:
             return f"CAST({name} AS REAL)"
+        if written != "infinite" and not self._has_infinite(name):
+            return self._build_finite_number(name, written)
         signed = f"trim({name}) LIKE '{{}}inf%' THEN {{}}{_INFINITY}"
         whens = " ".join(f"WHEN {signed.format(sign, sign.strip('+'))}" for sign in ("", "+", "-"))
         return f"CASE {whens} ELSE {self._build_finite_number(name, written)} END"
@@ -423,6 +428,14 @@ class TableFile:
             (found,) = self._ask(f"SELECT {wanted} FROM {table}", _GAPS)
             self._gaps[name] = [gap for gap, at in zip(_GAPS, found, strict=True) if at]
         return self._gaps[name]
+
+    def _has_infinite(self, name: str) -> bool:
+        """Whether a column of numbers with commas has infinite ones, too. Without them it is read faster."""
+        if name not in self._infinite or not self._is_whole:
+            table = self._part_of(self._names.index(name[1:-1].replace('""', '"')))
+            ((found,),) = self._ask(f"SELECT EXISTS (SELECT 1 FROM {table} WHERE {name} LIKE '%inf%')")
+            self._infinite[name] = bool(found)
+        return self._infinite[name]
 
     def shape(self, view: TableQuery) -> TableShape:
         """The table as it was when it was opened."""
