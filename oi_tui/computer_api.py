@@ -170,7 +170,7 @@ class ComputerApi:
     def add_to(self, languages: Sequence[Language]) -> tuple[Language, ...]:
         """Return the languages, of which Python has the object and describes it to the model."""
         return tuple(
-            self._with_object(language) if language.name == "python" else language for language in languages
+            self._add_object(language) if language.name == "python" else language for language in languages
         )
 
     def close(self) -> None:
@@ -178,7 +178,7 @@ class ComputerApi:
         self._takeover.answer()
         self._socket.close()
 
-    def _with_object(self, python: Language) -> Language:
+    def _add_object(self, python: Language) -> Language:
         start = python.start
         note = "\n\n".join(filter(None, (python.note, documentation.document_computer())))
 
@@ -193,7 +193,7 @@ class ComputerApi:
     def _build_environment(self) -> dict[str, str]:
         return {
             environment_names.COMPUTER_API: "1",
-            environment_names.COMPUTER: self._socket.path(),
+            environment_names.COMPUTER: self._socket.make_path(),
             environment_names.SKILLS: str(paths.config() / "skills"),
             environment_names.ACCOUNTS: str(paths.config() / "accounts.ini"),
         }

@@ -80,7 +80,7 @@ class CustomLanguages:
 
     def _load_language(self, entry: str) -> Language:
         source, _, label = entry.strip().partition(":")
-        path = self._path(source)
+        path = self._find_path(source)
         declared = _find_declaration(_read(path).text, label, path)
         name = "-".join(declared.name.lower().split())
         self._files[name] = path
@@ -100,7 +100,7 @@ class CustomLanguages:
             leave_request="leave",
         )
 
-    def _path(self, source: str) -> Path:
+    def _find_path(self, source: str) -> Path:
         if source.endswith(".py"):
             path = self._folder / paths.expand_typed(source)
             if not path.is_file():

@@ -41,7 +41,7 @@ Decision = Literal["approved", "edited", "rejected", "auto"]
 DETACHED = "detached, not stopped: "
 
 
-def new_id() -> str:
+def make_message_id() -> str:
     """A name for a message that no other message has."""
     return uuid.uuid4().hex
 
@@ -60,7 +60,7 @@ class Message:
     content: str = ""
     format: str | None = None
     recipient: Literal["user", "assistant"] | None = None
-    id: str = field(default_factory=new_id)
+    id: str = field(default_factory=make_message_id)
     created: float = field(default_factory=time.time)
     #: Of a computer message: the id of the code message whose run printed this. Of code that was run again:
     #: the id of the code as it ran first.

@@ -158,7 +158,7 @@ def open_profile(
     if name is not None and path != paths.profiles() / "default.yaml":
         return load(path, write=write), path
     try:
-        return (load(path, write=write) if _ready(path, write=write) else Profile()), path
+        return (load(path, write=write) if _has_default(path, write=write) else Profile()), path
     except ProfileError as error:
         text = f"{error.problem}. Correct it, or set the profile back with --reset-profile"
         raise ProfileError(text, key=error.key, path=error.path, line=error.line) from None
@@ -278,8 +278,8 @@ def _ask_once(shown: ExternalContent, ask: Ask) -> None:
         trust.accept(shown)
 
 
-def _ready(path: Path, *, write: bool) -> bool:
-    """Whether there is a default profile to load; the first use makes it, where it may and can."""
+def _has_default(path: Path, *, write: bool) -> bool:
+    """Return whether there is a default profile to load; the first use makes it, where it may and can."""
     if path.exists():
         if not paths.is_safe_to_trust(path.parent):
             folder = paths.shorten(path.parent)

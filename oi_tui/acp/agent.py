@@ -60,7 +60,7 @@ class OiTuiAgent:
         self, cwd: str, mcp_servers: Sequence[Any] | None = None, **_: Any
     ) -> schema.NewSessionResponse:
         """Begin a conversation."""
-        workspace = self._workspace(cwd, mcp_servers)
+        workspace = self._open_workspace(cwd, mcp_servers)
         session = self._add_session(workspace.conversation.id, workspace)
         session.introduce()
         return schema.NewSessionResponse(session_id=session.id, modes=session.modes)
@@ -89,7 +89,7 @@ class OiTuiAgent:
         if open_one := self._sessions.get(session_id):
             if open_one.busy:
                 raise make_error("This session is busy with a prompt. Wait until it ends, or cancel it.")
-            copy = self._workspace(cwd, mcp_servers)
+            copy = self._open_workspace(cwd, mcp_servers)
             copy.conversation.begin(open_one.workspace.session.messages)
         else:
             copy = await self._resume(cwd, session_id, mcp_servers)
@@ -163,7 +163,7 @@ class OiTuiAgent:
         return session
 
     async def _resume(self, cwd: str, id: str, servers: Sequence[Any] | None) -> Workspace:
-        workspace = self._workspace(cwd, servers)
+        workspace = self._open_workspace(cwd, servers)
         try:
             workspace.conversation.resume(id)
         except StoreError as error:
@@ -175,7 +175,7 @@ class OiTuiAgent:
             raise make_error(sentence) from None
         return workspace
 
-    def _workspace(self, cwd: str, servers: Sequence[Any] | None) -> Workspace:
+    def _open_workspace(self, cwd: str, servers: Sequence[Any] | None) -> Workspace:
         """Open a workspace in a folder; it keeps the folder in which it was made."""
         if not Path(cwd).is_absolute():
             raise make_error(f"cwd must be an absolute path, not {escape_controls(cwd)}")

@@ -44,7 +44,7 @@ def _describe_input(hint: str) -> schema.AvailableCommandInput | None:
     return schema.AvailableCommandInput(root=schema.UnstructuredCommandInput(hint=hint)) if hint else None
 
 
-def command_in(blocks: Sequence[Any]) -> tuple[str, str] | None:
+def split_command(blocks: Sequence[Any]) -> tuple[str, str] | None:
     """Return the command that a prompt is, and what follows its name; None for every other prompt."""
     if not blocks or any(block.type != "text" for block in blocks):
         return None

@@ -10,7 +10,7 @@ from typing import Any
 
 from acp import RequestError, schema
 
-from oi_tui.acp.commands import AcpCommands, command_in, list_commands
+from oi_tui.acp.commands import AcpCommands, list_commands, split_command
 from oi_tui.acp.prompts import find_typed_text, make_error, read_messages
 from oi_tui.acp.updates import Update, Updates, describe, make_agent_text
 from oi_tui.actions.snapshot import explain_refusal_here, find_restoring_code
@@ -95,12 +95,12 @@ class AcpSession:
         """Work on a prompt until the turn ends. Raises RequestError."""
         if self._prompting:
             raise make_error("This session is busy with another prompt. Cancel it first.")
-        command = command_in(blocks)
+        command = split_command(blocks)
         messages = () if command else read_messages(blocks)
         self._prompting = True
         try:
             return await self._run_turn(
-                self._carry_out(*command) if command else self._events(messages, find_typed_text(blocks))
+                self._carry_out(*command) if command else self._list_events(messages, find_typed_text(blocks))
             )
         finally:
             self._prompting = False
@@ -123,7 +123,7 @@ class AcpSession:
             return schema.PromptResponse(stop_reason="cancelled")
         return await self._answer_for(ended.result())
 
-    def _events(self, messages: Sequence[Message], typed: str) -> Iterator[Event]:
+    def _list_events(self, messages: Sequence[Message], typed: str) -> Iterator[Event]:
         """Return the events of a turn, after those that bring back what a conversation had in memory."""
         if self.is_reopened:
             self.is_reopened = False
@@ -204,7 +204,7 @@ class AcpSession:
 
     def _hand_over(self, event: Event) -> None:
         for update in (*self._updates.convert(event), *self._convert_usage(event)):
-            self._in_loop(self._send(update)).result()
+            self._run_in_loop(self._send(update)).result()
         match event:
             case ApprovalRequested():
                 self._start_question(self._ask(event))
@@ -215,11 +215,11 @@ class AcpSession:
 
     def _start_question(self, question: Coroutine[Any, Any, None]) -> None:
         """Ask the editor. The turn waits for the answer."""
-        answer = self._in_loop(question)
+        answer = self._run_in_loop(question)
         self._questions.add(answer)
         answer.add_done_callback(self._questions.discard)
 
-    def _in_loop(self, work: Coroutine[Any, Any, None]) -> "Future[None]":
+    def _run_in_loop(self, work: Coroutine[Any, Any, None]) -> "Future[None]":
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     async def _send(self, update: Update) -> None:

@@ -121,9 +121,9 @@ class Updates:
             case MessageGrew(id, text) if known := self._known.get(id):
                 yield from self._convert_growth(known, text)
             case MessageRecorded(Message(type="code") as message):
-                yield from self._code(message)
+                yield from self._make_code_updates(message)
             case ApprovalRequested(message):
-                yield from self._code(message)
+                yield from self._make_code_updates(message)
             case MessageRecorded(Message(type="image", role="computer", parent=str()) as message):
                 yield from self._convert_image(message)
             case Noticed(text):
@@ -140,7 +140,7 @@ class Updates:
         if message.type == "message" and message.role == "user":
             yield schema.UserMessageChunk(session_update="user_message_chunk", content=block)
         elif message.type == "code":
-            yield from self._code(message)
+            yield from self._make_code_updates(message)
         elif message.type in ("message", "reasoning", "console"):
             yield from self._convert_growth(message, message.content, at_once=True)
         elif message.type == "image" and message.role == "computer":
@@ -172,7 +172,7 @@ class Updates:
             note = "[The code showed an image that is too large to be sent.]\n"
             yield from self._convert_growth(message.but(type="console"), note)
 
-    def _code(self, message: Message) -> Iterator[Update]:
+    def _make_code_updates(self, message: Message) -> Iterator[Update]:
         if message.state == "writing":
             return
         before = self._codes.get(message.id)

@@ -81,7 +81,7 @@ class FileRestorer:
         ]
         change_set: ChangeSet | None
         if wanted == "all":
-            in_one_place = self._in_one_place([change_set for _, change_set in change_sets])
+            in_one_place = self._select_in_one_place([change_set for _, change_set in change_sets])
             change_set, what = restoring.merge(in_one_place), "all cells"
         elif wanted:
             change_set, what = next((s for n, s in change_sets if str(n) == wanted), None), f"cell {wanted}"
@@ -95,7 +95,7 @@ class FileRestorer:
         else:
             self._ask(f"Restore the files of {what}?", change_set)
 
-    def _in_one_place(self, change_sets: Sequence[ChangeSet]) -> Sequence[ChangeSet]:
+    def _select_in_one_place(self, change_sets: Sequence[ChangeSet]) -> Sequence[ChangeSet]:
         """The change sets of where code runs now, else all: those of one place are restored together."""
         target = self._workspace.computer.targets.home
         here = [change_set for change_set in change_sets if (change_set.target or LOCAL) == target]

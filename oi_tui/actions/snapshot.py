@@ -134,7 +134,7 @@ def explain_refusal_here(workspace: "Workspace") -> str:
 def find_restoring_code(workspace: "Workspace") -> dict[str, str]:
     """The code that brings back what was kept with the conversation, by language."""
     files = workspace.store.variables.find(workspace.conversation.id)
-    return {language: _restoring(language, path) for language, path in files.items()}
+    return {language: _make_restore_code(language, path) for language, path in files.items()}
 
 
 def _describe_saving(language: str, path: Path) -> str:
@@ -148,7 +148,7 @@ def _describe_saving(language: str, path: Path) -> str:
     )
 
 
-def _restoring(language: str, path: Path) -> str:
+def _make_restore_code(language: str, path: Path) -> str:
     if language == "python":
         return f"%snapshot load {shlex.quote(str(path))}"
     return f'cat("Restored", length(load({_quote(path)})), "variables\\n"); {_OURS}'

@@ -117,10 +117,10 @@ def _open(name: str, before: Profile) -> "_LoadedProfile | ExternalContent":
         if questions:
             return questions[0]
         raise
-    return _LoadedProfile(_with_folder(profiles.keep_overrides(profile, before)), path)
+    return _LoadedProfile(_add_folder_settings(profiles.keep_overrides(profile, before)), path)
 
 
-def _with_folder(profile: Profile) -> Profile:
+def _add_folder_settings(profile: Profile) -> Profile:
     """With the settings of the working directory on top, as at a start, where they are trusted."""
     try:
         shown = profiles.find_project(Path.cwd())

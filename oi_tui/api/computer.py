@@ -154,7 +154,7 @@ class ApiComputer(SettingGroup):
             )
             self._oi_settings.start()
             for language, code in profile.startup:
-                self._review(language, code)
+                self._note_review(language, code)
             finalize(self, partial(_close, self._runtimes, self._cells))
         return self._runtimes
 
@@ -207,15 +207,15 @@ class ApiComputer(SettingGroup):
     def _declare_languages(self, before: Iterable[Language]) -> tuple[Language, ...]:
         known = {id(item.source): item for item in before if item.source is not None}
         return tuple(
-            known.get(id(language)) or self._given_object(make_language(self._original(language), self))
+            known.get(id(language)) or self._add_object(make_language(self._find_original(language), self))
             for language in self._languages
         )
 
-    def _original(self, language: Any) -> Any:
-        """The language that an entry of `languages` means. Raises TypeError."""
+    def _find_original(self, language: Any) -> Any:
+        """Return the language that an entry of `languages` means. Raises TypeError."""
         return find_original(_find_language(language, self._known), self._known)
 
-    def _given_object(self, language: Language) -> Language:
+    def _add_object(self, language: Language) -> Language:
         """Return the language, with the object `computer` if it is Python and the settings want that."""
         profile = self._oi_settings.profile
         if language.name != "python" or language.source is not None or not computer_api.is_wanted(profile):
@@ -329,7 +329,7 @@ class ApiComputer(SettingGroup):
         self.runtimes.reset()
         self._earlier.forget()
         for language, code in self._oi_settings.profile.startup:
-            self._review(language, code)
+            self._note_review(language, code)
 
     def _forget_processes(self) -> None:
         """Leave the languages to the process that this one was forked from."""
@@ -337,13 +337,13 @@ class ApiComputer(SettingGroup):
         self._with_object, self._earlier = {}, EarlierCode()
         self._oi_settings.start_anew()
 
-    def _review(self, language: str, code: str) -> None:
+    def _note_review(self, language: str, code: str) -> None:
         """Tell the review what code changes in the languages."""
         runtimes = self.runtimes
         self._earlier.add(runtimes.resolve(language) or language, code, runtimes.cwd)
 
     def _run(self, language: str, code: str, *, display: bool) -> Iterator[Chunk]:
-        self._review(language, code)
+        self._note_review(language, code)
         writer = ChunkWriter()
         program_input = InputAnswerer(self.runtimes.send_input, self._oi_settings.on_input)
         screen = NotebookDisplay()

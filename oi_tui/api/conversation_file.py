@@ -12,7 +12,7 @@ from oi_tui.engine.settings.profile import Profile, find_conversations_folder
 from oi_tui.engine.storage.journal import Journal
 from oi_tui.engine.storage.records import make_title
 from oi_tui.engine.storage.store import Store
-from oi_tui.messages import Message, new_id
+from oi_tui.messages import Message, make_message_id
 from oi_tui.paths import replace_file
 
 #: What Open Interpreter leaves out of the names of files.
@@ -129,7 +129,7 @@ def _make_ids_unique(messages: Sequence[Message]) -> tuple[Message, ...]:
     seen: set[str] = set()
     distinct = []
     for message in messages:
-        distinct.append(message.but(id=new_id()) if message.id in seen else message)
+        distinct.append(message.but(id=make_message_id()) if message.id in seen else message)
         seen.add(message.id)
     return tuple(distinct)
 

@@ -57,7 +57,7 @@ def run(
         return workspaces[0]
 
     screen = sys.stdin.isatty() and sys.stdout.isatty()
-    with _signals_kept((signal.SIGINT, *app.ENDING)):
+    with _keep_signals((signal.SIGINT, *app.ENDING)):
         (app.run if screen else converse)(profile, profile_path=None, open_workspace=open_workspace)
     return workspaces[0].session.messages if workspaces else tuple(conversation[1])
 
@@ -76,7 +76,7 @@ def read_lines() -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def _signals_kept(numbers: Sequence[int]) -> Iterator[None]:
+def _keep_signals(numbers: Sequence[int]) -> Iterator[None]:
     before = {number: signal.getsignal(number) for number in numbers}
     try:
         yield

@@ -12,10 +12,10 @@ from oi_tui import log, profiles
 from oi_tui.api.computer import ApiComputer
 from oi_tui.api.llm_settings import LlmSettings
 from oi_tui.api.model import ApiModel
-from oi_tui.api.model_reply import openai_chunks, reply_chunks
+from oi_tui.api.model_reply import ask_as_openai, reply_chunks
 from oi_tui.api.notebook import NotebookDisplay, NotebookQuestion
 from oi_tui.api.settings import ApiSettings, SettingGroup
-from oi_tui.api.terminal import NoInputError, OnInput, approved
+from oi_tui.api.terminal import NoInputError, OnInput, ask_approval
 from oi_tui.api.threads import AsyncStreams, BackgroundTurn
 from oi_tui.api.turns import OnApproval, Prompt, TurnError, Turns
 from oi_tui.engine.events import Event
@@ -467,7 +467,7 @@ class _ModelAccess:
     def complete(self, parameters: dict[str, Any]) -> Iterator[Any]:
         """Ask the model itself, with LiteLLM's parameters."""
         found = self._found()
-        return openai_chunks(parameters, found._oi_settings.profile, found._oi_model)
+        return ask_as_openai(parameters, found._oi_settings.profile, found._oi_model)
 
     def conversation(self) -> list[Chunk]:
         """Return the messages of the conversation so far."""
@@ -513,7 +513,7 @@ def _confirm(chunks: Generator[Chunk, None, None], question: NotebookQuestion, *
     if display:
         try:
             answer = question.ask()
-            if not (approved() if answer is None else answer):
+            if not (ask_approval() if answer is None else answer):
                 chunks.close()
             return
         except NoInputError as error:

@@ -47,7 +47,7 @@ def reply_chunks(
         raise TurnError(str(error)) from None
 
 
-def openai_chunks(parameters: dict[str, Any], profile: Profile, model: ApiModel) -> Iterator["OpenAiChunk"]:
+def ask_as_openai(parameters: dict[str, Any], profile: Profile, model: ApiModel) -> Iterator["OpenAiChunk"]:
     """Ask the model itself, with the parameters of LiteLLM's `completion`, and return OpenAI's chunks.
 
     Parameters that are not given are those of the profile. Raises TurnError if the model does not reply.
@@ -62,7 +62,7 @@ def openai_chunks(parameters: dict[str, Any], profile: Profile, model: ApiModel)
         for delta in request_gate.send(LoggedLlm(llm), request, profile, model.account, facts(profile)):
             if isinstance(delta, Usage):
                 usage = delta
-            elif (found := _openai_delta(delta)) is not None:
+            elif (found := _make_openai_delta(delta)) is not None:
                 reason = delta.reason if isinstance(delta, Finish) else None
                 choice = OpenAiChunk(index=0, delta=found, finish_reason=reason)
                 yield OpenAiChunk(object="chat.completion.chunk", model=profile.model, choices=[choice])
@@ -82,7 +82,7 @@ class OpenAiChunk(dict[str, Any]):
             raise AttributeError(name) from None
 
 
-def _openai_delta(delta: Delta) -> OpenAiChunk | None:
+def _make_openai_delta(delta: Delta) -> OpenAiChunk | None:
     """Return a piece of a reply as OpenAI writes it; None for what its chunks do not have."""
     content = call = thought = None
     match delta:

@@ -24,7 +24,7 @@ class NotebookDisplay:
         media = _find_media_type(chunk) if content else None
         if media is None:
             self._printer.show(chunk)
-        elif publish := _publisher():
+        elif publish := _find_publisher():
             publish({media: content})
         elif media == "text/html":
             self._printer.show(chunk)
@@ -98,8 +98,8 @@ def _find_media_type(chunk: Chunk) -> str | None:
     return "text/html" if is_page else None
 
 
-def _publisher() -> Any:
-    """What shows data in the notebook that this code runs in; None where it runs in none."""
+def _find_publisher() -> Any:
+    """Return what shows data in the notebook that this code runs in; None where it runs in none."""
     shell = _find_shell()
     return shell.display_pub.publish if shell else None
 

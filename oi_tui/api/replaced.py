@@ -49,12 +49,12 @@ def make_completions(run: Callable[..., Iterable[Chunk]], conversation: Callable
             for message in messages
             if message["role"] == "system"
         ]
-        yield from _openai_chunks(run([*system, *conversation()]))
+        yield from _convert_to_openai(run([*system, *conversation()]))
 
     return completions
 
 
-def _openai_chunks(chunks: Iterable[Chunk]) -> Iterator[dict[str, Any]]:
+def _convert_to_openai(chunks: Iterable[Chunk]) -> Iterator[dict[str, Any]]:
     """Convert chunks of text and code; each piece of code becomes one tool call."""
     languages: list[str] = []
     codes: list[str] = []

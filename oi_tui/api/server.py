@@ -221,7 +221,7 @@ class Server:
         serve.serve(self.app, options, listening)
 
     def _announce(self) -> None:
-        print(serve.greeting(self.options, auto_run=self._interpreter.auto_run), flush=True)  # noqa: T201
+        print(serve.make_greeting(self.options, auto_run=self._interpreter.auto_run), flush=True)  # noqa: T201
 
     def _make(self) -> InterpreterBackend:
         """The interpreter for the first session, another one with defaults for each session after it."""

@@ -21,7 +21,7 @@ class NoInputError(Exception):
     """A question could not be asked, or standard input ended before it was answered."""
 
 
-def approved() -> bool:
+def ask_approval() -> bool:
     """Ask whether to run the code. Raises NoInputError."""
     try:
         return input("\nRun this code? (y/n) ").strip().lower() in ("y", "yes")

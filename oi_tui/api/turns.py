@@ -113,11 +113,11 @@ class Turns:
 
     def chunks(self, message: Prompt) -> Generator[Chunk, None, None]:
         """Work on a message and return chunks; taking the one after a `confirmation` runs the code."""
-        return self._guard(lambda: self._chunks(message))
+        return self._guard(lambda: self._yield_chunks(message))
 
     def events(self, message: Prompt) -> Generator[Event, None, None]:
         """Work on a message and return events, each question answered before the next event is taken."""
-        return self._guard(lambda: self._events(message))
+        return self._guard(lambda: self._yield_events(message))
 
     def open_events(self, message: Prompt) -> Generator[Event, None, None]:
         """Like `events`, but questions may be answered later, from another thread."""
@@ -213,12 +213,12 @@ class Turns:
         _streams.add(made)
         return made
 
-    def _chunks(self, message: Prompt) -> Iterator[Chunk]:
+    def _yield_chunks(self, message: Prompt) -> Iterator[Chunk]:
         with closing(self._turn_events(message)) as events:
             yield from self._translate(events)
 
     def _translate(self, events: Iterator[Event]) -> Iterator[Chunk]:
-        translated = EventChunks(self._program_input())
+        translated = EventChunks(self._ask_program_input())
         for event in events:
             decided = isinstance(event, ApprovalRequested) and event.answered
             for chunk in () if decided else translated.convert(event):
@@ -229,22 +229,22 @@ class Turns:
                         event.reply(Reject(_NOT_APPROVED, stop=True, by_person=False))
                     raise
             if isinstance(event, ApprovalRequested):
-                event.reply(Run(self._approved_code(event)))
+                event.reply(Run(self._find_approved_code(event)))
 
-    def _approved_code(self, question: ApprovalRequested) -> str:
+    def _find_approved_code(self, question: ApprovalRequested) -> str:
         """Return the code to run: scripts of Open Interpreter edit it in the last of the messages."""
         known = question.message
         found = (item.get("content") for item in reversed(self._messages) if item.get("id") == known.id)
         edited = next(found, None)
         return edited if isinstance(edited, str) else known.content
 
-    def _events(self, message: Prompt) -> Iterator[Event]:
+    def _yield_events(self, message: Prompt) -> Iterator[Event]:
         with closing(self._turn_events(message)) as events:
             yield from self._answer(events)
 
     def _answer(self, events: Iterator[Event]) -> Iterator[Event]:
         """Pass events on, and see that questions and programs that wait for input are answered."""
-        program_input = self._program_input()
+        program_input = self._ask_program_input()
         for event in events:
             yield event
             if isinstance(event, ApprovalRequested) and not event.answered:
@@ -304,7 +304,7 @@ class Turns:
         finally:
             question.reply(Reject(_NOT_APPROVED, stop=True, by_person=False))
 
-    def _program_input(self) -> InputAnswerer:
+    def _ask_program_input(self) -> InputAnswerer:
         return InputAnswerer(lambda text: self._computer.runtimes.send_input(text), self._settings.on_input)
 
     def _prompt(self, message: Prompt) -> Any:

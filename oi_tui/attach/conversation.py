@@ -207,7 +207,7 @@ class AttachedConversation:
 
     def _handle_line(self, line: str) -> None:
         self._prompted = False
-        self._handler.answered()
+        self._handler.note_answered()
         question = self._question
         if self._input:
             self._type_line(self._input, line)
@@ -215,7 +215,7 @@ class AttachedConversation:
             self._answer(question, line)
         elif self._busy:
             self._handler.print_notice("Not sent: the session is busy. ctrl+c stops it.")
-        elif self._keyboard.is_terminal and not self._keyboard.settled(line):
+        elif self._keyboard.is_terminal and not self._keyboard.is_settled(line):
             # More lines of a pasted text follow; it is one message.
             self._prompted = True
         else:
@@ -240,7 +240,7 @@ class AttachedConversation:
         if not self._known:
             self._left = True
         elif self._busy:
-            self._handler.hurry()
+            self._handler.skip_output()
             self._send({"do": "stop"})
         elif time.monotonic() - self._interrupted < _TWICE:
             self._left = True
@@ -299,7 +299,7 @@ class AttachedConversation:
     def _answer(self, question: _Question, line: str) -> None:
         if question.why:
             self._decide(question, "reject", reason=line.strip())
-        elif not self._keyboard.settled(line):
+        elif not self._keyboard.is_settled(line):
             self._handler.print_notice("Stop typing to answer.")
         elif question.choosing:
             self._choose(question, line.strip())

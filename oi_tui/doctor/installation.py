@@ -95,10 +95,10 @@ def _check_package(name: str, limits: str) -> Diagnosis | None:
 
 def _is_within(version: str, limits: str) -> bool:
     """Whether a version satisfies limits such as `>=8.2,<9`, by its numbers alone."""
-    return all(_satisfies(version, limit.strip()) for limit in limits.split(",") if limit.strip())
+    return all(_is_satisfied(version, limit.strip()) for limit in limits.split(",") if limit.strip())
 
 
-def _satisfies(version: str, limit: str) -> bool:
+def _is_satisfied(version: str, limit: str) -> bool:
     comparison = re.match(r"(>=|<=|==|!=|~=|<|>)\s*(\S+)", limit)
     if not comparison:
         return True

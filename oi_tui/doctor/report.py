@@ -50,7 +50,7 @@ def report(active: "ActiveProfile | None" = None, *, ask_terminal: bool) -> tupl
         problems += sum(finding.good is False for finding in findings)
         lines += ["", title, *_format_lines(findings)]
     verdict = f"{problems} problem{'s' * (problems != 1)}." if problems else "No problem was found."
-    return _anonymise("\n".join([*lines, "", verdict])), problems
+    return _remove_personal_data("\n".join([*lines, "", verdict])), problems
 
 
 def _format_lines(findings: Iterable[Diagnosis]) -> Iterable[str]:
@@ -71,8 +71,8 @@ def _wrap(first: str, words: str) -> list[str]:
     ) or [first.rstrip()]
 
 
-def _anonymise(text: str) -> str:
-    """The text without keys, and without the person's name in paths."""
+def _remove_personal_data(text: str) -> str:
+    """Return the text without keys, and without the person's name in paths."""
     from oi_tui.engine.credentials.redaction import redact
 
     home = os.path.expanduser("~")  # noqa: PTH111

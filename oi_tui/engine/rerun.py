@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from oi_tui.messages import Message, new_id
+from oi_tui.messages import Message, make_message_id
 from oi_tui.text import format_duration, one_line
 
 #: How code begins that keeps or restores variables: to run it again would change what is kept.
@@ -49,7 +49,7 @@ def copy_for_following(earlier: Message | None, language: str, code: str, id: st
 
     Without it, the model does not see the code: it may be the person's own.
     """
-    parent = id or new_id()
+    parent = id or make_message_id()
     if earlier is None:
         return Message(
             role="assistant",

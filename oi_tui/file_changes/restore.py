@@ -56,7 +56,7 @@ def _join(first: FileChange, last: FileChange) -> FileChange:
 
 def plan(snapshots: Snapshots, change_set: ChangeSet) -> list[RestoreAction]:
     """Plan the changes that restore every file of the change set."""
-    return [_action(snapshots, Path(change_set.folder), change) for change in change_set.changes]
+    return [_choose_action(snapshots, Path(change_set.folder), change) for change in change_set.changes]
 
 
 def restore(
@@ -106,7 +106,7 @@ def make_revert_id(id: str) -> str:
     return id if id.startswith("back-") else f"back-{id}"
 
 
-def _action(snapshots: Snapshots, root: Path, change: FileChange) -> RestoreAction:
+def _choose_action(snapshots: Snapshots, root: Path, change: FileChange) -> RestoreAction:
     removes = change.what == "created"
     action = RestoreAction(change, removes)
     path = _resolve_inside(root, change.path)

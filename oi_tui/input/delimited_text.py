@@ -42,7 +42,7 @@ class _Form:
     spaces: bool
     escaped: bool
 
-    def reader(self, lines: Iterable[str], *, quotes: bool = True) -> Any:
+    def make_reader(self, lines: Iterable[str], *, quotes: bool = True) -> Any:
         return csv.reader(
             lines,
             delimiter=self.delimiter,
@@ -85,7 +85,7 @@ def read(ending: str, name: str, opener: Callable[[], IO[bytes]]) -> TableRecord
     first += islice(rows, min(_SAMPLE_LINES, _SAMPLE_CELLS // max(1, *map(len, first), 1)))
     widths = Counter(len(row) for row in first)
     width = max(widths, key=lambda many: (widths[many], many), default=0)
-    names_in_remark = _find_names(next(form.reader(last_remark), []), first, width)
+    names_in_remark = _find_names(next(form.make_reader(last_remark), []), first, width)
     if names_in_remark:
         first.insert(0, names_in_remark)
         remarks -= 1
@@ -249,7 +249,7 @@ def _space(line: str) -> str:
 
 def _count_share(lines: list[str], form: _Form) -> float:
     """The share of the lines that have the usual number of cells; 0 for one cell, or one line."""
-    widths = Counter(len(row) for row in form.reader(lines) if row)
+    widths = Counter(len(row) for row in form.make_reader(lines) if row)
     (width, many), *_ = widths.most_common(1) or [(0, 0)]
     return many / widths.total() if width > 1 and widths.total() > 1 else 0.0
 
@@ -292,7 +292,7 @@ def _read_rows(lines: Iterator[str], form: _Form, notes: list[str]) -> Iterator[
 
     while True:
         try:
-            for row in form.reader(feed()):
+            for row in form.make_reader(feed()):
                 pending.clear()
                 if row:
                     yield row
@@ -301,7 +301,7 @@ def _read_rows(lines: Iterator[str], form: _Form, notes: list[str]) -> Iterator[
             opened += 1
             bad, again = pending[0], pending[1:]
             pending = []
-            yield from form.reader([bad], quotes=False)
+            yield from form.make_reader([bad], quotes=False)
             lines = chain(again, lines)
     if opened:
         notes.append(f"{opened:,} row{'s' * (opened != 1)} with an open quotation mark")

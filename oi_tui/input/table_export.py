@@ -13,7 +13,7 @@ from typing import IO
 
 from oi_tui.runtimes.language import DRIVERS
 from oi_tui.runtimes.tables import TableError, TableQuery, TableShape, TableSource
-from oi_tui.system.environment import public_variables
+from oi_tui.system.environment import select_public_variables
 from oi_tui.text import one_line
 
 #: The libraries that write a format, in words.
@@ -120,7 +120,7 @@ def _run_writer(
             stdout=subprocess.PIPE,
             stderr=errors,
             encoding="utf-8",
-            env=public_variables(),
+            env=select_public_variables(),
         ) as writer,
     ):
         assert writer.stdin

@@ -289,14 +289,14 @@ class TableFile:
         at = len(self._names)
         while at < many:
             if at % _PART:
-                self._database.execute(f"ALTER TABLE {self._part_of(at)} ADD COLUMN c{at}")
+                self._database.execute(f"ALTER TABLE {self._find_part(at)} ADD COLUMN c{at}")
                 at += 1
                 continue
             last = min(many, at + _PART)
             added = ", ".join(f"c{column}" for column in range(at, last))
-            self._database.execute(f"CREATE TABLE {self._part_of(at)} ({added})")
+            self._database.execute(f"CREATE TABLE {self._find_part(at)} ({added})")
             if at:
-                empty = f"INSERT INTO {self._part_of(at)} (c{at}) SELECT NULL FROM {self._part_of(0)}"
+                empty = f"INSERT INTO {self._find_part(at)} (c{at}) SELECT NULL FROM {self._find_part(0)}"
                 self._database.execute(empty)
             at = last
         self._kinds += [""] * (many - len(self._names))
@@ -315,8 +315,8 @@ class TableFile:
         except UnicodeEncodeError:
             # JSON can have half of a character, which no database takes.
             for at in range(0, many, _PART):
-                self._database.execute(f"DELETE FROM {self._part_of(at)} WHERE rowid > ?", [self._total])
-            self._insert_columns([[_without_halves(value) for value in column] for column in rows_kept])
+                self._database.execute(f"DELETE FROM {self._find_part(at)} WHERE rowid > ?", [self._total])
+            self._insert_columns([[_repair_halves(value) for value in column] for column in rows_kept])
         self._total += len(batch)
 
     def _insert_columns(self, columns: Sequence[Sequence[object]]) -> None:
@@ -324,16 +324,16 @@ class TableFile:
             part = columns[at : at + _PART]
             places = ", ".join("?" * len(part))
             self._database.executemany(
-                f"INSERT INTO {self._part_of(at)} VALUES ({places})", zip(*part, strict=True)
+                f"INSERT INTO {self._find_part(at)} VALUES ({places})", zip(*part, strict=True)
             )
 
-    def _part_of(self, column: int) -> str:
-        """The table that has the column."""
+    def _find_part(self, column: int) -> str:
+        """Return the table that has the column."""
         return f"rows{column // _PART}" if self._records else _quote(self._table)
 
     def _join_parts(self, columns: Iterable[int]) -> str:
         """The tables that have the columns, as what SELECT reads from."""
-        first, *others = sorted({self._part_of(at) for at in columns}) or [self._part_of(0)]
+        first, *others = sorted({self._find_part(at) for at in columns}) or [self._find_part(0)]
         return first + "".join(f" JOIN {part} ON {part}.rowid = {first}.rowid" for part in others)
 
     def open_other(self, table: str) -> "TableFile":
@@ -423,7 +423,7 @@ class TableFile:
     def _find_gaps(self, name: str) -> Sequence[str]:
         """What stands between the thousands in a column, apart from commas and points."""
         if name not in self._gaps or not self._is_whole:
-            table = self._part_of(self._names.index(name[1:-1].replace('""', '"')))
+            table = self._find_part(self._names.index(name[1:-1].replace('""', '"')))
             wanted = ", ".join(f"max(instr({name}, ?))" for _ in _GAPS)
             (found,) = self._ask(f"SELECT {wanted} FROM {table}", _GAPS)
             self._gaps[name] = [gap for gap, at in zip(_GAPS, found, strict=True) if at]
@@ -473,7 +473,7 @@ class TableFile:
 
     def statistics(self, column: int) -> Statistics:
         """One column of all rows, in figures."""
-        name, table = _quote(self._names[column]), self._part_of(column)
+        name, table = _quote(self._names[column]), self._find_part(column)
         ((total, there, distinct),) = self._ask(
             f"SELECT count(*), count({name}), count(DISTINCT {name}) FROM {table}"
         )
@@ -574,7 +574,7 @@ def _detect_kind(text: str, *, comma: bool) -> str:
     return "date" if _DATE.match(text) else "text"
 
 
-def _without_halves(value: object) -> object:
+def _repair_halves(value: object) -> object:
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
 
 

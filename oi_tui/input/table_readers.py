@@ -21,7 +21,7 @@ from oi_tui.input.table_records import TableRecords, find_header
 from oi_tui.input.text_encoding import detect_encoding, restore_letters
 from oi_tui.runtimes.language import DRIVERS
 from oi_tui.runtimes.tables import TableError
-from oi_tui.system.environment import public_variables
+from oi_tui.system.environment import select_public_variables
 from oi_tui.text import one_line
 
 #: The endings of files that are read, and the library that some of them need.
@@ -395,7 +395,7 @@ class _Reader:
             stdout=subprocess.PIPE,
             stderr=self._errors,
             encoding="utf-8",
-            env=public_variables(),
+            env=select_public_variables(),
         )
 
     def read_line(self) -> Any:

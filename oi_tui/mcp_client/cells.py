@@ -60,22 +60,20 @@ class CellTools:
 
     def add_to(self, languages: Sequence[Language]) -> tuple[Language, ...]:
         """Return the languages; those whose code can call tools have the object."""
-        return tuple(
-            self._with_object(item) if item.name in CALLING_LANGUAGES else item for item in languages
-        )
+        return tuple(self._add_object(item) if item.name in CALLING_LANGUAGES else item for item in languages)
 
     def close(self) -> None:
         """Stop answering requests."""
         self._socket.close()
 
-    def _with_object(self, language: Language) -> Language:
+    def _add_object(self, language: Language) -> Language:
         start = language.start
 
         def start_with_object(program: str, folder: Path) -> Start:
             begun = start(program, folder)
             if not self._wanted():
                 return begun
-            return replace(begun, env={**begun.env, environment_names.TOOLS: self._socket.path()})
+            return replace(begun, env={**begun.env, environment_names.TOOLS: self._socket.make_path()})
 
         return replace(language, start=start_with_object, extended=True)
 

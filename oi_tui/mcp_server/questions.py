@@ -26,7 +26,7 @@ _LINE = {
 }
 
 
-def approval(question: ApprovalQuestion) -> ElicitRequest:
+def make_approval_question(question: ApprovalQuestion) -> ElicitRequest:
     """Ask whether code may run; the whole of it is shown."""
     message = question.request.message
     language = message.format or "code"

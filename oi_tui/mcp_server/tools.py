@@ -355,7 +355,7 @@ def _can_ask(context: Context) -> bool:
 def _make_request(waiting: ApprovalQuestion | InputRequested) -> ElicitRequest | None:
     """Return how to ask for what is waited for; None where that must not be asked."""
     if isinstance(waiting, ApprovalQuestion):
-        return questions.approval(waiting)
+        return questions.make_approval_question(waiting)
     return None if waiting.masked else questions.ask_for_line(waiting)
 
 

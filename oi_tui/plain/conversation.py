@@ -99,7 +99,7 @@ class PlainConversation:
             for event in self._workspace.session.report_losses():
                 self.handler.handle_event(event)
             try:
-                text = self._with_more_lines(line).strip()
+                text = self._read_more_lines(line).strip()
             except KeyboardInterrupt:
                 self._alarm.interrupted = False
                 self.handler.print_notice("\nThe message was not sent.")
@@ -107,7 +107,7 @@ class PlainConversation:
             if text:
                 self.dispatch(text)
 
-    def _with_more_lines(self, line: str) -> str:
+    def _read_more_lines(self, line: str) -> str:
         """Return a message that three quotation marks begin, with its lines up to the next three.
 
         The end of input ends it too. KeyboardInterrupt gets through.
@@ -149,11 +149,11 @@ class PlainConversation:
             try:
                 while ended is None:
                     self._wait()
-                    self._heed()
+                    self._obey_stop()
                     for event in turn.pop_events():
                         self.handler.handle_event(event)
                         self._follow(event)
-                        self._heed()
+                        self._obey_stop()
                         ended = event if isinstance(event, TurnEnded) else None
             except BaseException:
                 # Whoever leaves from here closes the session; nobody will take what it still tells.
@@ -186,7 +186,7 @@ class PlainConversation:
             while self.keyboard.set_typed_aside():
                 self.handler.prompt(question)
                 line = self._read_answer()
-                if line is None or self.keyboard.settled(line):
+                if line is None or self.keyboard.is_settled(line):
                     break
                 self.handler.print_notice(_STOP_TYPING)
         self.keyboard.keep_as_draft()
@@ -201,7 +201,7 @@ class PlainConversation:
                     return None
         except EOFError:
             return None
-        self.handler.answered()
+        self.handler.note_answered()
         return line
 
     # -- while a turn is at work ---------------------------------------------------------------
@@ -238,12 +238,12 @@ class PlainConversation:
                 self._end_input()
                 self._question = self._question if not isinstance(event, TurnEnded) else None
 
-    def _heed(self) -> None:
+    def _obey_stop(self) -> None:
         """Stop what is in progress if ctrl+c was pressed; what is printed from now on nobody waits for."""
         if self._alarm.interrupted:
             self._alarm.interrupted = False
             self._question = None
-            self.handler.hurry()
+            self.handler.skip_output()
             self._workspace.session.interrupt()
 
     # -- approval --------------------------------------------------------------------------------
@@ -285,12 +285,12 @@ class PlainConversation:
             self.handler.prompt(_QUESTION.format(language=one_line(language, 20)))
 
     def _answer(self, request: ApprovalRequested, line: str | None) -> None:
-        self.handler.answered()
+        self.handler.note_answered()
         if line is None:
             self._leave(request)
         elif self._why:
             self._decide(request, Reject(line.strip()))
-        elif not self.keyboard.settled(line):
+        elif not self.keyboard.is_settled(line):
             self.handler.print_notice(_STOP_TYPING)
             self._show_question(request)
         else:

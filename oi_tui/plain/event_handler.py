@@ -83,9 +83,9 @@ class PlainEventHandler:
         self._hurried = False
         self._unseen = 0
 
-    def hurry(self) -> None:
+    def skip_output(self) -> None:
         """Stop showing the output of the running program."""
-        self.fresh_line()
+        self.close_line()
         self._hurried = True
 
     def handle_event(self, event: Event) -> None:
@@ -134,7 +134,7 @@ class PlainEventHandler:
 
     def print_notice(self, text: str) -> None:
         """Print a notice of the program on lines of its own."""
-        self.fresh_line()
+        self.close_line()
         self._note(f"{clean_text(text)}\n")
 
     def code(self, message: Message, code: str | None = None) -> None:
@@ -165,15 +165,15 @@ class PlainEventHandler:
 
     def prompt(self, text: str) -> None:
         """Ask for a line that is typed right behind the text."""
-        self.fresh_line()
+        self.close_line()
         self._note(clean_text(text))
         self._midway = True
 
-    def answered(self) -> None:
-        """The line was typed; the terminal has gone on to the next one."""
+    def note_answered(self) -> None:
+        """Return the line was typed; the terminal has gone on to the next one."""
         self._midway = False
 
-    def fresh_line(self) -> None:
+    def close_line(self) -> None:
         """Close a line that is still open."""
         if self._midway:
             self._midway = False
@@ -202,7 +202,7 @@ class PlainEventHandler:
     def _record(self, message: Message) -> None:
         match message.type:
             case "message" if message.role == "assistant":
-                self.fresh_line()
+                self.close_line()
             case "console":
                 self._end_output()
             case "image":
@@ -259,7 +259,7 @@ class PlainEventHandler:
             if texts[0].rstrip() == question.rstrip():
                 del texts[0]
         if texts:
-            self.fresh_line()
+            self.close_line()
             self._say("".join(f"{MARK}{text}\n" for text in texts))
 
     def _describe_answer(self) -> str:

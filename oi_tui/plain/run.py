@@ -209,7 +209,7 @@ def run_guarded(work: Callable[[ExitStack], int]) -> int:
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]
     close_to_others()
     try:
-        with _handling_signals(), ExitStack() as stack:
+        with _handle_signals(), ExitStack() as stack:
             return work(stack)
     except BrokenPipeError:
         # What Python would still flush on the way out has nowhere to go either.
@@ -222,7 +222,7 @@ def run_guarded(work: Callable[[ExitStack], int]) -> int:
 
 
 @contextlib.contextmanager
-def _handling_signals() -> Iterator[None]:
+def _handle_signals() -> Iterator[None]:
     """Let the signals that end programs end this one in order."""
 
     def end(number: int, _frame: FrameType | None) -> None:

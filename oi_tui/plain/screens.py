@@ -81,7 +81,7 @@ class PlainScreens:
     def open_models(self, name: str) -> None:
         """Switch to the model named, or choose one by its number."""
         if name:
-            self._use(model=name, api_base=self._workspace.model.base_for(name))
+            self._use(model=name, api_base=self._workspace.model.choose_base(name))
             return
         models = local_servers.find_with(self._workspace.profile.api_base)
         rows = [f"  {number}  {item.model}  ({item.server})" for number, item in enumerate(models, 1)]

@@ -98,7 +98,7 @@ class StdinReader:
         self.draft = " ".join([*self.early, self.draft]).strip()
         self.early.clear()
 
-    def settled(self, line: str) -> bool:
+    def is_settled(self, line: str) -> bool:
         """Whether the line was an answer; a line with more text right after it is set aside instead."""
         if not self._rest and not select.select([self._descriptor], [], [], SETTLE)[0]:
             return True
@@ -122,7 +122,7 @@ class StdinReader:
         draft, self.draft = self.draft, ""
         readline.set_startup_hook(lambda: readline.insert_text(draft))
         try:
-            with self._alarm.breaking_off():
+            with self._alarm.allow_interrupt():
                 return input(mark)
         except EOFError:
             return None

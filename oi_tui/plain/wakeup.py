@@ -51,7 +51,7 @@ class Wakeup:
             signal.signal(signal.SIGINT, before)
 
     @contextmanager
-    def breaking_off(self) -> Iterator[None]:
+    def allow_interrupt(self) -> Iterator[None]:
         """Have ctrl+c raise KeyboardInterrupt within the context, even if it was ignored at the start.
 
         The line editor overlooks a signal that comes just before it waits for keys; a clock wakes it.

@@ -208,4 +208,4 @@ class CellRunner:
     def _find_running(self, pid: int) -> PtyRuntime | None:
         runtime = self._targets.running
         runtime = runtime.host if isinstance(runtime, GuestRuntime) else runtime
-        return runtime if isinstance(runtime, PtyRuntime) and runtime.runs_in(pid) else None
+        return runtime if isinstance(runtime, PtyRuntime) and runtime.is_running_in(pid) else None

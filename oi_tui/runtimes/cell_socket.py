@@ -62,8 +62,8 @@ class CellSocket:
         self._folder: str | None = None
         self._server: socket.socket | None = None
 
-    def path(self) -> str:
-        """The path of the socket, which is created if needed."""
+    def make_path(self) -> str:
+        """Return the path of the socket, which is created if needed."""
         with self._lock:
             if self._folder is None:
                 # Only this user may look into it, and the path is short enough for a socket.

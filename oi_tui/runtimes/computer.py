@@ -121,7 +121,7 @@ class Computer:
     @property
     def is_at_work(self) -> bool:
         """Whether a language has a process, or an object of its class, that remembers something."""
-        return any(getattr(runtime, "is_alive", False) for runtime in self.targets.runtimes())
+        return any(getattr(runtime, "is_alive", False) for runtime in self.targets.list_runtimes())
 
     # ------------------------------------------------------------------------------------ languages
 
@@ -255,7 +255,7 @@ class Computer:
         with self.targets.lock:
             self._confinement.switch(on, private)
             self.targets.current.prepared.clear()
-        for runtime in self.targets.runtimes():
+        for runtime in self.targets.list_runtimes():
             if isinstance(runtime, PtyRuntime):
                 runtime.use_sandbox(self._catalog.sandbox())
 

@@ -28,10 +28,10 @@ from oi_tui.runtimes.sandbox.sandbox import Sandbox
 from oi_tui.runtimes.variables import (
     Detail,
     Memory,
+    describe_loss,
     hide_value,
     holds,
     is_name,
-    loss,
     parse_names,
     read,
     read_shell,
@@ -213,8 +213,8 @@ class PtyRuntime:
         process = self._process
         return process is not None and not process.ended
 
-    def runs_in(self, pid: int) -> bool:
-        """Whether that process is the one in which code runs, and not one that code started."""
+    def is_running_in(self, pid: int) -> bool:
+        """Return whether that process is the one in which code runs, and not one that code started."""
         process = self._process
         return process is not None and pid > 0 and process.driver_pid == pid
 
@@ -333,7 +333,7 @@ class PtyRuntime:
         """Type on the program's terminal."""
         with self._lock:
             if self._process and self._run and not self._run.questions.accept_typed(text):
-                self._run.typed(text)
+                self._run.note_typed(text)
                 self._process.type(text.encode("utf-8", "replace"))
 
     def ask_person(self, text: str, prompt: str, stopped: threading.Event) -> str | None:
@@ -414,7 +414,7 @@ class PtyRuntime:
         if not process.ended:
             return process, None
         process.detach()
-        lost = loss(self.names)
+        lost = describe_loss(self.names)
         self._drop(process)
         if self._memory:
             return None, None
@@ -423,7 +423,7 @@ class PtyRuntime:
     def _report_loss(self, process: LanguageProcess, ended: ProcessEnd) -> None:
         """Report that a process ended while nothing ran, unless what it remembered was saved."""
         if process is self._process and not process.channel.holds("state"):
-            title, lost = self.language.title, loss(self.names)
+            title, lost = self.language.title, describe_loss(self.names)
             self._on_loss(VariablesLost(self.language.name, f"{title} ended between runs ({ended}); {lost}"))
 
     def _explain(self, error: Exception) -> str:

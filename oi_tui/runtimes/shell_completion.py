@@ -28,7 +28,7 @@ def complete(memory: Memory, before: str, folder: Path) -> CompletionSet | None:
     """Return what completes the code before the caret; `folder` is where the shell is."""
     line = before.rpartition("\n")[2]
     if _VARIABLE.search(line):
-        return complete_names(_without_commands(memory), before)
+        return complete_names(_remove_commands(memory), before)
     match = _WORD.search(line)
     word = match.group() if match else ""
     if not word or _is_comment(line):
@@ -44,7 +44,7 @@ def complete(memory: Memory, before: str, folder: Path) -> CompletionSet | None:
     return CompletionSet(written, tuple(named[:MOST]))
 
 
-def _without_commands(memory: Memory) -> Memory:
+def _remove_commands(memory: Memory) -> Memory:
     variables = tuple(item for item in memory.variables if item.type not in _COMMANDS)
     return replace(memory, variables=variables)
 

@@ -297,20 +297,20 @@ class Targets:
     def list_connected(self) -> "list[ConnectedTarget]":
         """Every connected target."""
         with self.lock:
-            return [state.remote for state in self._states() if state.remote]
+            return [state.remote for state in self._list_states() if state.remote]
 
-    def runtimes(self) -> list[Runtime]:
-        """The languages at work on every target."""
+    def list_runtimes(self) -> list[Runtime]:
+        """Return the languages at work on every target."""
         with self.lock:
-            return [runtime for state in self._states() for runtime in state.runtimes.values()]
+            return [runtime for state in self._list_states() for runtime in state.runtimes.values()]
 
-    def _states(self) -> tuple[TargetState, ...]:
+    def _list_states(self) -> tuple[TargetState, ...]:
         return (self.current, *self._others.values())
 
     def resize(self, columns: int, rows: int) -> None:
         """Set the size of the terminal of every program."""
         self.size = columns, rows
-        for runtime in self.runtimes():
+        for runtime in self.list_runtimes():
             runtime.resize(columns, rows)
         for remote in self.list_connected():
             remote.resize(columns, rows)
@@ -331,10 +331,10 @@ class Targets:
 
     def reset(self) -> None:
         """Restart every language at its next run. A run in progress is lost."""
-        for runtime in self.runtimes():
+        for runtime in self.list_runtimes():
             runtime.reset()
         self._losses.clear()
-        for state in self._states():
+        for state in self._list_states():
             state.prepared.clear()
 
     def close(self) -> None:
@@ -342,7 +342,7 @@ class Targets:
         self._closing.set()
         with self._connecting, self.lock:
             self.closed = True
-        for runtime in self.runtimes():
+        for runtime in self.list_runtimes():
             runtime.close()
         for remote in self.list_connected():
             remote.close()

@@ -103,7 +103,7 @@ def join_names(names: Sequence[str]) -> str:
     return ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
 
 
-def loss(names: Sequence[str]) -> str:
+def describe_loss(names: Sequence[str]) -> str:
     """Describe the loss of these variables, as the end of a sentence."""
     return f"its variables are lost: {join_names(names)}" if names else "its variables are lost"
 

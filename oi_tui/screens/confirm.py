@@ -71,7 +71,7 @@ class ConfirmDialog(Dialog[bool]):
             self._settle.cancel()
             self._settle = None
             self.armed = False
-        elif event.is_printable and not self._says_yes(event.key):
+        elif event.is_printable and not self._is_yes(event.key):
             self.armed = False
 
     def on_paste(self) -> None:
@@ -88,7 +88,7 @@ class ConfirmDialog(Dialog[bool]):
         if key != "y" or (self.armed and self.clicked_at >= self._armed_at):
             super().action_press(key)
 
-    def _says_yes(self, key: str) -> bool:
+    def _is_yes(self, key: str) -> bool:
         binding = self.active_bindings.get(key)
         return binding is not None and binding.binding.action == "yes"
 

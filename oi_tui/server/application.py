@@ -32,7 +32,7 @@ _log = logging.getLogger(__name__)
 Endpoint = Callable[..., Any]
 
 
-def routes() -> list[BaseRoute]:
+def list_routes() -> list[BaseRoute]:
     """Return every route of the server."""
     session, kernel = "/v1/sessions/{id}", "/api/kernels/{id}"
     return [
@@ -42,8 +42,8 @@ def routes() -> list[BaseRoute]:
         WebSocketRoute("/", original.chat),
         Route("/settings", original.change_settings, methods=["POST"]),
         Route("/settings/{name}", original.read_setting, methods=["GET"]),
-        Route("/openapi.json", documents.openapi, methods=["GET"]),
-        Route("/asyncapi.json", documents.asyncapi, methods=["GET"]),
+        Route("/openapi.json", documents.serve_openapi, methods=["GET"]),
+        Route("/asyncapi.json", documents.serve_asyncapi, methods=["GET"]),
         *_list_openai_routes("/openai"),
         *_list_openai_routes("/v1"),
         Route(LOGIN, login.show_login, methods=["GET"]),
@@ -101,7 +101,7 @@ class Application(Starlette):
             HTTPException: _handle_no_route,
             500: _handle_failure,
         }
-        super().__init__(routes=routes(), lifespan=self._while_running, exception_handlers=handlers)
+        super().__init__(routes=list_routes(), lifespan=self._while_running, exception_handlers=handlers)
         self._sessions = Sessions(make, options.limits)
         self._kernels: dict[str, Kernel] = {}
         self._responses = ResponseStore()

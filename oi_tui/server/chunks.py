@@ -44,7 +44,7 @@ class ClientChunks:
                 yield from writer.piece("computer", "image", message.format, message.content)
             case ApprovalQuestion():
                 yield from writer.end()
-                yield _review(item)
+                yield _describe_question(item)
                 yield from COMPLETE
             case RunReported(_, InputRequested(prompt)):
                 yield from writer.notice(f"The program waits for input: {prompt}".rstrip())
@@ -69,7 +69,7 @@ class ClientChunks:
         yield from COMPLETE
 
 
-def _review(question: ApprovalQuestion) -> Chunk:
+def _describe_question(question: ApprovalQuestion) -> Chunk:
     content = SAFE if question.harmless else "; ".join(question.findings)
     caution = question.request.caution
     return {

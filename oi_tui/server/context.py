@@ -142,6 +142,6 @@ def _comes_from_leaving(error: Exception, socket: WebSocket) -> bool:
     return isinstance(error, _LEFT) or (isinstance(error, RuntimeError) and is_closed)
 
 
-def subprotocol(socket: WebSocket) -> str | None:
+def choose_subprotocol(socket: WebSocket) -> str | None:
     """Return the subprotocol to agree on. A browser that sends its token as one needs another."""
     return PROTOCOL if PROTOCOL in socket.scope["subprotocols"] else None

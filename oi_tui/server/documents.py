@@ -41,17 +41,17 @@ ACTIONS: dict[str, tuple[tuple[str, ...], Document]] = {
 }
 
 
-async def openapi(request: Request) -> Response:
-    """The OpenAPI document."""
-    return JSONResponse(openapi_document(request.app.routes))
+async def serve_openapi(request: Request) -> Response:
+    """Return the OpenAPI document."""
+    return JSONResponse(make_openapi_document(request.app.routes))
 
 
-async def asyncapi(request: Request) -> Response:
-    """The AsyncAPI document."""
-    return JSONResponse(asyncapi_document(request.app.routes))
+async def serve_asyncapi(request: Request) -> Response:
+    """Return the AsyncAPI document."""
+    return JSONResponse(make_asyncapi_document(request.app.routes))
 
 
-def openapi_document(routes: Iterable[BaseRoute]) -> Document:
+def make_openapi_document(routes: Iterable[BaseRoute]) -> Document:
     """Describe every route of HTTP."""
     documents: dict[str, Document] = {}
     for route in routes:
@@ -73,7 +73,7 @@ def openapi_document(routes: Iterable[BaseRoute]) -> Document:
     }
 
 
-def asyncapi_document(routes: Iterable[BaseRoute]) -> Document:
+def make_asyncapi_document(routes: Iterable[BaseRoute]) -> Document:
     """Describe every WebSocket, and the messages of the current protocol."""
     summaries = {
         route.path: _read_summary(route.endpoint) for route in routes if isinstance(route, WebSocketRoute)

@@ -242,7 +242,7 @@ class HostedSession:
         worker.run()
         # The end is sent once the session is free, so that a client can go on at once.
         self.waits_for = None
-        self._withdraw()
+        self._withdraw_question()
         self.used = time.time()
         ended = self._ended or TurnEnded("done")
         with self._lock:
@@ -254,7 +254,7 @@ class HostedSession:
 
     def _handle_events(self, worker: TurnWorker) -> None:
         for event in worker.pop_events():
-            self._withdraw()
+            self._withdraw_question()
             match event:
                 case ApprovalRequested():
                     self._ask(event)
@@ -315,7 +315,7 @@ class HostedSession:
         if decision == "withdrawn" and not (isinstance(answer, Reject) and not answer.by_person):
             raise ConflictError("This question is no longer open.")
 
-    def _withdraw(self) -> None:
+    def _withdraw_question(self) -> None:
         """Close a question that the stop of the turn has answered."""
         with self._lock:
             if self.question:

@@ -16,12 +16,12 @@ from oi_tui.server import wire
 from oi_tui.server.backend import read_picture
 from oi_tui.server.context import (
     RateLimiter,
+    choose_subprotocol,
     find_context,
     parse_json,
     read_object,
     read_text,
     receive_frame,
-    subprotocol,
     while_connected,
 )
 from oi_tui.server.event_log import ApprovalQuestion, EventReader, GapError, MessagesReplaced
@@ -147,7 +147,7 @@ async def _read_records(
 async def watch(socket: WebSocket) -> None:
     """The events over a WebSocket, which takes the same actions as POST: {"do": "say", …}."""
     context = find_context(socket)
-    await socket.accept(subprotocol=subprotocol(socket))
+    await socket.accept(subprotocol=choose_subprotocol(socket))
     try:
         session = await context.sessions.find(socket.path_params["id"])
     except UnknownSessionError as problem:

@@ -17,11 +17,11 @@ from oi_tui.server.chunks import make_error
 from oi_tui.server.context import (
     RateLimiter,
     ServerContext,
+    choose_subprotocol,
     find_context,
     parse_json,
     read_object,
     receive_frame,
-    subprotocol,
     while_connected,
 )
 from oi_tui.server.event_log import EventReader, GapError
@@ -265,11 +265,11 @@ async def chat(socket: WebSocket) -> None:
     try:
         session = await context.sessions.find(socket.query_params.get("session", DEFAULT))
     except (UnknownSessionError, NoRoomError) as problem:
-        await socket.accept(subprotocol=subprotocol(socket))
+        await socket.accept(subprotocol=choose_subprotocol(socket))
         await socket.send_text(json.dumps(make_error(str(problem))))
         await socket.close(1008)
         return
-    await socket.accept(subprotocol=subprotocol(socket))
+    await socket.accept(subprotocol=choose_subprotocol(socket))
     await OriginalClient(socket, context, session).serve()
 
 

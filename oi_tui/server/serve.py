@@ -54,7 +54,7 @@ def run(profile: Profile, profile_path: Path | None, options: ServerOptions, *, 
         listening = listen(options)
         options = add_port(options, listening)
         app = Application(lambda: WorkspaceBackend(Workspace(profile, profile_path, models=models)), options)
-        print(greeting(options, auto_run=profile.auto_run), flush=True)  # noqa: T201
+        print(make_greeting(options, auto_run=profile.auto_run), flush=True)  # noqa: T201
         if open_page and not options.socket:
             _open(options, stack)
         models.start()
@@ -82,7 +82,7 @@ def make_page_address(options: ServerOptions) -> str:
     return f"{options.address}/#token={options.token}"
 
 
-def greeting(options: ServerOptions, *, auto_run: bool) -> str:
+def make_greeting(options: ServerOptions, *, auto_run: bool) -> str:
     """Say where the server is, and how to use it."""
     where = f"the Unix socket {options.socket}" if options.socket else options.address
     lines = [
@@ -161,14 +161,14 @@ def serve(app: App, options: ServerOptions, listening: socket.socket) -> None:
     learn(options.kernel_password)
     try:
         with listening:
-            asyncio.run(web_server(app, options).serve(sockets=[listening]))
+            asyncio.run(make_web_server(app, options).serve(sockets=[listening]))
     finally:
         if options.socket:
             options.socket.unlink(missing_ok=True)
 
 
-def web_server(app: App, options: ServerOptions) -> uvicorn.Server:
-    """The web server with every limit set."""
+def make_web_server(app: App, options: ServerOptions) -> uvicorn.Server:
+    """Return the web server with every limit set."""
     limits = options.limits
     config = _Config(
         app,

@@ -107,7 +107,7 @@ class CellModel:
         """
         self._is_running = is_running
         return tuple(
-            self._with_address(item, sandboxed) if item.name == "python" else item for item in languages
+            self._add_address(item, sandboxed) if item.name == "python" else item for item in languages
         )
 
     def describe(self, *, elsewhere: bool) -> str:
@@ -119,14 +119,14 @@ class CellModel:
         """Stop answering requests."""
         self._socket.close()
 
-    def _with_address(self, python: Language, sandboxed: Callable[[], bool]) -> Language:
+    def _add_address(self, python: Language, sandboxed: Callable[[], bool]) -> Language:
         start = python.start
 
         def start_with_address(program: str, folder: Path) -> Start:
             begun = start(program, folder)
             if sandboxed():
                 return begun
-            return replace(begun, env={**begun.env, environment_names.MODEL_SOCKET: self._socket.path()})
+            return replace(begun, env={**begun.env, environment_names.MODEL_SOCKET: self._socket.make_path()})
 
         return replace(python, start=start_with_address, extended=True)
 

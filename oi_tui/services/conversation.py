@@ -153,7 +153,7 @@ class CurrentConversation:
         self._close_journal()
 
     def _open(self, title: str, messages: Sequence[Message]) -> Session:
-        self.session = self._open_session(messages, self._journal_for(title, messages))
+        self.session = self._open_session(messages, self._make_journal(title, messages))
         if messages:
             self._journal.save()
         return self.session
@@ -173,7 +173,7 @@ class CurrentConversation:
         return (*self._languages.write_notes(), *skills, *filter(None, (self._lost,)))
 
     def _open_session(self, messages: Sequence[Message], journal: Journal | None = None) -> Session:
-        self._journal = journal or self._journal_for()
+        self._journal = journal or self._make_journal()
         computer = self._languages.computer
         return Session(
             self._profile,
@@ -194,7 +194,7 @@ class CurrentConversation:
     def _describe_variables(self) -> str:
         return describe_memories(self._languages.computer.inspector.read_memories())
 
-    def _journal_for(self, title: str = "", messages: Sequence[Message] = ()) -> Journal:
+    def _make_journal(self, title: str = "", messages: Sequence[Message] = ()) -> Journal:
         make = self.store.create if self._profile.conversation_history else self.store.create_unsaved
         cwd = self._languages.computer.cwd
         return make(cwd=cwd, model=self._profile.model, title=title, messages=messages)

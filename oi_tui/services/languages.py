@@ -367,7 +367,7 @@ class LanguageService:
             os_mode=self._profile.os,
             takeover=self.takeover,
             allows_unmasked=self._allows_unmasked,
-            granted_windows=self._granted_windows,
+            granted_windows=self._list_granted_windows,
         )
         return self._computer_api.add_to(languages)
 
@@ -379,7 +379,7 @@ class LanguageService:
         """Ask the person while a process runs a cell."""
         return self._own_computer.ask_person(pid, text, prompt, stopped) if self._own_computer else None
 
-    def _granted_windows(self) -> tuple[GrantedWindow, ...] | None:
+    def _list_granted_windows(self) -> tuple[GrantedWindow, ...] | None:
         return self._session().execution.granted_windows
 
     def _allows_unmasked(self, why: str) -> bool:

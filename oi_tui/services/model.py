@@ -74,7 +74,7 @@ class ModelService:
             self._key_found = find_key_source(self._profile, self._secrets).found
         return self.is_chosen
 
-    def base_for(self, model: str) -> str | None:
+    def choose_base(self, model: str) -> str | None:
         """Return the base to go on with when a person only names another model: ours is for our provider."""
         profile = self._profile
         provider = find_provider(model)

@@ -52,7 +52,7 @@ def list_withheld(
     return tuple(name for name in list_secret_variables(environment) if not _is_named(name, exceptions))
 
 
-def public_variables(environment: Mapping[str, str] | None = None) -> dict[str, str]:
+def select_public_variables(environment: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return the variables without those that look like a key or a password."""
     variables = os.environ if environment is None else environment
     return {name: value for name, value in variables.items() if not is_secret(name, value)}

@@ -22,13 +22,13 @@ def find(name: str) -> str | None:
     """Return the path of a program; None where it is missing, or a placeholder that would open a dialog."""
     path = shutil.which(name)
     if sys.platform == "darwin" and path and name in _PLACEHOLDERS:
-        installed = Path(path).parent != _PLACE or _succeeds(_PLACEHOLDERS[name])
+        installed = Path(path).parent != _PLACE or _try_command(_PLACEHOLDERS[name])
         return path if installed else None
     return path
 
 
 @functools.lru_cache(maxsize=None)  # noqa: UP033 -- runs on other machines too, with Python 3.8
-def _succeeds(command: tuple[str, ...]) -> bool:
+def _try_command(command: tuple[str, ...]) -> bool:
     try:
         return subprocess.run(command, capture_output=True, check=False, timeout=5).returncode == 0
     except (OSError, subprocess.TimeoutExpired):

@@ -28,7 +28,7 @@ def copy(text: str, app: App[object]) -> str:
     a file of the person's own.
     """
     text = repair_surrogates(text)
-    if _is_local() and _with_a_tool(text):
+    if _is_local() and _copy_with_tool(text):
         return "copied"
     if len(text.encode()) > LONGEST:
         return _copy_into_tmux(text) or _write_to_file(text)
@@ -46,7 +46,7 @@ def _is_local() -> bool:
     return bool(shown) and not (os.environ.get("SSH_CONNECTION") or os.environ.get("SSH_TTY"))
 
 
-def _with_pbcopy(text: str) -> bool:
+def _copy_with_pbcopy(text: str) -> bool:
     """Copy with the tool of macOS, which reads UTF-8 only if the locale says so."""
     environment = {**os.environ, "LC_ALL": "en_US.UTF-8"}
     return _offer(["pbcopy"], text, environment)
@@ -69,9 +69,9 @@ def _offer(words: list[str], text: str, environment: Mapping[str, str] | None = 
     return done.returncode == 0
 
 
-def _with_a_tool(text: str) -> bool:
+def _copy_with_tool(text: str) -> bool:
     if sys.platform == "darwin":
-        return _with_pbcopy(text)
+        return _copy_with_pbcopy(text)
     # It looks for tools when it is imported, which is slow.
     import pyperclip
 

@@ -30,18 +30,18 @@ def _find_sequence(environment: Mapping[str, str]) -> str:
     return ""
 
 
-def _harmless(text: str) -> str:
+def _remove_separators(text: str) -> str:
     """Text that ends no sequence and separates none of its fields."""
     return one_line(text, _LONGEST).replace(";", ",")
 
 
-def desktop_sequence(title: str, body: str, environment: Mapping[str, str] = os.environ) -> str:
+def make_desktop_sequence(title: str, body: str, environment: Mapping[str, str] = os.environ) -> str:
     """Build the sequence of a desktop notification; "" where the terminal has none.
 
     Sources: kitty's "Desktop notifications" (OSC 99), iTerm2's and ConEmu's OSC 9, urxvt's OSC 777. tmux
     hands it on where its option allow-passthrough is set, and drops it elsewhere.
     """
-    title, body = _harmless(title), _harmless(body)
+    title, body = _remove_separators(title), _remove_separators(body)
     match _find_sequence(environment):
         case "99":
             text = f"\x1b]99;i=oi-tui:d=0;{title}\x1b\\\x1b]99;i=oi-tui:d=1:p=body;{body}\x1b\\"
@@ -52,11 +52,11 @@ def desktop_sequence(title: str, body: str, environment: Mapping[str, str] = os.
             text = f"\x1b]9;{title}: {body}\x1b\\"
         case _:
             return ""
-    return through_tmux(text, environment)
+    return wrap_for_tmux(text, environment)
 
 
-def through_tmux(sequence: str, environment: Mapping[str, str] = os.environ) -> str:
-    """The sequence for the terminal around tmux, where there is a tmux."""
+def wrap_for_tmux(sequence: str, environment: Mapping[str, str] = os.environ) -> str:
+    """Return the sequence for the terminal around tmux, where there is a tmux."""
     if "TMUX" not in environment:
         return sequence
     return "\x1bPtmux;" + sequence.replace("\x1b", "\x1b\x1b") + "\x1b\\"
@@ -94,7 +94,7 @@ class Notifier:
             return []
         sequence = command = None
         if manner == "desktop":
-            sequence = desktop_sequence("oi-tui", body, self._environment)
+            sequence = make_desktop_sequence("oi-tui", body, self._environment)
             command = None if sequence else find_tool_command("oi-tui", body, self._environment)
         self._write((sequence or "") + "\a")
         return command or []

@@ -102,7 +102,7 @@ def java_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
             fcntl.flock(lock, fcntl.LOCK_EX)
             patch.setenv("OI_TUI_HOME", str(home))
             if not (home / "made").exists():
-                subprocess.run(java.making_of(program), check=True)
+                subprocess.run(java.make_cache_command(program), check=True)
                 (home / "made").touch()
     return home
 

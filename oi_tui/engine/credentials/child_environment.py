@@ -4,12 +4,12 @@ import json
 import os
 from collections.abc import Mapping
 
-from oi_tui.system.environment import public_variables
+from oi_tui.system.environment import select_public_variables
 
 
 def divide(environment: Mapping[str, str]) -> tuple[dict[str, str], bytes]:
     """Return the variables that a process may begin with, and the first line to send it: the others."""
-    public = public_variables(environment)
+    public = select_public_variables(environment)
     secret = {name: value for name, value in environment.items() if name not in public}
     return public, json.dumps(secret).encode() + b"\n"
 

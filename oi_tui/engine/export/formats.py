@@ -17,7 +17,7 @@ from oi_tui.engine.export.html import write_html
 from oi_tui.engine.output.plain import make_plain, normalise_line_ends
 from oi_tui.engine.output.screen_text import MOVES
 from oi_tui.engine.output.standing_output import remove_erased
-from oi_tui.messages import Message, new_id
+from oi_tui.messages import Message, make_message_id
 from oi_tui.text import clean_text, one_line
 
 #: Code in one of these states ran, whether it finished or not.
@@ -273,7 +273,7 @@ def _find_media_type(message: Message) -> str:
 
 def write_notebook(title: str, messages: Sequence[Message]) -> str:
     """Write a Jupyter notebook (format 4.5): code that ran as cells with output, the rest as text."""
-    cells: list[dict[str, Any]] = [_make_text_cell(f"# {one_line(title, 300)}", new_id())]
+    cells: list[dict[str, Any]] = [_make_text_cell(f"# {one_line(title, 300)}", make_message_id())]
     by_code: dict[str, dict[str, Any]] = {}
     last: dict[str, Any] | None = None
     # What was run again is in the notebook once: it runs from top to bottom.
@@ -342,7 +342,7 @@ def _make_text_cell(text: str, id: str) -> dict[str, Any]:
 
 
 def _make_cell_id(id: str) -> str:
-    return id if re.fullmatch(r"[A-Za-z0-9_-]{1,64}", id) else new_id()
+    return id if re.fullmatch(r"[A-Za-z0-9_-]{1,64}", id) else make_message_id()
 
 
 def _make_outputs(message: Message) -> list[dict[str, Any]]:

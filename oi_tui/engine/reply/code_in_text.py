@@ -6,7 +6,7 @@ from oi_tui.engine.events import MessageRecorded
 from oi_tui.engine.llm.base import Finish, Text
 from oi_tui.engine.reply.message_builders import ReplyBuilder
 from oi_tui.engine.reply.parser import ReplyParser
-from oi_tui.messages import Message, new_id
+from oi_tui.messages import Message, make_message_id
 
 
 def find(messages: Sequence[Message], resolve: Callable[[str], str | None]) -> list[Message]:
@@ -32,7 +32,7 @@ def _split(message: Message, resolve: Callable[[str], str | None]) -> list[Messa
     messages = [event.message for event in events if isinstance(event, MessageRecorded)]
     if not any(item.type == "code" and item.state == "queued" for item in messages):
         return []
-    reply = message.reply or new_id()
+    reply = message.reply or make_message_id()
     first, *rest = messages
     if first.type == "message":
         first = message.but(content=first.content, reply=reply)

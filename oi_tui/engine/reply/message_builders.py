@@ -18,7 +18,7 @@ from oi_tui.engine.reply.parts import (
     TextPart,
     UnreadableCall,
 )
-from oi_tui.messages import Displayed, Message, MessageType, Printed, new_id
+from oi_tui.messages import Displayed, Message, MessageType, Printed, make_message_id
 from oi_tui.text import repair_surrogates
 
 
@@ -31,7 +31,7 @@ class ReplyBuilder:
         #: How many calls could not be understood.
         self.unreadable = 0
         self._resolve = resolve
-        self._reply = new_id()
+        self._reply = make_message_id()
         self._model = model
         self._open: Message | None = None
         self._content: list[str] = []

@@ -26,7 +26,7 @@ from oi_tui.engine.storage.append_file import (
 )
 from oi_tui.engine.storage.records import JournalContents, encode, make_title
 from oi_tui.engine.storage.undo_history import MOST, UndoHistory, make_undo
-from oi_tui.messages import Message, new_id
+from oi_tui.messages import Message, make_message_id
 
 #: The pause after a failed attempt before the next one is made automatically, in seconds.
 RETRY_SECONDS = 2.0
@@ -387,7 +387,7 @@ class _Record:
 
 def make_id() -> str:
     """Make an id for a conversation that reveals nothing, not even the time."""
-    return new_id()[:16]
+    return make_message_id()[:16]
 
 
 def make_header(id: str, *, cwd: str, model: str, title: str = "") -> dict[str, Any]:

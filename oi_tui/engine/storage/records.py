@@ -26,7 +26,7 @@ from typing import Any, NamedTuple, cast, get_args
 
 from oi_tui.engine.llm.signed_reasoning import parse_entries
 from oi_tui.engine.storage.undo_history import MOST, UndoHistory, make_undo
-from oi_tui.messages import Decision, Message, MessageType, Role, State, new_id
+from oi_tui.messages import Decision, Message, MessageType, Role, State, make_message_id
 from oi_tui.text import one_line
 
 VERSION = 1
@@ -282,7 +282,7 @@ def parse_message(stored: Mapping[str, Any]) -> Message | None:
         content=content,
         format=_read_text(stored.get("format")),
         recipient=recipient if recipient in ("user", "assistant") else None,
-        id=_read_text(stored.get("id")) or new_id(),
+        id=_read_text(stored.get("id")) or make_message_id(),
         created=_read_number(stored.get("created")) or 0.0,
         parent=_read_text(stored.get("parent")),
         state=cast("State", state) if isinstance(state, str) and state in _STATES else None,

@@ -29,7 +29,7 @@ def make_language(given: Any, computer: object = None) -> Language:
     def make() -> Any:
         if not isinstance(given, type):
             return given
-        return given(computer) if _takes_computer(given) else given()
+        return given(computer) if _accepts_computer(given) else given()
 
     aliases = getattr(given, "aliases", None)
     known = [alias for alias in aliases if isinstance(alias, str)] if isinstance(aliases, Iterable) else []
@@ -55,7 +55,7 @@ def _refuse_start(_program: str, _folder: Path) -> Start:
     raise RuntimeError("a class has no program to start")
 
 
-def _takes_computer(made: type) -> bool:
+def _accepts_computer(made: type) -> bool:
     try:
         parameters = inspect.signature(made).parameters.values()
     except (TypeError, ValueError):

@@ -55,12 +55,12 @@ def start(program: str, folder: Path) -> Start:
         return Start((program, *_MACHINE, *archive, "-cp", str(cache / "driver.jar"), "OiTui", str(folder)))
     options = (*_MACHINE, "-cp", str(folder / "classes"), "OiTui", str(folder))
     sources = str(DRIVERS / "java")
-    making = ("nice", "-n", "19", *making_of(program)) if cache else ()
+    making = ("nice", "-n", "19", *make_cache_command(program)) if cache else ()
     return Start(("/bin/sh", "-c", _COMPILE, "java", program, str(folder), sources, *options, *making))
 
 
-def making_of(program: str) -> tuple[str, ...]:
-    """The command that builds the cache of a Java that has one."""
+def make_cache_command(program: str) -> tuple[str, ...]:
+    """Return the command that builds the cache of a Java that has one."""
     return (
         sys.executable,
         "-I",

@@ -388,8 +388,8 @@ class LanguageProcess:
             with contextlib.suppress(OSError):
                 os.kill(self.pid, number)
 
-    def foreground_children(self, since: float = float("-inf")) -> list[int]:
-        """The processes that the language runs in the foreground, itself not included.
+    def list_foreground_children(self, since: float = float("-inf")) -> list[int]:
+        """Return the processes that the language runs in the foreground, itself not included.
 
         With `since`, only those that began after that, on the monotonic clock.
         """
@@ -402,8 +402,8 @@ class LanguageProcess:
         return children
 
     def send_signal_to_children(self, number: int, since: float = float("-inf")) -> None:
-        """Send a signal to the `foreground_children`, but not to the language itself."""
-        for pid in self.foreground_children(since):
+        """Send a signal to the `list_foreground_children`, but not to the language itself."""
+        for pid in self.list_foreground_children(since):
             with contextlib.suppress(OSError):
                 os.kill(pid, number)
 

@@ -267,7 +267,7 @@ def list_readers(pids: Iterable[int], terminal: int) -> frozenset[tuple[str, byt
         try:
             for thread in _list_numbers(f"/proc/{pid}/task")[:32]:
                 if _thread_reads(pid, thread, terminal):
-                    found.add((thread, _sleeps(pid, thread)))
+                    found.add((thread, _count_sleeps(pid, thread)))
         except PermissionError:
             denied = True
         except OSError:
@@ -275,8 +275,8 @@ def list_readers(pids: Iterable[int], terminal: int) -> frozenset[tuple[str, byt
     return None if denied and not found else frozenset(found)
 
 
-def _sleeps(pid: int, thread: str) -> bytes:
-    """How often a thread has gone to sleep, in digits."""
+def _count_sleeps(pid: int, thread: str) -> bytes:
+    """Return how often a thread has gone to sleep, in digits."""
     status = Path(f"/proc/{pid}/task/{thread}/status").read_bytes()
     return status.partition(b"\nvoluntary_ctxt_switches:")[2].partition(b"\n")[0].strip()
 

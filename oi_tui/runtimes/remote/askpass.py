@@ -45,7 +45,7 @@ def answer_questions(ask: Ask | None) -> Iterator[dict[str, str]]:
     answering = CellSocket("ask", lambda connection: _answer(connection, asks))
     with tempfile.TemporaryDirectory(prefix="oi-tui-") as name:
         program, script = Path(name, "ask.py"), Path(name, "ask")
-        program.write_text(_PROGRAM.format(path=answering.path()), encoding="utf-8")
+        program.write_text(_PROGRAM.format(path=answering.make_path()), encoding="utf-8")
         script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -I -S "{program}" "$@"\n', encoding="utf-8")
         script.chmod(0o700)
         try:

@@ -79,7 +79,7 @@ class ConnectingProgram:
         self._is_asking = False
         self._errors = b""
         self._is_over = threading.Event()
-        command = target.command(may_ask=ask is not None)
+        command = target.make_command(may_ask=ask is not None)
         with answer_questions(self._ask_person if ask else None) as variables:
             try:
                 process = subprocess.Popen(
@@ -101,7 +101,7 @@ class ConnectingProgram:
             self._error_reader = threading.Thread(target=self._read_errors, name="link", daemon=True)
             self._error_reader.start()
             try:
-                self.rest = self._greet(stopped)
+                self.rest = self._wait_for_python(stopped)
             except BaseException:
                 self.input.close()
                 self.end()
@@ -115,7 +115,7 @@ class ConnectingProgram:
 
     # -- the beginning
 
-    def _greet(self, stopped: StopSignal) -> bytes:
+    def _wait_for_python(self, stopped: StopSignal) -> bytes:
         """Wait until the far end's Python speaks; what came after its first line."""
         received, count = b"", 0
         is_told = False
@@ -147,7 +147,7 @@ class ConnectingProgram:
                 received = received[-_GREETING:]
         if stopped.is_set():
             raise TargetError("Connecting was stopped.")
-        raise TargetError(self.no_answer() + _quote_last_line(received or self._errors))
+        raise TargetError(self.explain_silence() + _quote_last_line(received or self._errors))
 
     def _ask_person(self, question: str, wanted: Wanted) -> str | None:
         """Ask, and begin to wait for the far end anew when there is an answer."""
@@ -203,7 +203,7 @@ class ConnectingProgram:
         end = "" if words.endswith((".", "?", "!")) else "."
         return f"No connection to {self._target.title}: {words}{end}"
 
-    def no_answer(self) -> str:
+    def explain_silence(self) -> str:
         """Say that the far end does not begin, and what may be in its way."""
         words = f"{self._target.title} did not answer within {self.patience:.0f} seconds."
         if self._target.kind == "ssh":

@@ -24,7 +24,7 @@ from oi_tui.runtimes.remote import return_socket
 from oi_tui.runtimes.remote.far_languages import FarLanguages
 from oi_tui.runtimes.remote.far_outbox import Outbox, Stream
 from oi_tui.runtimes.remote.return_socket import ReturnSocket
-from oi_tui.runtimes.remote.wire import BEAT, QUIET, SILENCE, Frame, WireError, frame
+from oi_tui.runtimes.remote.wire import BEAT, QUIET, SILENCE, Frame, WireError, encode_frame
 from oi_tui.runtimes.runs import stopping
 from oi_tui.system import environment_names
 
@@ -224,7 +224,7 @@ class _FarEnd:
         self._open_return_socket()
         self._outbox.leave(stream)
         # All that was sent before is there before it.
-        stream.put(frame({"is": "detached"}))
+        stream.put(encode_frame({"is": "detached"}))
         self._detach_application(stream)
 
     def _open_return_socket(self) -> None:
@@ -233,7 +233,7 @@ class _FarEnd:
 
     def _is_empty(self) -> bool:
         """Whether nothing is left to come back for."""
-        return not (self._languages.are_at_work or self._outbox.runs())
+        return not (self._languages.are_at_work or self._outbox.list_runs())
 
     def _receive(self, listener: ReturnSocket) -> None:
         """Take in an application that connected, if no other one is here."""
@@ -259,9 +259,11 @@ class _FarEnd:
         self._silence = message["silence"]
         self._stays, self._stays_for = message["stays"], message["stays_for"]
         self._outbox.skip(message["seen"])
-        runs, last = self._languages.runs()
+        runs, last = self._languages.list_runs()
         self._stream, self._is_met = stream, False
-        stream.put(frame({**self._describe_place(), "runs": runs, "next": last, "from": self._outbox.next}))
+        stream.put(
+            encode_frame({**self._describe_place(), "runs": runs, "next": last, "from": self._outbox.next})
+        )
         self._outbox.resume(stream)
         self._languages.resize(message)
         self._languages.describe()
@@ -293,7 +295,7 @@ class _FarEnd:
         if do == "end":
             raise _GoneError
         if do == "took":
-            self._outbox.took(message["size"])
+            self._outbox.note_taken(message["size"])
         elif do == "detach":
             self._detach(message)
         elif do == "came":
@@ -337,7 +339,7 @@ class _FarEnd:
             "host": socket.gethostname(),
             "system": f"{platform.system()} {platform.machine()}",
             "python": platform.python_version(),
-            "programs": self._languages.programs(),
+            "programs": self._languages.list_programs(),
             "place": self._folder,
             "languages": self._languages.names,
         }

@@ -66,7 +66,7 @@ def _read_facts(path: Path, status: "os.stat_result") -> FileFacts:
     )
 
 
-def _stat(_: Frame, path: Path) -> FileFacts:
+def _read_stat(_: Frame, path: Path) -> FileFacts:
     return _read_facts(path, path.stat())
 
 
@@ -241,7 +241,7 @@ def _find_part_path(path: Path, key: str) -> Path:
 
 
 _REQUESTS = {
-    "look": _stat,
+    "look": _read_stat,
     "names": _complete_names,
     "read": _read,
     "sum": _compute_sum,

@@ -102,7 +102,7 @@ class FarLanguages:
         """Whether a language remembers something, or runs code."""
         return bool(self._stops) or any(runtime.is_alive for runtime in self._runtimes.values())
 
-    def programs(self) -> "dict[str, str]":
+    def list_programs(self) -> "dict[str, str]":
         """Return the program of each language that is installed here."""
         programs = {}
         for language in LANGUAGES:
@@ -113,7 +113,7 @@ class FarLanguages:
 
     def describe(self) -> None:
         """Say which versions are here; each program is asked, which takes its time."""
-        _run_in_thread(self._describe, self.programs())
+        _run_in_thread(self._describe, self.list_programs())
 
     def _describe(self, programs: "dict[str, str]") -> None:
         for language in LANGUAGES:
@@ -121,9 +121,9 @@ class FarLanguages:
                 words = language.describe(programs[language.name])
                 self._outbox.send(**{"is": "described", "language": language.name, "words": words})
 
-    def runs(self) -> "tuple[list[Frame], int]":
+    def list_runs(self) -> "tuple[list[Frame], int]":
         """Return the runs that go on or that nobody heard the end of, and the highest number of a run."""
-        known = self._outbox.runs()
+        known = self._outbox.list_runs()
         runs = [
             facts.to_json(running=number in self._stops)
             for number, facts in self._runs.items()
@@ -180,7 +180,7 @@ class FarLanguages:
         stop = self._stops[number] = threading.Event()
         self._turns.setdefault(name, threading.Lock())
         watched = str(message.get("watch") or "")
-        wanted = self._outbox.runs() | set(self._stops)
+        wanted = self._outbox.list_runs() | set(self._stops)
         self._runs = {key: facts for key, facts in self._runs.items() if key in wanted}
         self._runs[number] = _RunFacts(number, name, cell, watched, time.monotonic())
         _run_in_thread(self._attempt, lambda _: self._run(number, name, cell, stop, watched), message)
@@ -206,7 +206,7 @@ class FarLanguages:
             if changes and isinstance(report, RunEnded) and (step := changes.after(watched)):
                 # It is there before the end is.
                 self._outbox.send_in_order(**{"is": "changes", "step": step.to_json()})
-            for piece in _split_report(_embed_files(report)):
+            for piece in _split_report(_add_file_contents(report)):
                 self._outbox.send_report(number, piece)
             if number in self._given_up:
                 # Nothing reads its reports any more, so it ends the run itself.
@@ -300,8 +300,8 @@ def _split_report(report: Report) -> Iterator[Report]:
         yield Printed(report.text[at : at + _PIECE], report.view, report.table)
 
 
-def _embed_files(report: Report) -> Report:
-    """The report with what it names in it: a file of this machine says nothing elsewhere."""
+def _add_file_contents(report: Report) -> Report:
+    """Return the report with what it names in it: a file of this machine says nothing elsewhere."""
     if not isinstance(report, Displayed) or report.format not in PLACES:
         return report
     path = Path(report.content)

@@ -18,8 +18,8 @@ from oi_tui.runtimes.remote.wire import (
     WINDOW,
     Frame,
     FrameReader,
-    frame,
-    frame_report,
+    encode_frame,
+    encode_report,
     write_waiting,
 )
 
@@ -72,7 +72,7 @@ class Stream:
 
     def _send(self) -> None:
         with contextlib.suppress(OSError):
-            write_waiting(self._waiting, self._sink, frame({"is": "beat"}))
+            write_waiting(self._waiting, self._sink, encode_frame({"is": "beat"}))
         # Where the writing failed, whoever reads sees the end as well.
         with contextlib.suppress(OSError):
             os.close(self._sink)
@@ -139,33 +139,33 @@ class Outbox:
         """Send what only matters to the application that is connected now."""
         with self._room:
             if self._stream:
-                self._stream.put(frame(message))
+                self._stream.put(encode_frame(message))
 
     def send_in_order(self, **message: object) -> None:
         """Send what must reach an application, at its place between the reports."""
         with self._room:
-            self._add(_WaitingFrame(frame(message), 0, None))
+            self._add(_WaitingFrame(encode_frame(message), 0, None))
 
     def send_report(self, run: int, report: Report) -> None:
         """Send a report, and wait while too much is on its way to an application that is connected."""
-        item = _WaitingFrame(frame_report(run, report), run, report)
+        item = _WaitingFrame(encode_report(run, report), run, report)
         with self._room:
             self._room.wait_for(lambda: self._stream is None or self._has_room(item))
             self._add(item)
 
-    def took(self, size: int) -> None:
+    def note_taken(self, size: int) -> None:
         """Note that the application has taken `size` bytes of reports."""
         with self._room:
             was_full = self._on_the_way > self._window // 2
             self._on_the_way = max(0, self._on_the_way - size)
             self._taken += size
             if (sent_at := self._forget_taken()) is not None:
-                self._suit(time.monotonic() - sent_at, was_full=was_full)
+                self._adapt_window(time.monotonic() - sent_at, was_full=was_full)
             self._feed()
             self._room.notify_all()
 
-    def runs(self) -> "set[int]":
-        """The runs of which something waits here."""
+    def list_runs(self) -> "set[int]":
+        """Return the runs of which something waits here."""
         with self._room:
             kept = {item.run for item in (*self._front, *self._kept)}
             return (kept | {item.run for item in self._untaken} | set(self._left_out)) - {0}
@@ -195,7 +195,7 @@ class Outbox:
             self._window, self._quickest = WINDOW, float("inf")
             states = [(run, report) for run, state in self._states.items() for report in state.values()]
             for run, report in reversed(states):
-                self._untaken.appendleft(_WaitingFrame(frame_report(run, report), run, report))
+                self._untaken.appendleft(_WaitingFrame(encode_report(run, report), run, report))
             self._sent += len(states)
             for item in self._untaken:
                 stream.put(item.data)
@@ -263,9 +263,9 @@ class Outbox:
             return
         for run in list(self._left_out):
             notice = Printed(_read_words(self._left_out.pop(run), self.most))
-            self._send(_WaitingFrame(frame_report(run, notice), run, notice))
+            self._send(_WaitingFrame(encode_report(run, notice), run, notice))
             if question := self._asking.pop(run, None):
-                self._send(_WaitingFrame(frame_report(run, question), run, question))
+                self._send(_WaitingFrame(encode_report(run, question), run, question))
         while self._front:
             self._send(self._front.pop(0))
         while self._kept and self._fits(self._kept[0]):
@@ -273,7 +273,7 @@ class Outbox:
             self._kept_size -= item.cost
             self._send(item)
 
-    def _suit(self, seconds: float, *, was_full: bool) -> None:
+    def _adapt_window(self, seconds: float, *, was_full: bool) -> None:
         """Let more be on the way while frames pass quickly, and less when they wait for each other."""
         self._quickest = min(self._quickest, seconds)
         if seconds - self._quickest > _QUICK:

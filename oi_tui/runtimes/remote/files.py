@@ -134,12 +134,12 @@ class TargetFiles:
 
     def stat(self, path: str) -> FileFacts | None:
         """What is there; None where nothing is, or where nobody answers soon."""
-        answer = self._glance("look", path)
+        answer = self._look_briefly("look", path)
         return answer if isinstance(answer, FileFacts) else None
 
-    def names(self, beginning: str) -> list[str]:
-        """The paths that begin so, as they are typed; folders end with "/"."""
-        answer = self._glance("names", beginning)
+    def list_names(self, beginning: str) -> list[str]:
+        """Return the paths that begin so, as they are typed; folders end with "/"."""
+        answer = self._look_briefly("names", beginning)
         names = answer.text.split("\0") if isinstance(answer, FileWords) and answer.text else []
         return [name for name in names if name.isprintable()][:MOST_NAMES]
 
@@ -149,7 +149,7 @@ class TargetFiles:
         answer = link.ask("file", _PATIENCE, what="list", path=".", language=language) if link else None
         return answer.text if isinstance(answer, FileWords) else ""
 
-    def _glance(self, what: str, path: str) -> object:
+    def _look_briefly(self, what: str, path: str) -> object:
         link = self._target.link
         return link.ask("file", _PATIENCE, what=what, path=path) if link else None
 

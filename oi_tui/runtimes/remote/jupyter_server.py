@@ -108,7 +108,7 @@ class JupyterServer:
             if stopped.is_set():
                 request.abandon(undo)
                 raise TargetError("Connecting was stopped.")
-        return request.result()
+        return request.wait_for_result()
 
     def settle(self) -> None:
         """Connecting is over: what is asked from now on belongs to runs, which see to their stops."""
@@ -122,8 +122,8 @@ class JupyterServer:
             return []
         return [item for item in answer if isinstance(item, dict)] if isinstance(answer, list) else []
 
-    def kernelspecs(self) -> tuple[str, list[str]]:
-        """The name of the usual kernelspec, and the names of all."""
+    def list_kernelspecs(self) -> tuple[str, list[str]]:
+        """Return the name of the usual kernelspec, and the names of all."""
         answer = self._ask("GET", "api/kernelspecs")
         if not isinstance(answer, dict) or not isinstance(answer.get("kernelspecs"), dict):
             return "", []
@@ -201,7 +201,7 @@ class JupyterServer:
         if name and (found := self._find(name)):
             return str(found["id"]), str(found.get("name", "")), False
         try:
-            usual, specs = self.kernelspecs()
+            usual, specs = self.list_kernelspecs()
         except TargetError:
             # A gateway may keep its list to itself.
             usual, specs = "", []
@@ -252,7 +252,7 @@ class _Request(Generic[T]):
             undo = self._undo
         self._carry_out(undo)
 
-    def result(self) -> T:
+    def wait_for_result(self) -> T:
         """Return the result. Raises what the work raised."""
         if self._error is not None:
             raise self._error

@@ -263,7 +263,7 @@ class KernelRuntime:
     def _await_interrupt(self) -> None:
         """Wait a moment for an interrupt that is on its way, which would hit what the kernel runs next."""
         until = time.monotonic() + _TAKEN
-        while self._pressed and self._client.interrupting() and time.monotonic() < until:
+        while self._pressed and self._client.is_interrupting() and time.monotonic() < until:
             time.sleep(0.005)
 
     def _reply(self, id_: str, began: float) -> Message | None:

@@ -50,8 +50,8 @@ class KernelClient(Protocol):
     def interrupt(self) -> None:
         """Interrupt the code that runs; does not wait."""
 
-    def interrupting(self) -> bool:
-        """Whether an interrupt is still on its way: it may reach what the kernel runs next."""
+    def is_interrupting(self) -> bool:
+        """Return whether an interrupt is still on its way: it may reach what the kernel runs next."""
 
     def restart(self) -> None:
         """Restart a kernel that is ours; does not wait."""
@@ -132,7 +132,7 @@ class FileClient:
             self._interrupts.add(message["msg_id"])
             self._client.control_channel.send(message)
 
-    def interrupting(self) -> bool:
+    def is_interrupting(self) -> bool:
         """Whether an interrupt is still on its way. A kernel answers once it has given itself the signal."""
         with self._control:
             for message in receive_arrived(partial(self._receive, self._client.control_channel), 0):
@@ -176,11 +176,11 @@ class FileClient:
         now = time.monotonic()
         if self._silent_since is None:
             self._silent_since = now
-        if now - self._silent_since < _SILENT and not self._refuses():
+        if now - self._silent_since < _SILENT and not self._is_refused():
             return None
         return "the kernel ended, and its variables are lost"
 
-    def _refuses(self) -> bool:
+    def _is_refused(self) -> bool:
         """Whether nothing listens at the kernel's heartbeat port. The system listens for a busy kernel."""
         address = (str(self._client.ip), int(self._client.hb_port))
         try:

@@ -166,12 +166,12 @@ class GatewayClient:
                 self._closing.wait(_PAUSE)
                 continue
             self._unsure = f"the connection to {host} was cut for a moment"
-            threading.Thread(target=self._greet, args=(self._socket, host), daemon=True).start()
+            threading.Thread(target=self._report_reconnection, args=(self._socket, host), daemon=True).start()
             return True
         self._gone = f"the connection to {host} was cut ({why}); the code may still run there"
         return False
 
-    def _greet(self, connection: "ClientConnection", host: str) -> None:
+    def _report_reconnection(self, connection: "ClientConnection", host: str) -> None:
         """Say that the kernel is connected again, once its output is heard.
 
         The server connects to the kernel after it has accepted us, and what is printed until then is lost.
@@ -187,7 +187,7 @@ class GatewayClient:
         if self._socket is connection:
             self._notes.put(f"{host} answers again; what was sent meanwhile may be missing")
 
-    def _revive(self) -> None:
+    def _try_again(self) -> None:
         """Try once more to reach a kernel that was given up between two runs."""
         with contextlib.suppress(TargetError, OSError):
             if self._server.is_running(self._kernel):
@@ -263,7 +263,7 @@ class GatewayClient:
             self._restarting = None
             self._is_new = True
         if self._gone:
-            self._revive()
+            self._try_again()
         if self._restarted:
             self._notes.put("the kernel was restarted since the last run; its variables are lost")
         if self._is_new:
@@ -289,18 +289,18 @@ class GatewayClient:
 
     def interrupt(self) -> None:
         """Interrupt the code that runs, as its server does it; does not wait."""
-        self._interrupt = self._in_thread(self._server.interrupt)
+        self._interrupt = self._run_in_thread(self._server.interrupt)
 
-    def interrupting(self) -> bool:
-        """Whether an interrupt is still on its way: the server has not answered yet."""
+    def is_interrupting(self) -> bool:
+        """Return whether an interrupt is still on its way: the server has not answered yet."""
         return self._interrupt is not None and self._interrupt.is_alive()
 
     def restart(self) -> None:
         """Restart a kernel that is ours; does not wait."""
         if self.owned:
-            self._restarting = self._in_thread(self._server.restart)
+            self._restarting = self._run_in_thread(self._server.restart)
 
-    def _in_thread(self, request: Callable[[str], None]) -> threading.Thread:
+    def _run_in_thread(self, request: Callable[[str], None]) -> threading.Thread:
         def ask() -> None:
             # What goes wrong shows in the run, which is waited for or left.
             with contextlib.suppress(Exception):
@@ -312,18 +312,18 @@ class GatewayClient:
 
     def read_output(self, seconds: float) -> Message:
         """Return the next message of output. Raises queue.Empty after `seconds`."""
-        return self._next("iopub", seconds)
+        return self._read_next("iopub", seconds)
 
     def read_reply(self, seconds: float) -> Message:
         """Return the next reply. Raises queue.Empty after `seconds`."""
-        return self._next("shell", seconds)
+        return self._read_next("shell", seconds)
 
     def read_question(self, seconds: float) -> Message:
         """Return the next question of a program. Raises queue.Empty after `seconds`."""
-        self._question = self._next("stdin", seconds)
+        self._question = self._read_next("stdin", seconds)
         return self._question
 
-    def _next(self, channel: str, seconds: float) -> Message:
+    def _read_next(self, channel: str, seconds: float) -> Message:
         if seconds <= 0:
             return self._channels[channel].get_nowait()
         return self._channels[channel].get(timeout=seconds)
@@ -358,7 +358,7 @@ class GatewayClient:
     def _end_kernel(self, patience: float = _ENDING) -> None:
         """Ask for the end of a kernel that is ours; a server that does not answer is not waited for."""
         if self.owned:
-            self._in_thread(self._server.end).join(patience)
+            self._run_in_thread(self._server.end).join(patience)
 
 
 def _decode(data: str | bytes) -> dict[str, Any]:

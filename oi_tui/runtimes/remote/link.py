@@ -22,7 +22,7 @@ from oi_tui.runtimes.remote.wire import (
     Frame,
     FrameReader,
     WireError,
-    frame,
+    encode_frame,
     unpack,
     unpack_reports,
 )
@@ -161,7 +161,7 @@ class Link:
             if stopped.is_set() or time.monotonic() > until:
                 self.close()
                 raise TargetError(
-                    "Connecting was stopped." if stopped.is_set() else self._program.no_answer()
+                    "Connecting was stopped." if stopped.is_set() else self._program.explain_silence()
                 )
         if not self.here:
             lost = f"the connection ended ({self.lost})" if self.lost else ""
@@ -177,7 +177,7 @@ class Link:
 
     def send(self, **message: object) -> None:
         """Send a message; never waits for the connection."""
-        self._send_bytes(frame(message))
+        self._send_bytes(encode_frame(message))
 
     def _send_bytes(self, data: bytes) -> None:
         self._sending.put(data)
@@ -185,7 +185,7 @@ class Link:
     def _write(self) -> None:
         # Only this closes it: its number could be another file's by then.
         with contextlib.suppress(OSError), self._program.input as target:
-            wire.write_waiting(self._sending, target.fileno(), frame({"do": "beat"}))
+            wire.write_waiting(self._sending, target.fileno(), encode_frame({"do": "beat"}))
 
     def run(self, language: str, code: str, number: int | None = None, watch: str = "") -> RemoteRun:
         """Have code run as the cell of this number; what comes of it.

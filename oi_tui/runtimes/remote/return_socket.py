@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 from oi_tui.runtimes.remote.far_outbox import Stream
-from oi_tui.runtimes.remote.wire import SILENCE, Frame, FrameReader, WireError, frame
+from oi_tui.runtimes.remote.wire import SILENCE, Frame, FrameReader, WireError, encode_frame
 
 #: Its file. Far ends that an earlier version left have this name, too.
 _NAME = "door"
@@ -94,7 +94,7 @@ def pass_on(message: Frame, rest: bytes, source: int, sink: int) -> None:
         _refuse(sink, _GONE, gone=True)
         return
     with connection:
-        connection.sendall(frame(message) + rest)
+        connection.sendall(encode_frame(message) + rest)
         # The far end has the last word: it may still have to end what it started.
         threading.Thread(target=_copy, args=(source, connection.fileno(), connection), daemon=True).start()
         _copy(connection.fileno(), sink)
@@ -113,7 +113,7 @@ def _copy(source: int, sink: int, connection: "socket.socket | None" = None) -> 
 
 def _refuse(sink: int, reason: str, *, gone: bool = False) -> None:
     with contextlib.suppress(OSError):
-        os.write(sink, frame({"is": "refused", "reason": reason, "gone": gone}))
+        os.write(sink, encode_frame({"is": "refused", "reason": reason, "gone": gone}))
 
 
 def _connect(folder: str) -> "socket.socket | None":

@@ -76,7 +76,7 @@ class Target:
             return words
         return f"{words[: _LONGEST_TITLE // 2]}…{words[-_LONGEST_TITLE // 2 :]}"
 
-    def command(self, *, may_ask: bool = False) -> list[str]:
+    def make_command(self, *, may_ask: bool = False) -> list[str]:
         """The command that starts the far end, which may ask the person, or fails where it would have to.
 
         Raises TargetError when its program is missing.
@@ -210,7 +210,17 @@ def _make_container_command(place: str) -> list[str]:
     # The shell stays as the first process of the container, and takes up what ended there. The programs for
     # that which --init needs are not installed everywhere.
     script = f"({start_script()}); exit $?"
-    return [_with_image(place, program), "run", "--rm", "-i", "--entrypoint", "sh", place, "-c", script]
+    return [
+        _choose_program_with_image(place, program),
+        "run",
+        "--rm",
+        "-i",
+        "--entrypoint",
+        "sh",
+        place,
+        "-c",
+        script,
+    ]
 
 
 def find_container_programs() -> list[str]:
@@ -250,7 +260,7 @@ def _find_container(place: str) -> tuple[str, bool]:
     return programs[0], False
 
 
-def _with_image(place: str, usual: str) -> str:
+def _choose_program_with_image(place: str, usual: str) -> str:
     """The program that has the image already; the usual one where there is only one, or none has it."""
     programs = find_container_programs()
     if len(programs) > 1:

@@ -95,7 +95,7 @@ class WireError(ValueError):
     """The other end sent something that makes no sense."""
 
 
-def frame(message: Frame, text: "str | None" = None) -> bytes:
+def encode_frame(message: Frame, text: "str | None" = None) -> bytes:
     """Encode a message: its length, a line of JSON, and the raw text, if there is one.
 
     It ends with a line break, because some of what passes frames on waits for one, such as srun of Slurm.
@@ -106,13 +106,13 @@ def frame(message: Frame, text: "str | None" = None) -> bytes:
     return _LENGTH.pack(len(data) + 1) + data + b"\n"
 
 
-def frame_report(run: int, report: Report) -> bytes:
+def encode_report(run: int, report: Report) -> bytes:
     """Spell a report of a run as bytes; its text goes beside the JSON, which would take long to spell it."""
     packed = pack(report)
     text = None
     if isinstance(report, Printed):
         text, packed[1] = report.text, ""
-    return frame({"is": "reports", "id": run, "reports": [packed]}, text)
+    return encode_frame({"is": "reports", "id": run, "reports": [packed]}, text)
 
 
 class FrameReader:

@@ -98,7 +98,7 @@ class InputWatch:
             self._check_at = time.monotonic() + 0.02
             self._report(InputReceived())
 
-    def typed(self, text: str) -> None:
+    def note_typed(self, text: str) -> None:
         """Check soon whether the program still waits, or waits for another line."""
         if self._state is not Waiting.NO and self._masked:
             self._hidden_inputs.update(filter(None, text.splitlines()))
@@ -108,7 +108,7 @@ class InputWatch:
         self._typed_at = time.monotonic()
         self._check_at = self._typed_at + 0.01
 
-    def printed(self) -> None:
+    def note_printed(self) -> None:
         """Note that a program that was seen to wait may have gone on: something was printed."""
         if self._state is Waiting.SEEN:
             self._check_at = 0.0

@@ -101,7 +101,7 @@ class PythonLine:
         except OSError as error:
             raise ValueError(f"the memory of process {pid} cannot be read") from error
         try:
-            self._word(thread)
+            self._read_word(thread)
         except _TornError as error:
             self._memory.close()
             raise ValueError(f"no thread at {thread} in process {pid}") from error
@@ -129,21 +129,21 @@ class PythonLine:
         self._memory.close()
 
     def _sample(self) -> int | None:
-        frame = self._word(self._thread + self._places.thread)
+        frame = self._read_word(self._thread + self._places.thread)
         if self._places.frame_of is not None:
-            frame = self._word(frame + self._places.frame_of)
+            frame = self._read_word(frame + self._places.frame_of)
         for _ in range(_DEEPEST):
             if not frame:
                 return None
-            found = self._bytes(frame, 64)
+            found = self._read_bytes(frame, 64)
             (address,) = _POINTER.unpack_from(found, self._places.code)
-            code = self._code(address & ~_TAG)
+            code = self._find_code(address & ~_TAG)
             if code is not None:
                 return code.line(*_POINTER.unpack_from(found, self._places.instruction))
             (frame,) = _POINTER.unpack_from(found, self._places.previous)
         return None
 
-    def _code(self, address: int) -> _Code | None:
+    def _find_code(self, address: int) -> _Code | None:
         """Read the code object at the address, if it is the cell's own."""
         if address not in self._codes:
             try:
@@ -156,29 +156,29 @@ class PythonLine:
         """Whether a code object has the name of the cell's file. Raises _NoCodeError."""
         wanted = self._file_name
         try:
-            name = self._word(address + self._places.file_name)
+            name = self._read_word(address + self._places.file_name)
             return (
-                self._word(name + 16) == len(wanted)
-                and self._bytes(name + self._places.text, len(wanted)) == wanted
+                self._read_word(name + 16) == len(wanted)
+                and self._read_bytes(name + self._places.text, len(wanted)) == wanted
             )
         except _TornError:
             raise _NoCodeError from None
 
     def _read_code(self, address: int) -> _Code:
         places = self._places
-        table = self._word(address + places.table)
+        table = self._read_word(address + places.table)
         # Bytes hold their length at 16 and begin at 32, in every version.
-        size = self._word(table + 16)
+        size = self._read_word(table + 16)
         if size > _LONGEST_TABLE:
             raise _TornError
-        (first,) = struct.unpack("=i", self._bytes(address + places.first_line, 4))
-        lines = tuple(_read_line_table(self._bytes(table + 32, size), first))
+        (first,) = struct.unpack("=i", self._read_bytes(address + places.first_line, 4))
+        lines = tuple(_read_line_table(self._read_bytes(table + 32, size), first))
         return _Code(address + self._instructions, lines)
 
-    def _word(self, address: int) -> int:
-        return int(_POINTER.unpack(self._bytes(address, 8))[0])
+    def _read_word(self, address: int) -> int:
+        return int(_POINTER.unpack(self._read_bytes(address, 8))[0])
 
-    def _bytes(self, address: int, size: int) -> bytes:
+    def _read_bytes(self, address: int, size: int) -> bytes:
         try:
             self._memory.seek(address)
             data = self._memory.read(size)

@@ -17,7 +17,7 @@ from oi_tui.runtimes.runs.input_watch import InputWatch
 from oi_tui.runtimes.runs.output import RunOutput
 from oi_tui.runtimes.runs.person_question import PersonQuestions
 from oi_tui.runtimes.runs.stopping import StopSteps
-from oi_tui.runtimes.variables import join_names, loss, parse_names
+from oi_tui.runtimes.variables import describe_loss, join_names, parse_names
 
 #: How long a finished run waits for the mark of its end, where the program closed or lost its terminal.
 _MARK_PATIENCE = 1.0
@@ -96,7 +96,7 @@ class CellRun:
             self._language,
             runtime.stop_signal,
             self._report,
-            self._at_stake(),
+            self._describe_stake(),
             began,
         )
         self._output = RunOutput(self._report, began, runtime.places)
@@ -167,9 +167,9 @@ class CellRun:
             for report in reports:
                 self._report(report)
 
-    def typed(self, text: str) -> None:
+    def note_typed(self, text: str) -> None:
         """Note that the person typed this."""
-        self._input.typed(text)
+        self._input.note_typed(text)
 
     # -- what comes
 
@@ -180,7 +180,7 @@ class CellRun:
                 self._runtime.later.append(item)
             elif isinstance(item, bytes):
                 self._output.feed(item)
-                self._input.printed()
+                self._input.note_printed()
             elif isinstance(item, ProcessEnd):
                 self._lose(str(item))
             else:
@@ -255,7 +255,7 @@ class CellRun:
     def _lose(self, how: str) -> None:
         if self.ended:
             return
-        title, lost = self._runtime.language.title, loss(self._runtime.names)
+        title, lost = self._runtime.language.title, describe_loss(self._runtime.names)
         if self._steps.killing:
             how = f"{title} did not react to the interrupt, so it was ended; {lost}"
         elif self._steps.begun:
@@ -272,11 +272,11 @@ class CellRun:
             self._phase = Phase.ENDED
         self._input.end()
         self._line.close()
-        news = [item for item in (reason, self._news, self._elsewhere()) if item]
+        news = [item for item in (reason, self._news, self._describe_redirection()) if item]
         reason = "; ".join(news) or None
         self._report(RunEnded(state, time.monotonic() - self._began, reason))
 
-    def _elsewhere(self) -> str | None:
+    def _describe_redirection(self) -> str | None:
         """Describe where the output goes, if to a file: the next cell would print nothing here."""
         if not self._away or self.leaving or self._process.ended:
             return None
@@ -287,7 +287,7 @@ class CellRun:
 
     # -- stopping
 
-    def _at_stake(self) -> str:
+    def _describe_stake(self) -> str:
         """Describe what a second interrupt would end."""
         name, names = self._runtime.language.name, self._runtime.names
         return f"{name} and its variables{f': {join_names(names)}' if names else ''}"

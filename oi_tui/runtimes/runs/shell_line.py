@@ -34,11 +34,11 @@ class ShellLine:
         self._defines = bool(_DEFINES.search(code))
         self._lines = code.count("\n") + 1
         # What the variable holds before the cell begins is left from before.
-        self._stale = self._integers()[0]
+        self._stale = self._read_integers()[0]
 
     def read(self) -> int | None:
         """The line, counted from 1; None while it is unknown."""
-        line, sourced, entered = self._integers()
+        line, sourced, entered = self._read_integers()
         if line == self._stale or sourced != 1 or (entered and not self._defines):
             return None
         self._stale = 0
@@ -48,7 +48,7 @@ class ShellLine:
         """Let the memory go."""
         self._memory.close()
 
-    def _integers(self) -> tuple[int, int, int]:
+    def _read_integers(self) -> tuple[int, int, int]:
         try:
             integers = []
             for address in self._addresses:

@@ -121,7 +121,7 @@ class StopSteps:
         waits = self._waits and step == "interrupt"
         seconds = PATIENCE[step]
         self._next_at = float("inf") if waits else time.monotonic() + seconds
-        children = step != "kill" and bool(self._process.foreground_children(self._run_began))
+        children = step != "kill" and bool(self._process.list_foreground_children(self._run_began))
         if step == "terminate" and children:
             # The language is given as long again once its children are gone.
             seconds *= 2
@@ -145,7 +145,7 @@ class StopSteps:
         if self._stage is StopStage.RUNNING:
             return
         if now >= self._next_at:
-            self._escalate(now)
+            self._take_next_step(now)
         if self._stage is StopStage.INTERRUPTED and now >= self.interrupt.due:
             self.interrupt.follow(now)
 
@@ -153,7 +153,7 @@ class StopSteps:
         """End what the run leaves behind although it was interrupted."""
         self.interrupt.sweep(self._run_began)
 
-    def _escalate(self, now: float) -> None:
+    def _take_next_step(self, now: float) -> None:
         if self._stage is StopStage.TERMINATING and self._harder:
             self._next_at = now + PATIENCE["terminate"] / 2
             self._harder.pop(0)()

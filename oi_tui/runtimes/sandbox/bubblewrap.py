@@ -15,7 +15,7 @@ from oi_tui.runtimes.installing import find_command
 from oi_tui.runtimes.language import DRIVERS
 from oi_tui.runtimes.sandbox import readable_paths, seccomp
 from oi_tui.runtimes.sandbox.base import NoSandboxError, SandboxedCommand, SandboxRequest
-from oi_tui.runtimes.sandbox.self_test import attempt
+from oi_tui.runtimes.sandbox.self_test import try_to_escape
 
 #: Where bwrap is looked for; not on all of PATH, which code may have been able to write to.
 FOLDERS = (
@@ -83,7 +83,7 @@ def find_problem() -> tuple[str, str] | None:
     key = (bwrap, Path(bwrap).stat().st_mtime_ns)
     if key in _trusted:
         return None
-    problem = attempt(_directly, _TRIAL)
+    problem = try_to_escape(_enclose_directly, _TRIAL)
     if problem is None:
         _trusted.add(key)
         return None
@@ -132,12 +132,12 @@ class _View:
         #: What is shown of the files outside: which, by its real name, as which, and whether to be changed.
         self._shown: list[tuple[Path, Path, bool]] = []
         cwd = wanted.cwd
-        self._system()
+        self._show_system()
         self._show_system_files(made)
         self._add("--proc", "/proc", "--dev", "/dev", "--dir", "/run")
         for folder in ("/tmp", "/var/tmp", "/dev/shm"):
             self._add("--size", str(wanted.limits.temporary), "--tmpfs", folder)
-        readable, links = _readable(wanted)
+        readable, links = _list_readable(wanted)
         self._add_empty_home(Path.home(), cwd)
         for item in readable:
             if cwd.is_relative_to(item):
@@ -153,7 +153,7 @@ class _View:
         for item in wanted.read_only:
             self._guard(item, cwd)
         self._hide(wanted.ours)
-        self._hide(_sockets())
+        self._hide(_list_sockets())
         self._show(wanted.channel, writable=True)
         for path, target in links:
             if not self._is_shown(path) and path.parts[1] not in (*_TOP, "etc"):
@@ -213,7 +213,7 @@ class _View:
         else:
             self._add(option, str(path), str(path))
 
-    def _system(self) -> None:
+    def _show_system(self) -> None:
         self._show(Path("/usr"))
         for name in _TOP:
             path = Path("/", name)
@@ -260,8 +260,8 @@ class _View:
                     self._add("--ro-bind", "/dev/null", str(place))
 
 
-def _readable(wanted: SandboxRequest) -> tuple[list[Path], list[tuple[Path, str]]]:
-    """The paths that are readable but not writable, and the links that lead there."""
+def _list_readable(wanted: SandboxRequest) -> tuple[list[Path], list[tuple[Path, str]]]:
+    """Return the paths that are readable but not writable, and the links that lead there."""
     home, cwd = Path.home(), wanted.cwd
     readable = [*readable_paths.list_of_people(home), DRIVERS, *list_own_paths()]
     links: list[tuple[Path, str]] = []
@@ -293,7 +293,7 @@ def on_path() -> list[Path]:
     return [Path(item).resolve() for item in named if item]
 
 
-def _sockets() -> Iterator[Path]:
+def _list_sockets() -> Iterator[Path]:
     try:
         lines = Path("/proc/net/unix").read_text(errors="replace").splitlines()[1:]
     except OSError:
@@ -355,7 +355,7 @@ def _make_settings(wanted: SandboxRequest) -> tuple[str, str]:
     return kernel, str(wanted.gateway or "-")
 
 
-def _directly(wanted: SandboxRequest) -> SandboxedCommand:
+def _enclose_directly(wanted: SandboxRequest) -> SandboxedCommand:
     """Like `enclose`, without the program that reports the process id."""
     enclosed = enclose(wanted)
     wrapper = enclosed.argv[: enclosed.argv.index("--") + 1]

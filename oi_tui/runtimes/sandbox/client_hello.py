@@ -106,13 +106,13 @@ def _read_host(hello: bytes) -> str | None:
     if not fields.has_more():
         return None
     extensions = _Fields(fields.read_value(2))
-    lists = [body for kind, body in extensions.pairs(2) if kind == _SERVER_NAME]
+    lists = [body for kind, body in extensions.read_pairs(2) if kind == _SERVER_NAME]
     if fields.has_more() or len(lists) > 1:
         raise NotTlsError
     if not lists:
         return None
     outer = _Fields(lists[0])
-    names = list(_Fields(outer.read_value(2)).pairs(1))
+    names = list(_Fields(outer.read_value(2)).read_pairs(1))
     if outer.has_more() or len(names) != 1 or names[0][0] != 0:
         raise NotTlsError
     try:
@@ -140,7 +140,7 @@ class _Fields:
         """Read a value; its length is written before it, in `size` bytes."""
         return self.read(int.from_bytes(self.read(size), "big"))
 
-    def pairs(self, size: int) -> Iterator[tuple[int, bytes]]:
+    def read_pairs(self, size: int) -> Iterator[tuple[int, bytes]]:
         """Read pairs of a type, a number of `size` bytes, and a value with a length of two bytes."""
         while self.has_more():
             yield int.from_bytes(self.read(size), "big"), self.read_value(2)

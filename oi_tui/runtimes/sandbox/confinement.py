@@ -109,7 +109,9 @@ class Confinement:
 
     def explain_unavailable(self) -> str | None:
         """Return why the sandbox does not work on this machine; None when it does."""
-        problem = Sandbox(self._cwd, self._private, limits=self._limits, hosts=self.hosts).finding()
+        problem = Sandbox(
+            self._cwd, self._private, limits=self._limits, hosts=self.hosts
+        ).find_problem_parts()
         return "{}. {}".format(*problem) if problem else None
 
     def watch_run(self, reports: Iterable[Report], interrupt: Callable[[], None]) -> Iterator[Report]:
@@ -119,7 +121,7 @@ class Confinement:
             return
         if self._watch is None:
             self._watch = ProtectedFileWatch(self._cwd.resolve(), self._writable)
-        elif meanwhile := self._watch.changed():
+        elif meanwhile := self._watch.find_changes():
             # A process that an earlier run left may have done it; so may the person.
             yield Printed(f"oi-tui: since the last run, something {meanwhile}\r\n")
         minutes = self._limits.minutes
@@ -147,7 +149,7 @@ class Confinement:
         for remark in [text for text, was_reported in self._unprotected.items() if not was_reported]:
             self._unprotected[remark] = True
             yield remark
-        if changed := watch.changed():
+        if changed := watch.find_changes():
             yield f"this run {changed}"
         if hosts := self._describe_refused_hosts():
             yield hosts

@@ -116,7 +116,9 @@ class LimitWatch:
         if len(pids) > limits.most_processes:
             return f"the sandbox's limit of {limits.most_processes} processes; the setting sandbox_processes"
         if (
-            sum(map(_read_memory, pids)) + _shared_memory(pids) + _written_since(self._channel)
+            sum(map(_read_memory, pids))
+            + _measure_shared_memory(pids)
+            + _measure_written_since(self._channel)
             > limits.memory
         ):
             return f"the sandbox's memory limit of {_format_size(limits.memory)}; the setting sandbox_memory"
@@ -130,7 +132,7 @@ class LimitWatch:
         if used <= self._limits.disk:
             return 0
         # Another program may have filled the disk.
-        written = _written_since(self._cwd, self._began)
+        written = _measure_written_since(self._cwd, self._began)
         if written <= self._limits.disk:
             self._free -= used - written
         return written
@@ -167,8 +169,8 @@ def _read_memory(pid: int) -> int:
     return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith(wanted))
 
 
-def _shared_memory(pids: Iterable[int]) -> int:
-    """The memory of files without a name that processes hold open (`memfd_create`), in bytes.
+def _measure_shared_memory(pids: Iterable[int]) -> int:
+    """Return the memory of files without a name that processes hold open (`memfd_create`), in bytes.
 
     It belongs to none of them, and counts also where nobody has mapped it.
     """
@@ -185,7 +187,7 @@ def _shared_memory(pids: Iterable[int]) -> int:
     return sum(found.values())
 
 
-def _written_since(folder: Path, since: float = 0.0) -> int:
+def _measure_written_since(folder: Path, since: float = 0.0) -> int:
     total = 0
     until = time.monotonic() + _PATIENCE
     folders = [folder]

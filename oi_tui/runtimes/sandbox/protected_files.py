@@ -160,11 +160,11 @@ class ProtectedFileWatch:
         self._writable = writable
         entries, _ = _list_entries(cwd, packages=False)
         self._run_by_git = frozenset(_run_by_git(cwd, entries))
-        self._before = self._fingerprint(entries)
+        self._before = self._make_fingerprint(entries)
 
-    def changed(self) -> str | None:
+    def find_changes(self) -> str | None:
         """Say in a sentence what was made or changed since the last call or the start; None for nothing."""
-        before, after = self._before, self._fingerprint(_list_entries(self._cwd, packages=False)[0])
+        before, after = self._before, self._make_fingerprint(_list_entries(self._cwd, packages=False)[0])
         self._before = after
         paths = sorted(path for path, print_ in after.items() if before.get(path) != print_)
         removed = before.keys() - after.keys()
@@ -175,14 +175,16 @@ class ProtectedFileWatch:
         more = f" and {len(words) - 8} more" if len(words) > 8 else ""
         return f"{', '.join(words[:8])}{more}: programs outside the sandbox may run it. Review it first."
 
-    def _fingerprint(self, entries: Sequence[tuple[Path, os.stat_result]]) -> dict[str, _Fingerprint]:
+    def _make_fingerprint(self, entries: Sequence[tuple[Path, os.stat_result]]) -> dict[str, _Fingerprint]:
         return {
             str(path.relative_to(self._cwd)): print_
-            for path, print_ in self._prints(entries)
+            for path, print_ in self._make_fingerprints(entries)
             if not _is_let_through(path, self._cwd, self._writable)
         }
 
-    def _prints(self, entries: Sequence[tuple[Path, os.stat_result]]) -> Iterator[tuple[Path, _Fingerprint]]:
+    def _make_fingerprints(
+        self, entries: Sequence[tuple[Path, os.stat_result]]
+    ) -> Iterator[tuple[Path, _Fingerprint]]:
         for path, status in entries:
             if self._matters(path):
                 is_folder = stat.S_ISDIR(status.st_mode)

@@ -274,7 +274,7 @@ class HostProxy:
 
     def _is_named(self, host: str, port: int, *, usual: bool = True) -> bool:
         """Whether a host is allowed; without `usual`, with this port by its number."""
-        return any(_fits(pattern.lower(), host, port, usual) for pattern in tuple(self._hosts))
+        return any(_matches_pattern(pattern.lower(), host, port, usual) for pattern in tuple(self._hosts))
 
 
 def _connect_first(addresses: Sequence[str], port: int) -> socket.socket:
@@ -291,7 +291,7 @@ def _connect_first(addresses: Sequence[str], port: int) -> socket.socket:
     raise failure
 
 
-def _fits(pattern: str, host: str, port: int, usual: bool) -> bool:
+def _matches_pattern(pattern: str, host: str, port: int, usual: bool) -> bool:
     name, colon, number = pattern.rpartition(":")
     if not colon or not number.isdigit() or (":" in name and not name.endswith("]")):
         name, number = pattern, ""

@@ -103,10 +103,10 @@ class Sandbox:
 
     def find_problem(self) -> str | None:
         """Return why nothing can run, and what to do; None when it can. Found once, by trying."""
-        finding = self.finding()
+        finding = self.find_problem_parts()
         return str(_make_refusal(*finding)) if finding else None
 
-    def finding(self) -> tuple[str, str] | None:
+    def find_problem_parts(self) -> tuple[str, str] | None:
         """As `find_problem`, but what is wrong, as a part of a sentence, and what to do apart."""
         if unkept := self.limits.find_problem():
             return unkept, "Remove them from the profile."

@@ -11,7 +11,7 @@ from oi_tui import paths
 from oi_tui.runtimes.language import DRIVERS
 from oi_tui.runtimes.sandbox import readable_paths
 from oi_tui.runtimes.sandbox.base import NoSandboxError, SandboxedCommand, SandboxRequest
-from oi_tui.runtimes.sandbox.self_test import attempt
+from oi_tui.runtimes.sandbox.self_test import try_to_escape
 
 #: Of several rules the last one that fits counts.
 _PROFILE = """(version 1)
@@ -46,7 +46,7 @@ def find_problem() -> tuple[str, str] | None:
         return f"{_PLACE} is not there", "It is a part of macOS."
     if _PLACE in _trusted:
         return None
-    problem = attempt(enclose)
+    problem = try_to_escape(enclose)
     if problem is None:
         _trusted.add(_PLACE)
         return None

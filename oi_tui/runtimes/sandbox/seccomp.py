@@ -119,8 +119,8 @@ def filter_program() -> bytes:
     steps = [(_LOAD, 0, 0, _MACHINE), (_IF_EQUAL, 1, 0, machine), refused]
     steps += [(_LOAD, 0, 0, _CALL), (_IF_AT_LEAST, 0, 1, 0x40000000), refused]
     special: dict[str, Sequence[_Step]] = {
-        "socket": _socket(),
-        "socketpair": _socket(),
+        "socket": _filter_socket(),
+        "socketpair": _filter_socket(),
         "ioctl": _refuse_if(1, _IF_EQUAL, (_TIOCSTI, _TIOCLINUX)),
         "clone": _refuse_if(0, _IF_ANY_BIT, (_CLONE_NEWUSER,)),
         "unshare": _refuse_if(0, _IF_ANY_BIT, (_CLONE_NEWUSER,)),
@@ -167,7 +167,7 @@ def _refuse_creation(flags: int) -> list[_Step]:
     ]
 
 
-def _socket() -> list[_Step]:
+def _filter_socket() -> list[_Step]:
     """Sockets that the namespaces hold: files', the internet's, and the kernel's own about the network."""
     steps = [_load_argument(0)]
     for family in (_UNIX, _INET, _INET6):

@@ -30,7 +30,7 @@ print(word)
 _PATIENCE = 10.0
 
 
-def attempt(enclose: Callable[[SandboxRequest], SandboxedCommand], more: str = "") -> str | None:
+def try_to_escape(enclose: Callable[[SandboxRequest], SandboxedCommand], more: str = "") -> str | None:
     """Start a program inside that tries to get out, and does `more`; None when it could not.
 
     Otherwise what went wrong, in words; or, as `sys.exit` in `more` says it, what it could do.

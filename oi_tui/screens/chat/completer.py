@@ -95,7 +95,7 @@ class Completer:
             self._offer_names(query)
         self._refresh()
         # The files of this machine would mislead where code runs elsewhere.
-        names = None if files_there is None else files_there.names(query.text)
+        names = None if files_there is None else files_there.list_names(query.text)
         while not worker.is_cancelled:
             # Looked at first: a list that is finished after the offer was made is offered once more.
             listing = names is None and self.files.listing

@@ -128,9 +128,9 @@ class FirstRun:
             self._choose_colours()
             return
         self._ui.show_notice(_BEFORE)
-        self._view.start(self._rehearse(language))
+        self._view.start(self._show_harmless_code(language))
 
-    def _rehearse(self, language: str) -> Iterator[Event]:
+    def _show_harmless_code(self, language: str) -> Iterator[Event]:
         yield from self._view.session.run_unrecorded(language, SAMPLE[language])
         # Posted behind the last event, so that all of the turn is on the screen by then.
         self._view.call_later(self._choose_colours)

@@ -41,7 +41,7 @@ class EditLine(Field):
 
     def _place_over(self, item: Summary) -> None:
         rows = self._rows
-        line = rows.line_of(rows.items.place_of(item.id) or 0) - rows.scroll_offset.y
+        line = rows.find_line(rows.items.place_of(item.id) or 0) - rows.scroll_offset.y
         self.styles.offset = (rows.region.x + 1, rows.region.y + line)
         self.styles.width = max(10, rows.scrollable_content_region.width - 1)
 

@@ -52,7 +52,7 @@ class ProfileActions:
         if place and place.kept:
             entries.append(MenuEntry("forget_key", "Delete the saved API key", self._forget_key))
         if path is not None:
-            entries.append(MenuEntry("duplicate", "Duplicate", self._duplicate))
+            entries.append(MenuEntry("duplicate", "Duplicate", self._copy_profile))
             if path.parent == paths.profiles() and path.exists():
                 entries.append(MenuEntry("rename", "Rename", self._rename))
                 entries.append(MenuEntry("make_default", "Make default", self._make_default))
@@ -125,7 +125,7 @@ class ProfileActions:
             ConfirmDialog(question, lines), lambda yes: self._editor.reset_all() if yes else None
         )
 
-    def _duplicate(self) -> None:
+    def _copy_profile(self) -> None:
         question = NameDialog("Name of the copy", f"{self._path.stem} copy")
         self._editor.app.push_screen(question, self._copy)
 

@@ -103,11 +103,11 @@ class ApiKeyPanel:
             except SecretError as error:
                 self._call(self._editor.show_notice, f"Could not delete it: {error}")
             else:
-                self._call(self._forgotten, name)
+                self._call(self._report_deleted, name)
 
         self._run_in_thread(delete)
 
-    def _forgotten(self, name: str) -> None:
+    def _report_deleted(self, name: str) -> None:
         if self._editor.profile.origins.get("api_key") == "changed":
             self._editor.remove_key()
         self._editor.show_notice(f"Deleted {name}.")

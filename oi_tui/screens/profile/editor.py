@@ -198,7 +198,7 @@ class ProfileEditor(Page[Profile | None]):
 
     @property
     def _changes(self) -> dict[str, Value]:
-        return self._fields.changes(self.profile)
+        return self._fields.find_changes(self.profile)
 
     # ---- Keys
 

@@ -113,7 +113,7 @@ class SettingFields(VerticalScroll):
         if number < len(boxes):
             boxes[number].focus()
 
-    def changes(self, profile: Profile) -> dict[str, Value]:
+    def find_changes(self, profile: Profile) -> dict[str, Value]:
         """Return the values that differ from the profile, by name.
 
         For a field whose input is not valid, this is the last valid value.

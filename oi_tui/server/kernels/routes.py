@@ -12,7 +12,13 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.websockets import WebSocket
 
-from oi_tui.server.context import ServerContext, find_context, read_object, subprotocol, while_connected
+from oi_tui.server.context import (
+    ServerContext,
+    choose_subprotocol,
+    find_context,
+    read_object,
+    while_connected,
+)
 from oi_tui.server.fields import check_fields
 from oi_tui.server.guard import RequestRefusedError
 from oi_tui.server.hosted_session import HostedSession
@@ -112,7 +118,7 @@ async def serve_channels(socket: WebSocket) -> None:
     """Serve the WebSocket of a kernel."""
     context = find_context(socket)
     binary = V1 in socket.scope["subprotocols"]
-    await socket.accept(subprotocol=V1 if binary else subprotocol(socket))
+    await socket.accept(subprotocol=V1 if binary else choose_subprotocol(socket))
     kernel = context.kernels.get(socket.path_params["id"])
     if kernel is None:
         await socket.close(4404, "There is no such kernel.")

@@ -279,7 +279,7 @@ async def _join(texts: AsyncGenerator[str, None]) -> str:
 async def _stream(
     wanted: CompletionRequest, reply: _Reply, texts: AsyncGenerator[str, None]
 ) -> AsyncIterator[bytes]:
-    head = _head(wanted, "chat.completion.chunk")
+    head = _make_head(wanted, "chat.completion.chunk")
     async with aclosing(texts):
         yield _make_delta(head, {"role": "assistant", "content": ""})
         async for text in texts:
@@ -295,7 +295,7 @@ async def _stream(
 
 def _make_chunks(wanted: CompletionRequest, content: str) -> Iterator[bytes]:
     """A whole reply as a stream."""
-    head = _head(wanted, "chat.completion.chunk")
+    head = _make_head(wanted, "chat.completion.chunk")
     yield _make_delta(head, {"role": "assistant", "content": content})
     yield _make_delta(head, {}, "stop")
     yield _DONE
@@ -309,7 +309,7 @@ def _write_line(record: Mapping[str, Any]) -> bytes:
     return f"data: {json.dumps(record)}\n\n".encode()
 
 
-def _head(wanted: CompletionRequest, kind: str) -> dict[str, Any]:
+def _make_head(wanted: CompletionRequest, kind: str) -> dict[str, Any]:
     name = f"chatcmpl-{secrets.token_hex(12)}"
     return {"id": name, "object": kind, "created": int(time.time()), "model": wanted.model}
 
@@ -319,5 +319,5 @@ def _make_whole_reply(
 ) -> dict[str, Any]:
     message = {"role": "assistant", "content": content}
     choice = {"index": 0, "message": message, "finish_reason": "stop"}
-    head = {**_head(wanted, "chat.completion"), "choices": [choice]}
+    head = {**_make_head(wanted, "chat.completion"), "choices": [choice]}
     return {**head, "usage": dict(usage)} if usage else head

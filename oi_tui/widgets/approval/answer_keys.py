@@ -39,7 +39,7 @@ def format_key(key: str) -> str:
     return "?" if key == "question_mark" else key
 
 
-def help_rows(app: App[Any]) -> list[tuple[str, str]]:
+def list_help_rows(app: App[Any]) -> list[tuple[str, str]]:
     """Return each key and a description of its answer."""
     return [(format_key(key), _DESCRIPTIONS[answer]) for key, answer in map_answers(app).items()]
 

@@ -117,7 +117,7 @@ class ApprovalPanel(Widget, can_focus=True):
     @property
     def help_rows(self) -> list[tuple[str, str]]:
         """The keys and what they answer, for help."""
-        return answer_keys.help_rows(self.app)
+        return answer_keys.list_help_rows(self.app)
 
     @property
     def short_help(self) -> list[tuple[str, str]]:

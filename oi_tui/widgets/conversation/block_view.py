@@ -131,7 +131,7 @@ class BlockView(ScrollView):
             return
         self._painted.forget()
         anchor = self._find_anchor()
-        with self._seen.kept(self.look):
+        with self._seen.keep(self.look):
             self.layout_of_blocks.repaint()
             self._update()
         self._settle(anchor)
@@ -141,7 +141,7 @@ class BlockView(ScrollView):
         anchor = self._find_anchor()
         before, self._look = self._look, None
         if self.room != self.layout_of_blocks.room or self.look is not before:
-            with self._seen.kept(self.look):
+            with self._seen.keep(self.look):
                 self.layout_of_blocks.resize(self.block_width, self.room)
         self._painted.forget()
         self._settle(anchor)

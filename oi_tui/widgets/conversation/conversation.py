@@ -271,7 +271,7 @@ class Conversation(Widget):
         place = self.transcript.find_block_top(message_id)
         if cell is None or place is None:
             return 0
-        return cell.lines_below(self.transcript.size.height - place)
+        return cell.count_lines_below(self.transcript.size.height - place)
 
     @on(NewBelow.Pressed)
     def _to_end(self) -> None:

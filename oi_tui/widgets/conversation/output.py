@@ -168,7 +168,7 @@ class Output:
             self._line_rows_for = (width, look)
             self._line_rows.clear()
         if self._tables:
-            return self._with_tables(width, look, live=live)
+            return self._add_tables(width, look, live=live)
         count, lost = self.text.line_count, self.text.lines_not_kept
         if self.open:
             head = self.text.head_count
@@ -201,8 +201,8 @@ class Output:
             *self._render_folded(last, end, width, look),
         ]
 
-    def _with_tables(self, width: int, look: Styles, *, live: bool) -> list[Row]:
-        """The tables, and the lines between them."""
+    def _add_tables(self, width: int, look: Styles, *, live: bool) -> list[Row]:
+        """Return the tables, and the lines between them."""
         if live and self.text.aside:
             return [note("a full-screen program has the terminal — ctrl+o shows it", look)]
         parts = self._split_parts()

@@ -39,7 +39,7 @@ class ReadPosition:
         self._lines = line - layout.find_top(self._block)
 
     @contextmanager
-    def kept(self, look: Styles) -> Iterator[None]:
+    def keep(self, look: Styles) -> Iterator[None]:
         """Keep the read part of the last block while it is laid out again."""
         layout = self._layout
         before = layout.get_height(self._block) if layout.blocks else 0

@@ -211,7 +211,7 @@ class Transcript(BlockView, can_focus=True):
             margin = Segment(" >", look.cursor)
         strip = Strip([margin, *row.segments])
         if found.number == self.cursor and found.place == 0:
-            strip = self._with_keys(strip)
+            strip = self._add_keys(strip)
         if row.fill is not None:
             strip = strip.extend_cell_length(MARGIN + self.block_width, row.fill)
         strip = strip.adjust_cell_length(self.size.width, look.base)
@@ -233,7 +233,7 @@ class Transcript(BlockView, can_focus=True):
         mark = block.margin(found.place, count)
         return Segment(mark.ljust(MARGIN), block.mark_style(self.look) if mark else self.look.base)
 
-    def _with_keys(self, strip: Strip) -> Strip:
+    def _add_keys(self, strip: Strip) -> Strip:
         """The first row of the block with the cursor, with the keys that act on it at its right end."""
         room = MARGIN + self.block_width - strip.cell_length
         keys = format_hint(self.blocks[self.cursor or 0].keys, room - 2, get_changed_keys(self.app))

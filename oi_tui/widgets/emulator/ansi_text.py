@@ -119,8 +119,8 @@ class AnsiText:
     def feed(self, text: str) -> None:
         """Take what was printed next."""
         if self._held or self.aside or "\x1b" in text or not text.isascii():
-            text = self._on_main_screen(self._without_strings(self._held + text))
-        if self._draws(text):
+            text = self._on_main_screen(self._remove_strings(self._held + text))
+        if self._draw_if_moving(text):
             return
         if "\n" not in text:
             self._grow(text)
@@ -134,14 +134,14 @@ class AnsiText:
             self._add_lines(lines)
         self._grow(rest)
 
-    def _draws(self, text: str) -> bool:
+    def _draw_if_moving(self, text: str) -> bool:
         """Draw the text, if the program moves the cursor up and down; False where it just prints."""
         moves = ("\x1b" in text or "\x1b" in self._open[-20:]) and MOVES.search(self._open[-20:] + text)
         if self._drawing is None and not moves:
             return False
         self._since_move = 0 if moves else self._since_move + len(text)
         if self._drawing is None:
-            self._drawing = self._begun_drawing()
+            self._drawing = self._begin_drawing()
         elif self._since_move > _DRAWN_LENGTH:
             ended, self._drawing, self._drawn_lines = self._drawing, None, None
             self._add(ended.lines() or [""])
@@ -153,7 +153,7 @@ class AnsiText:
             self._add(released)
         return True
 
-    def _begun_drawing(self) -> ScreenText:
+    def _begin_drawing(self) -> ScreenText:
         back: list[str] = []
         while len(back) < _LINES_BACK and (self._tail or (self._head and self._head_open)):
             if self._tail:
@@ -167,7 +167,7 @@ class AnsiText:
         self._open = ""
         return drawing
 
-    def _without_strings(self, text: str) -> str:
+    def _remove_strings(self, text: str) -> str:
         self._held = ""
         if _can_hold_string(text):
             text = _STRING.sub("", text)
@@ -245,13 +245,13 @@ class AnsiText:
 
     def spans(self, index: int) -> list[Span]:
         """Kept line `index`, counted from 0, as text in the program's own colours."""
-        return _draw(self._find_raw_line(index), self._colours_before(index))
+        return _draw(self._find_raw_line(index), self._find_colours(index))
 
     def words(self) -> list[str]:
         """The kept lines as text without colours."""
-        return ["".join(text for text, _ in _draw(raw, PLAIN)) for raw in self._raw_lines()]
+        return ["".join(text for text, _ in _draw(raw, PLAIN)) for raw in self._list_raw_lines()]
 
-    def _raw_lines(self) -> list[str]:
+    def _list_raw_lines(self) -> list[str]:
         return [*self._head, *self._tail, *self._last]
 
     def plain(self) -> str:
@@ -261,9 +261,9 @@ class AnsiText:
             lines.insert(len(self._head), f"… {self.lines_not_kept} lines not shown …")
         return "\n".join(lines)
 
-    def _colours_before(self, index: int) -> Style:
+    def _find_colours(self, index: int) -> Style:
         """The colours in force where the line begins, unless they were set more than 300 lines above."""
-        above = "\n".join(self._raw_above(index))
+        above = "\n".join(self._find_raw_above(index))
         if "\x1b" not in above and "\x9b" not in above:
             return PLAIN
         reset = max(above.rfind("\x1b[0m"), above.rfind("\x1b[m"), 0)
@@ -272,7 +272,7 @@ class AnsiText:
             style = apply_colours(style, match.group(1))
         return style
 
-    def _raw_above(self, index: int) -> list[str]:
+    def _find_raw_above(self, index: int) -> list[str]:
         """The lines above a kept line, as far up as colours are looked for; quick near the end of a flood."""
         oldest = max(index - _COLOURS_BACK, 0)
         end = len(self._head) + len(self._tail)
@@ -300,7 +300,7 @@ def _draw(raw: str, style: Style) -> list[Span]:
         raw = raw.rstrip("\r")
     if raw.isascii() and raw.isprintable():
         return [(raw, style)] if raw else []
-    return _redrawn(raw, style) if _REWRITES.search(raw) else _draw_once(raw, style)
+    return _redraw_line(raw, style) if _REWRITES.search(raw) else _draw_once(raw, style)
 
 
 def _draw_once(raw: str, style: Style) -> list[Span]:
@@ -322,7 +322,7 @@ def _draw_once(raw: str, style: Style) -> list[Span]:
     return spans
 
 
-def _redrawn(raw: str, style: Style) -> list[Span]:
+def _redraw_line(raw: str, style: Style) -> list[Span]:
     """Return what a line shows in the end that was rewritten while it was printed."""
     cells: list[Span] = []
     column = position = 0

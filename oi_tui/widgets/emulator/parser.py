@@ -49,7 +49,7 @@ class TerminalEmulator(TerminalGrid):
         text, self._held = self._held + text, ""
         position, end = 0, len(text)
         start = max(text.rfind("\x1b"), text.rfind("\x9b"))
-        for opened in _openings(text, start):
+        for opened in _find_openings(text, start):
             if _UNFINISHED.match(text, opened) and end - opened < _LONGEST_STRING:
                 self._held, end = text[opened:], opened
                 break
@@ -187,8 +187,8 @@ class TerminalEmulator(TerminalGrid):
             self.write_process_input(f"\x1b[{mark}{self.cursor.y - above + 1};{self.column + 1}R")
 
 
-def _openings(text: str, last: int) -> list[int]:
-    """The positions where an unfinished sequence or string may have begun, the earliest first."""
+def _find_openings(text: str, last: int) -> list[int]:
+    """Return the positions where an unfinished sequence or string may have begun, the earliest first."""
     starts = [text.rfind(begin) for begin in ("\x1b]", "\x1bP", "\x1b^", "\x1b_", "\x1bX")]
     if not text.isascii():
         starts += [text.rfind(begin) for begin in "\x90\x98\x9d\x9e\x9f"]

@@ -108,7 +108,7 @@ class TerminalView(Widget, can_focus=True):
             self._draw_soon()
         elif self._torn:
             self._torn = False
-            self._have_redrawn()
+            self._request_redraw()
 
     def _show_changes(self) -> None:
         terminal = self.terminal
@@ -121,7 +121,7 @@ class TerminalView(Widget, can_focus=True):
         if self.has_focus:
             self.app.cursor_position = self.content_region.offset + cursor
 
-    def _have_redrawn(self) -> None:
+    def _request_redraw(self) -> None:
         """Make the program redraw: omitted output may have torn its picture."""
         columns, rows = self.size
         self.post_message(self.Resized(columns, rows - 1))

@@ -19,8 +19,8 @@ _DRAWING = 0.4
 _GAIN, _CLEAR = 2.5, 0.6
 
 
-def strengthen(picture: "Image") -> "Image":
-    """A small picture (RGB); of a drawing on one ground, thin lines are made clearer.
+def strengthen_lines(picture: "Image") -> "Image":
+    """Return a small picture (RGB); of a drawing on one ground, thin lines are made clearer.
 
     A line that is thinner than the pixels has faded into the ground, because each pixel is a mean.
     """

@@ -12,7 +12,7 @@ from rich.segment import Segment
 
 from oi_tui.terminal.graphics import Manner
 from oi_tui.widgets.images.decode import Colour, UnreadableError, decode_pixels
-from oi_tui.widgets.images.half_blocks import draw_half_blocks, strengthen
+from oi_tui.widgets.images.half_blocks import draw_half_blocks, strengthen_lines
 from oi_tui.widgets.images.sixel import encode_sixel
 
 
@@ -54,7 +54,7 @@ def draw_image(order: RenderRequest) -> RenderedImage:
             return RenderedImage(png=png.getvalue())
         size = order.columns, order.lines * 2
         blocks = draw_half_blocks(
-            strengthen(decode_pixels(order.format, order.content, size, order.ground, fine=False))
+            strengthen_lines(decode_pixels(order.format, order.content, size, order.ground, fine=False))
         )
         if order.manner == "sixel":
             fine = decode_pixels(order.format, order.content, (width, height), order.ground, fine=True)

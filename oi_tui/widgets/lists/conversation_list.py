@@ -170,18 +170,18 @@ class ConversationList(ScrollView, can_focus=True):
             self.doomed = None
             self.refresh()
 
-    def line_of(self, index: int) -> int:
-        """The line on which the item begins, counted from the top of the whole list."""
+    def find_line(self, index: int) -> int:
+        """Return the line on which the item begins, counted from the top of the whole list."""
         below = [(first, line) for _, first, line in self._headings if first <= index]
         first, line = below[-1]
         return line + 1 + (index - first) * _HEIGHT
 
-    def item_at(self, line: int) -> int | None:
-        """The number of the item that covers the line; None for headings and blank lines."""
+    def find_item(self, line: int) -> int | None:
+        """Return the number of the item that covers the line; None for headings and blank lines."""
         for _, first, start in reversed(self._headings):
             if line > start:
                 index = first + (line - start - 1) // _HEIGHT
-                return index if index < len(self._items) and self.line_of(index) <= line else None
+                return index if index < len(self._items) and self.find_line(index) <= line else None
         return None
 
     def action_move(self, by: int) -> None:
@@ -199,7 +199,7 @@ class ConversationList(ScrollView, can_focus=True):
 
     def on_click(self, event: events.Click) -> None:
         """Select with the first click, open with a double one."""
-        index = self.item_at(int(event.y + self.scroll_offset.y))
+        index = self.find_item(int(event.y + self.scroll_offset.y))
         if index is not None:
             self._select(index)
             if event.chain > 1:
@@ -216,12 +216,12 @@ class ConversationList(ScrollView, can_focus=True):
         self.doomed = None
         self._reveal()
         for item in {before, self._selected} if self._items else ():
-            self.refresh_lines(self.line_of(item), _HEIGHT)
+            self.refresh_lines(self.find_line(item), _HEIGHT)
         self.post_message(self.Selected(self.selected))
 
     def _reveal(self) -> None:
         if self._items and self.size.height:
-            top = self.line_of(self._selected)
+            top = self.find_line(self._selected)
             # The first of a group is shown with its heading.
             above = 1 if any(first == self._selected for _, first, _ in self._headings) else 0
             self.scroll_to_region(
@@ -237,10 +237,10 @@ class ConversationList(ScrollView, can_focus=True):
         for name, _, start in self._headings:
             if start == line:
                 return Strip([Segment(set_cell_size(f"  {name}", width), self._style("heading"))], width)
-        index = self.item_at(line)
+        index = self.find_item(line)
         if index is None:
             return Strip.blank(width, self.rich_style)
-        draw = self._draw_title if line == self.line_of(index) else self._draw_facts
+        draw = self._draw_title if line == self.find_line(index) else self._draw_facts
         return Strip(draw(self._items[index], index == self._selected, width), width)
 
     def _style(self, name: str, selected: bool = False) -> Style:

@@ -134,8 +134,8 @@ class TableView(ScrollView, can_focus=True):
         """Allow a page that did not come to be requested again."""
         self._asked.discard(place)
 
-    def row_at(self, number: int, column: int) -> TableRow | None:
-        """The row with this number, as far as its page is here."""
+    def get_row(self, number: int, column: int) -> TableRow | None:
+        """Return the row with this number, as far as its page is here."""
         page = self._pages.get((number // ROWS, column // COLUMNS))
         at = number % ROWS
         return page[at] if page is not None and at < len(page) else None
@@ -265,11 +265,11 @@ class TableView(ScrollView, can_focus=True):
         for block in {at // COLUMNS for at in shown}:
             self._request_page((number // ROWS, block))
         ground = self._style("row") if number == self.row else Style()
-        first = self.row_at(number, self._left)
+        first = self.get_row(number, self._left)
         label = _make_one_line(first.label) if first else ""
         parts = [Segment(_fit_to_width(label, self._label_width, right=True), self._style("type") + ground)]
         for at in shown:
-            row = self.row_at(number, at)
+            row = self.get_row(number, at)
             cell = row.cells[at % COLUMNS] if row and at % COLUMNS < len(row.cells) else None
             selected = number == self.row and at == self.column
             style = self._style("missing" if cell is None else "cell")

@@ -61,10 +61,10 @@ def make_rows(memories: Sequence[Memory], wanted: str) -> list[VariableRow]:
         )
         matching.sort(key=partial(_rank, memory.language))
         found += [VariableRow(memory.language, variable=item) for item in matching]
-    return found if words else [*found, *_without_variables(memories)]
+    return found if words else [*found, *_describe_languages_without_variables(memories)]
 
 
-def _without_variables(memories: Sequence[Memory]) -> Iterator[VariableRow]:
+def _describe_languages_without_variables(memories: Sequence[Memory]) -> Iterator[VariableRow]:
     """Name the languages that list nothing, in one line for each reason. The names may be many."""
     for state, reason in _WORDS.items():
         if names := [memory.language for memory in memories if memory.state == state]:

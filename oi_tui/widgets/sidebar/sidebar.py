@@ -159,7 +159,7 @@ class Sidebar(ScrollView, can_focus=True):
         right = max(0, room - left)
         return [
             Segment(mark + fit(row.text, left), self._style(row.kind, selected)),
-            Segment(_at_right(note, right), self._style("facts", selected)),
+            Segment(_align_right(note, right), self._style("facts", selected)),
         ]
 
     def _style(self, name: str, selected: bool) -> Style:
@@ -168,7 +168,7 @@ class Sidebar(ScrollView, can_focus=True):
         return paper + Style(color=ink.color, bold=ink.bold)
 
 
-def _at_right(text: str, width: int) -> str:
+def _align_right(text: str, width: int) -> str:
     """Align the text to the right, after at least one blank."""
     fitted = fit(text, min(cell_len(text), max(0, width - 1)))
     return " " * (width - cell_len(fitted)) + fitted

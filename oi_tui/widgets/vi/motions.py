@@ -26,7 +26,7 @@ class Motion:
     kind: Kind = "exclusive"
 
 
-def classify(line: str, column: int, *, big: bool) -> int:
+def classify_character(line: str, column: int, *, big: bool) -> int:
     """Return 0 for white space, 1 for a letter, digit or _, and 2 for others; `big` makes all others one."""
     character = line[column]
     if character.isspace():
@@ -43,8 +43,8 @@ def find_next_word(lines: Sequence[str], place: Position, *, big: bool = False) 
     """Return the beginning of the next word, an empty line, or the end of the text."""
     row, column = place
     line = lines[row]
-    if column < len(line) and (kind := classify(line, column, big=big)):
-        while column < len(line) and classify(line, column, big=big) == kind:
+    if column < len(line) and (kind := classify_character(line, column, big=big)):
+        while column < len(line) and classify_character(line, column, big=big) == kind:
             column += 1
     while True:
         while column < len(line) and line[column].isspace():
@@ -71,8 +71,8 @@ def find_word_before(lines: Sequence[str], place: Position, *, big: bool = False
         column = len(lines[row]) - 1
         if not lines[row]:
             return row, 0
-    kind = classify(line, column, big=big)
-    while column > 0 and classify(line, column - 1, big=big) == kind:
+    kind = classify_character(line, column, big=big)
+    while column > 0 and classify_character(line, column - 1, big=big) == kind:
         column -= 1
     return row, column
 
@@ -89,8 +89,8 @@ def find_word_end(lines: Sequence[str], place: Position, *, big: bool = False) -
         if row + 1 == len(lines):
             return row, max(len(line) - 1, 0)
         row, column = row + 1, 0
-    kind = classify(line, column, big=big)
-    while column + 1 < len(line) and classify(line, column + 1, big=big) == kind:
+    kind = classify_character(line, column, big=big)
+    while column + 1 < len(line) and classify_character(line, column + 1, big=big) == kind:
         column += 1
     return row, column
 

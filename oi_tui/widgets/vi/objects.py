@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from oi_tui.widgets.vi.motions import Position, classify, find_closing, find_opening
+from oi_tui.widgets.vi.motions import Position, classify_character, find_closing, find_opening
 
 #: The keys of brackets, by the bracket that opens.
 _KEYS = {"(": "()b", "[": "[]", "{": "{}B"}
@@ -51,11 +51,11 @@ def _find_word(line: str, place: Position, *, big: bool, around: bool) -> TextRa
 
 def _run(line: str, column: int, *, big: bool) -> tuple[int, int]:
     """Return from where and up to where the characters are of one class."""
-    kind = classify(line, column, big=big)
+    kind = classify_character(line, column, big=big)
     start = end = column
-    while start > 0 and classify(line, start - 1, big=big) == kind:
+    while start > 0 and classify_character(line, start - 1, big=big) == kind:
         start -= 1
-    while end < len(line) and classify(line, end, big=big) == kind:
+    while end < len(line) and classify_character(line, end, big=big) == kind:
         end += 1
     return start, end
 

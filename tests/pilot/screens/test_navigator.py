@@ -164,7 +164,7 @@ async def test_rename_happens_in_place_and_stays(store: Store) -> None:
         box = app.navigator.query_one("#navigator-title", Input)
         assert box.has_focus
         assert box.value == "Largest files"
-        assert box.region.y == app.rows.region.y + app.rows.line_of(1)
+        assert box.region.y == app.rows.region.y + app.rows.find_line(1)
         await pilot.press(*"Big [/] ones", "enter")
         assert app.titles[1] == "Big [/] ones"
         assert app.rows.has_focus
@@ -182,7 +182,7 @@ async def test_escape_leaves_the_title_as_it_was(store: Store) -> None:
 async def test_deleting_takes_two_presses_and_can_be_undone(store: Store) -> None:
     async with opened(store) as (app, pilot):
         await pilot.press("down", "d")
-        assert "d again deletes" in "".join(s.text for s in app.rows.render_line(app.rows.line_of(1) + 1))
+        assert "d again deletes" in "".join(s.text for s in app.rows.render_line(app.rows.find_line(1) + 1))
         await pilot.press("z", "d", "down", "up")
         assert len(store.list_summaries()) == 4
         await pilot.press("d", "d")
@@ -304,7 +304,7 @@ async def test_ten_thousand_conversations_scroll_and_filter(store: Store) -> Non
         assert app.rows.selected == many[-1]
         last = app.rows.size.height - 1
         assert "10,000" not in "".join(s.text for s in app.rows.render_line(last))
-        assert app.rows.item_at(int(app.rows.scroll_offset.y) + last) == 9_999
+        assert app.rows.find_item(int(app.rows.scroll_offset.y) + last) == 9_999
         await pilot.press("slash", *"9876")
         assert app.titles == ["title 9876"]
 
@@ -316,9 +316,9 @@ async def test_every_line_belongs_to_one_conversation_or_to_a_heading(store: Sto
     async with opened(store) as (app, _):
         rows = app.rows
         rows.show(Listing.of(many).all())
-        owners = [rows.item_at(line) for line in range(60 * 2 + len(groups) * 2 - 1)]
+        owners = [rows.find_item(line) for line in range(60 * 2 + len(groups) * 2 - 1)]
         assert [o for o in owners if o is not None] == [n for n in range(60) for _ in range(2)]
-        assert all(owners[rows.line_of(n)] == n for n in range(60))
+        assert all(owners[rows.find_line(n)] == n for n in range(60))
         assert rows.items[0].id == "7"
 
 
@@ -564,7 +564,7 @@ async def test_only_the_conversations_of_a_folder_are_shown_when_asked(store: St
 async def test_moving_among_conversations_paints_the_two_that_change(store: Store) -> None:
     async with opened(store) as (app, pilot):
         height = 2
-        lines = [app.rows.line_of(index) for index in (0, 1)]
+        lines = [app.rows.find_line(index) for index in (0, 1)]
         expected = [line + more for line in lines for more in range(height)]
         # What is loaded meanwhile paints all.
         await pilot.press("down", "up")

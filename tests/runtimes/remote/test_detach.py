@@ -323,8 +323,8 @@ def sent(*reports: Report, most: int) -> list[Report]:
             for message, size in frames.read(source.read(65536)):
                 if message["is"] == "reports":
                     found += unpack_reports(message)
-                    box.took(size + 4)
-    assert box.runs() == set()
+                    box.note_taken(size + 4)
+    assert box.list_runs() == set()
     first.close()
     stream.close()
     return found

@@ -289,11 +289,11 @@ def test_names_of_the_target_are_listed_as_they_are_typed(place: TargetFiles, th
     (there / "data.txt").touch()
     (there / ".hidden").touch()
     (there / "bad\nname").touch()
-    assert place.names("") == ["data.txt", "data/"]
-    assert place.names("data/") == ["data/a.csv"]
-    assert place.names(".") == [".hidden"]
-    assert place.names("nothing/") == []
-    assert place.names(f"{there}/dat") == [f"{there}/data.txt", f"{there}/data/"]
+    assert place.list_names("") == ["data.txt", "data/"]
+    assert place.list_names("data/") == ["data/a.csv"]
+    assert place.list_names(".") == [".hidden"]
+    assert place.list_names("nothing/") == []
+    assert place.list_names(f"{there}/dat") == [f"{there}/data.txt", f"{there}/data/"]
 
 
 def test_a_mention_names_the_file_of_the_target_and_says_where_only_ours_is(

@@ -346,7 +346,7 @@ def test_the_program_that_has_the_container_or_the_image_is_the_one_that_is_used
     container_program(tmp_path, has, monkeypatch, name="docker")
     podman, docker = str(tmp_path / "podman"), str(tmp_path / "docker")
     used = {name: parse(f"container:{name}") for name in ("web", "mine", "other")}
-    commands = {name: target.command()[:2] for name, target in used.items() if target}
+    commands = {name: target.make_command()[:2] for name, target in used.items() if target}
     assert commands == {"web": [docker, "exec"], "mine": [docker, "run"], "other": [podman, "run"]}
 
 
@@ -784,7 +784,7 @@ def test_any_login_shell_does_and_what_its_settings_print_is_passed_over(
 def test_an_address_means_the_same_to_ssh(spelling: str, user: str, host: str, port: str) -> None:
     target = parse(spelling)
     assert target
-    program, *words = target.command()
+    program, *words = target.make_command()
     asked = subprocess.run([program, "-F", "none", "-G", *words], capture_output=True, text=True, check=True)
     found = dict(line.split(" ", 1) for line in asked.stdout.splitlines() if " " in line)
     assert (found["user"], found["hostname"], found["port"]) == (user, host, port)
@@ -939,7 +939,7 @@ VALUES = [
 
 @pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
 def test_reports_survive_the_way(value: Report) -> None:
-    pieces = wire.frame_report(7, value)
+    pieces = wire.encode_report(7, value)
     reader = wire.FrameReader()
     found = [message for byte in pieces for message, _ in reader.read(bytes([byte]))]
     assert [wire.unpack_reports(message) for message in found] == [[value]]
@@ -955,7 +955,7 @@ def test_reports_survive_the_way(value: Report) -> None:
     ],
 )
 def test_a_text_beside_other_reports_is_refused(reports: object, text: str | None) -> None:
-    ((message, _),) = wire.FrameReader().read(wire.frame({"reports": reports}, text))
+    ((message, _),) = wire.FrameReader().read(wire.encode_frame({"reports": reports}, text))
     with pytest.raises(wire.WireError):
         wire.unpack_reports(message)
     with pytest.raises(wire.WireError):
@@ -1022,7 +1022,7 @@ def test_a_bad_request_gets_an_error_and_ends_nothing(make: Make) -> None:
     for number, request in enumerate(BAD_REQUESTS, start=900_000):
         answers: queue.Queue[object] = queue.Queue()
         link._answers[number] = answers
-        link._send_bytes(wire.frame({**request, "id": number}))
+        link._send_bytes(wire.encode_frame({**request, "id": number}))
         assert answers.get(timeout=10) is None, request
     assert play(computer, "python", "print(memory + 1)").text == "42\n"
     assert computer.targets.remote.link is link
@@ -1060,12 +1060,14 @@ def test_a_connection_that_breaks_anywhere_in_a_frame_loses_the_run_and_never_re
 ) -> None:
     here = {"is": "here", "writable": True, "pid": 1, "programs": {"python": "python3"}}
     texts = dict.fromkeys(("folder", "user", "host", "system", "python"), "x")
-    (tmp_path / "beginning").write_bytes(b"\n" + wire.MARK + b" ready 3.9\n" + wire.frame({**here, **texts}))
+    (tmp_path / "beginning").write_bytes(
+        b"\n" + wire.MARK + b" ready 3.9\n" + wire.encode_frame({**here, **texts})
+    )
     script = tmp_path / "there.py"
     script.write_text(BREAKING)
     computer = make(target=f"command:{sys.executable} -I -S {script} {tmp_path}")
     # Every connection numbers its runs from 1.
-    answer = wire.frame({"is": "reports", "id": 1, "reports": [wire.pack(RunEnded("finished", 0.5))]})
+    answer = wire.encode_frame({"is": "reports", "id": 1, "reports": [wire.pack(RunEnded("finished", 0.5))]})
     for cut in range(len(answer) + 1):
         (tmp_path / "answer").write_bytes(answer[:cut])
         played = play(computer, "python", "print(1)")
@@ -1082,7 +1084,7 @@ def test_a_request_that_is_cut_anywhere_is_not_carried_out(
 ) -> None:
     # It would take the signals of the process of the tests.
     monkeypatch.setattr(far._FarEnd, "_end", lambda self: None)
-    request = wire.frame({"do": "run", "id": 1, "language": "python", "code": "1", "number": 1})
+    request = wire.encode_frame({"do": "run", "id": 1, "language": "python", "code": "1", "number": 1})
     with (tmp_path / "sink").open("wb") as sink:
         for cut in range(len(request)):
             source, other = os.pipe()

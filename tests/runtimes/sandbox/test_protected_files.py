@@ -151,9 +151,9 @@ def test_what_python_runs_by_itself_is_watched_in_an_environment(tmp_path: Path)
     (packages / "deep").mkdir(parents=True)
     watch = protected_files.ProtectedFileWatch(tmp_path)
     (packages / "deep" / "setup.py").write_text("x")
-    assert watch.changed() is None
+    assert watch.find_changes() is None
     (packages / "evil.pth").write_text("import os")
-    assert "created .venv/lib/python3.11/site-packages/evil.pth" in (watch.changed() or "")
+    assert "created .venv/lib/python3.11/site-packages/evil.pth" in (watch.find_changes() or "")
 
 
 def test_programs_of_an_environment_are_watched(tmp_path: Path) -> None:
@@ -165,7 +165,7 @@ def test_programs_of_an_environment_are_watched(tmp_path: Path) -> None:
     for folder in (".venv", "tool"):
         (tmp_path / folder / "bin" / "activate").write_text("touch /tmp/x\n")
     (tmp_path / ".venv" / "bin" / "python").write_text("")
-    changed = watch.changed()
+    changed = watch.find_changes()
     assert changed
     assert changed.startswith("changed .venv/bin/activate, created .venv/bin/python: programs outside")
 
@@ -222,7 +222,7 @@ def test_names_that_a_disk_may_take_for_others_are_reported(name: str, tmp_path:
     (tmp_path / ".GIT" / "hooks").mkdir(parents=True)
     watch = protected_files.ProtectedFileWatch(tmp_path)
     (tmp_path / name).write_text("x")
-    assert f"created {name}" in str(watch.changed())
+    assert f"created {name}" in str(watch.find_changes())
 
 
 @pytest.mark.parametrize("name", [".git/config", "bare/config", ".git/hooks/pre-commit", "Makefile"])
@@ -234,7 +234,7 @@ def test_a_pipe_in_the_place_of_a_file_holds_nobody_up(tmp_path: Path, name: str
     path.parent.mkdir(parents=True, exist_ok=True)
     os.mkfifo(path)
     said: list[str | None] = []
-    looking = threading.Thread(target=lambda: said.append(watch.changed()), daemon=True)
+    looking = threading.Thread(target=lambda: said.append(watch.find_changes()), daemon=True)
     looking.start()
     looking.join(20)
     # It waited for somebody to write into the pipe.
@@ -245,7 +245,7 @@ def test_settings_of_git_that_are_a_link_are_not_read(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     watch = protected_files.ProtectedFileWatch(tmp_path)
     (tmp_path / ".git" / "config").symlink_to("/dev/zero")
-    assert "created .git/config" in (watch.changed() or "")
+    assert "created .git/config" in (watch.find_changes() or "")
 
 
 @pytest.mark.parametrize(

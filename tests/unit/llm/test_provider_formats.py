@@ -23,7 +23,7 @@ from oi_tui.engine.reply.parser import (
 )
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.storage.records import parse_message
-from oi_tui.messages import Message, new_id
+from oi_tui.messages import Message, make_message_id
 from tests.servers import openai_server as server
 from tests.servers.openai_server import Call, ModelServer, Say, Think
 
@@ -67,7 +67,7 @@ class Talk:
             self.messages, self._profile, ["python", "shell"], tools=True, cwd=Path("/"), vision=True
         )
         parser = ReplyParser(lambda word: word if word in ("python", "shell") else None, fences=False)
-        reply = new_id()
+        reply = make_message_id()
         self.deltas = list(
             request_gate.send(self._models, written.request, self._profile, UsageTracker(), ModelInfo())
         )

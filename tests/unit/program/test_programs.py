@@ -22,7 +22,7 @@ def mac(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setattr(
         programs, "_PLACEHOLDERS", dict.fromkeys(programs._PLACEHOLDERS, ("/bin/sh", "-c", "false"))
     )
-    programs._succeeds.cache_clear()
+    programs._try_command.cache_clear()
     return tmp_path
 
 
@@ -50,4 +50,4 @@ def test_other_systems_have_no_placeholders(mac: Path, monkeypatch: pytest.Monke
 
 
 def test_what_cannot_be_asked_is_not_there() -> None:
-    assert not programs._succeeds(("/nowhere/xcode-select",))
+    assert not programs._try_command(("/nowhere/xcode-select",))

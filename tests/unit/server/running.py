@@ -35,7 +35,7 @@ class Running:
         self.options = serve.add_port(self.options, self.listening)
         self.app = app or Application(self.backend, self.options)
         self.app.use(self.options)
-        self.server = serve.web_server(self.app, self.options)
+        self.server = serve.make_web_server(self.app, self.options)
         self.thread = threading.Thread(target=self._run, name="server")
 
     def backend(self) -> Backend:

@@ -12,7 +12,7 @@ from starlette.routing import Route, WebSocketRoute
 from oi_tui.engine.events import ApprovalRequested
 from oi_tui.messages import Report
 from oi_tui.server import documents, wire
-from oi_tui.server.application import routes
+from oi_tui.server.application import list_routes
 from oi_tui.server.event_log import LogItem, MessagesReplaced
 from tests.fakes import call
 from tests.unit.server.conftest import Serve
@@ -23,7 +23,7 @@ EVENTS = "/v1/sessions/default/events"
 def test_every_route_is_described_with_its_methods(serve: Serve) -> None:
     with serve().http() as client:
         found = client.get("/openapi.json").json()["paths"]
-    declared = {route.path: route for route in routes() if isinstance(route, Route)}
+    declared = {route.path: route for route in list_routes() if isinstance(route, Route)}
     assert set(found) == set(declared)
     for path, operations in found.items():
         for operation in operations.values():
@@ -46,7 +46,7 @@ def test_only_what_needs_no_token_is_described_so(serve: Serve) -> None:
 def test_every_websocket_is_described(serve: Serve) -> None:
     with serve().http() as client:
         found = client.get("/asyncapi.json").json()["channels"]
-    declared = {route.path for route in routes() if isinstance(route, WebSocketRoute)}
+    declared = {route.path for route in list_routes() if isinstance(route, WebSocketRoute)}
     assert {channel["address"] for channel in found.values()} == declared
 
 
@@ -59,7 +59,7 @@ def test_every_event_and_every_report_has_a_name() -> None:
 
 
 def test_events_have_the_fields_that_are_described(serve: Serve) -> None:
-    schema = documents.asyncapi_document([])["components"]["messages"]["Event"]["payload"]
+    schema = documents.make_asyncapi_document([])["components"]["messages"]["Event"]["payload"]
     described = {item["properties"]["event"]["const"]: set(item["properties"]) for item in schema["oneOf"]}
     running = serve([call("picture")])
     seen: list[Any] = []

@@ -445,7 +445,7 @@ def test_a_cancelled_question_is_closed_when_the_client_gets_the_answer(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     running = serve([call("print(1)")], [Text("Other.")])
-    withdraw, go, order = HostedSession._withdraw, threading.Event(), []
+    withdraw, go, order = HostedSession._withdraw_question, threading.Event(), []
 
     def withdraw_late(session: HostedSession) -> None:
         if session._stopping and session.question:
@@ -453,7 +453,7 @@ def test_a_cancelled_question_is_closed_when_the_client_gets_the_answer(
             order.append("withdrawn")
         withdraw(session)
 
-    monkeypatch.setattr(HostedSession, "_withdraw", withdraw_late)
+    monkeypatch.setattr(HostedSession, "_withdraw_question", withdraw_late)
     with client_of(running) as client:
         asked = client.responses.create(model="x", input="Print 1")
 

@@ -22,12 +22,12 @@ from tests.unit.server.running import Running
 
 def test_the_greeting_names_address_token_and_how_code_runs() -> None:
     options = ServerOptions()
-    text = server.greeting(options, auto_run=False)
+    text = server.make_greeting(options, auto_run=False)
     assert f"http://127.0.0.1:8000/#token={options.token}" in text
     assert f"Kernels: {options.kernel_password}" in text
     assert "Code needs approval before it runs." in text
     assert "not encrypted" not in text
-    assert "Code runs without asking" in server.greeting(options, auto_run=True)
+    assert "Code runs without asking" in server.make_greeting(options, auto_run=True)
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_the_greeting_names_address_token_and_how_code_runs() -> None:
     ],
 )
 def test_an_address_that_others_reach_without_encryption_is_reported(host: str, open_to_others: bool) -> None:
-    text = server.greeting(ServerOptions(host=host), auto_run=False)
+    text = server.make_greeting(ServerOptions(host=host), auto_run=False)
     assert ("nothing is encrypted" in text) == open_to_others
 
 

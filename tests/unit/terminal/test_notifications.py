@@ -8,8 +8,8 @@ from oi_tui.terminal.notifications import (
     KEEP_TITLE,
     RESTORE_TITLE,
     Notifier,
-    desktop_sequence,
     find_tool_command,
+    make_desktop_sequence,
     make_title_sequence,
 )
 
@@ -29,20 +29,20 @@ EVIL = "\x1b]52;c;RVZJTA==\x07\x1b\\\u202e\x9b;x\n"
     ],
 )
 def test_each_terminal_is_reported_in_its_own_way(environment: dict[str, str], begins: str) -> None:
-    assert desktop_sequence("oi-tui", "Run this?", environment).startswith(begins)
+    assert make_desktop_sequence("oi-tui", "Run this?", environment).startswith(begins)
 
 
 @pytest.mark.parametrize("environment", [{}, {"TERM": "xterm-256color"}, {"TERM": "linux"}])
 def test_a_terminal_that_is_not_known_is_reported_nothing(environment: dict[str, str]) -> None:
-    assert desktop_sequence("oi-tui", "Run this?", environment) == ""
+    assert make_desktop_sequence("oi-tui", "Run this?", environment) == ""
 
 
 @pytest.mark.parametrize("term", ["xterm-kitty", "foot", "xterm-ghostty"])
 def test_no_foreign_text_ends_a_sequence_or_begins_one(term: str) -> None:
-    reported = desktop_sequence("oi-tui", EVIL, {"TERM": term})
-    assert reported.count("\x1b") == desktop_sequence("oi-tui", "x", {"TERM": term}).count("\x1b")
+    reported = make_desktop_sequence("oi-tui", EVIL, {"TERM": term})
+    assert reported.count("\x1b") == make_desktop_sequence("oi-tui", "x", {"TERM": term}).count("\x1b")
     assert not set("\x07\x9b\u202e\n") & set(reported)
-    assert reported.count(";") == desktop_sequence("oi-tui", "x", {"TERM": term}).count(";")
+    assert reported.count(";") == make_desktop_sequence("oi-tui", "x", {"TERM": term}).count(";")
     titled = make_title_sequence(EVIL)
     assert titled.count("\x1b") == 2
     assert not set("\x07\x9b\u202e\n") & set(titled)

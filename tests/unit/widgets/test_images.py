@@ -18,7 +18,7 @@ from oi_tui.themes import DARK, LIGHT
 from oi_tui.widgets.conversation.rows import Row
 from oi_tui.widgets.conversation.styles import Styles, get_styles
 from oi_tui.widgets.images import renderer
-from oi_tui.widgets.images.half_blocks import strengthen
+from oi_tui.widgets.images.half_blocks import strengthen_lines
 from oi_tui.widgets.images.image import WIDEST, ImageRow, fit_size
 from oi_tui.widgets.images.kitty import MOST, NUMBERS, PLACEHOLDER, KittyImages
 from oi_tui.widgets.images.protocol import ImageSupport
@@ -421,11 +421,13 @@ def test_thin_lines_of_a_drawing_are_made_clearer_and_nothing_else_changes() -> 
     drawing = Image.new("RGB", (10, 4), "white")
     for column, colour in enumerate(((224, 238, 248), (31, 119, 180), (0, 0, 0))):
         drawing.putpixel((column, 1), colour)
-    line, bar, text, ground = (strengthen(drawing).getpixel(at) for at in ((0, 1), (1, 1), (2, 1), (5, 1)))
+    line, bar, text, ground = (
+        strengthen_lines(drawing).getpixel(at) for at in ((0, 1), (1, 1), (2, 1), (5, 1))
+    )
     assert (bar, text, ground) == ((31, 119, 180), (0, 0, 0), (255, 255, 255))
     # As blue as before, and no longer hard to see.
     assert isinstance(line, tuple)
     assert line[0] < 190
     assert (255 - line[0]) / (255 - line[2]) == pytest.approx(31 / 7, rel=0.1)
     photograph = Image.effect_noise((40, 20), 60).convert("RGB")
-    assert strengthen(photograph).tobytes() == photograph.tobytes()
+    assert strengthen_lines(photograph).tobytes() == photograph.tobytes()

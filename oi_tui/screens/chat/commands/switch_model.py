@@ -27,7 +27,7 @@ class ModelSwitcher:
 
     def switch_to(self, name: str) -> None:
         """Switch to the model named; a key that is missing is asked for."""
-        wanted = ModelChoice(name, self._workspace.model.base_for(name))
+        wanted = ModelChoice(name, self._workspace.model.choose_base(name))
         variable = find_variable_name(name, wanted.api_base)
         known = variable is None or variable in os.environ or self._keeps_key(wanted)
         if known or llamafile.is_source(name) or local_servers.is_local(name, wanted.api_base):

@@ -66,7 +66,7 @@ class TurnProgress:
         self.awaited = None
         self.request = ("", 0)
 
-    def activity(self, cost: float) -> Activity | None:
+    def describe_activity(self, cost: float) -> Activity | None:
         """Return what the model does while its answer is awaited, else None. `cost` is what was spent."""
         if self.awaited is None:
             return None

@@ -127,7 +127,9 @@ class TurnControl:
         """Show in the conversation what the model is doing while its answer is awaited."""
         cost = self._workspace.session.account.ledger.cost
         is_model_at_work = self.busy and self._with_model
-        self._conversation.activity_line.show(self._progress.activity(cost) if is_model_at_work else None)
+        self._conversation.activity_line.show(
+            self._progress.describe_activity(cost) if is_model_at_work else None
+        )
 
     def _offer_continuing(self, event: TurnEnded) -> None:
         """Say which key goes on; where only a key of the model is missing, ask for that."""

@@ -48,7 +48,7 @@ class CellBlock(Block):
         self.stopping: Stopping | None = None
         #: Whether its language is being started, so that the code has not begun.
         self.starting = False
-        self.code_folded = self._folds_itself(message)
+        self.code_folded = self._is_folded_at_first(message)
         #: How many rows the editor takes that stands over the code; None when it is not being edited.
         self.editor_rows: int | None = None
         self._started = time.monotonic()
@@ -75,7 +75,7 @@ class CellBlock(Block):
         if message.decision is not None:
             self.awaits_approval = False
             self.flag(frozenset())
-        if before.state in ("running", "waiting") and self._folds_itself(message):
+        if before.state in ("running", "waiting") and self._is_folded_at_first(message):
             self.code_folded = True
 
     def reach_line(self, line: int | None) -> None:
@@ -83,7 +83,7 @@ class CellBlock(Block):
         self._code.reach_line(line)
 
     @staticmethod
-    def _folds_itself(message: Message) -> bool:
+    def _is_folded_at_first(message: Message) -> bool:
         return message.state == "finished" and message.content.rstrip("\n").count("\n") >= _FOLDED_ABOVE
 
     def clear_pictures(self) -> None:
@@ -168,8 +168,8 @@ class CellBlock(Block):
         row = self._code.active_row
         return None if self.code_folded or self.prompt is not None or row is None else self.code_top + row
 
-    def lines_below(self, end: int) -> int:
-        """The number of code lines that are not completely above row `end` of the block."""
+    def count_lines_below(self, end: int) -> int:
+        """Return the number of code lines that are not completely above row `end` of the block."""
         if self.code_folded:
             return self._code.line_count
         return self._code.count_lines_below(end - self.code_top)
