@@ -96,7 +96,7 @@ class FileRestorer:
             self._ask(f"Restore the files of {what}?", change_set)
 
     def _select_in_one_place(self, change_sets: Sequence[ChangeSet]) -> Sequence[ChangeSet]:
-        """The change sets of where code runs now, else all: those of one place are restored together."""
+        """Select the change sets of where code runs now, else all: one place is restored at a time."""
         target = self._workspace.computer.targets.home
         here = [change_set for change_set in change_sets if (change_set.target or LOCAL) == target]
         return here or change_sets

@@ -60,7 +60,7 @@ _ENDS = {
     "content_filter": "The provider withheld the rest of the reply (content filter).",
     "missing": "The server ended the reply without marking it complete; it may be cut off. "
     "%continue resumes.",
-    "given_up": "The server gave the reply up before its end; part of it is missing. %continue resumes.",
+    "given_up": "The server gave up the reply before its end; part of it is missing. %continue resumes.",
     "malformed": "The provider could not read a tool call that the model wrote, and ended the reply. "
     "%continue lets the model try again.",
 }

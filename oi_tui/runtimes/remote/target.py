@@ -77,7 +77,7 @@ class Target:
         return f"{words[: _LONGEST_TITLE // 2]}…{words[-_LONGEST_TITLE // 2 :]}"
 
     def make_command(self, *, may_ask: bool = False) -> list[str]:
-        """The command that starts the far end, which may ask the person, or fails where it would have to.
+        """Make the command that starts the far end; it may ask the person, or fails where it would have to.
 
         Raises TargetError when its program is missing.
         """
@@ -261,7 +261,7 @@ def _find_container(place: str) -> tuple[str, bool]:
 
 
 def _choose_program_with_image(place: str, usual: str) -> str:
-    """The program that has the image already; the usual one where there is only one, or none has it."""
+    """Choose the program that has the image already; the usual one if none has it, or there is only one."""
     programs = find_container_programs()
     if len(programs) > 1:
         for program in programs:

@@ -234,7 +234,7 @@ class Transcript(BlockView, can_focus=True):
         return Segment(mark.ljust(MARGIN), block.mark_style(self.look) if mark else self.look.base)
 
     def _add_keys(self, strip: Strip) -> Strip:
-        """The first row of the block with the cursor, with the keys that act on it at its right end."""
+        """Add the keys that act on a block at the right end of its first row."""
         room = MARGIN + self.block_width - strip.cell_length
         keys = format_hint(self.blocks[self.cursor or 0].keys, room - 2, get_changed_keys(self.app))
         if not keys:

@@ -262,7 +262,7 @@ class AnsiText:
         return "\n".join(lines)
 
     def _find_colours(self, index: int) -> Style:
-        """The colours in force where the line begins, unless they were set more than 300 lines above."""
+        """Find the colours in force where the line begins; colours set more than 300 lines above are lost."""
         above = "\n".join(self._find_raw_above(index))
         if "\x1b" not in above and "\x9b" not in above:
             return PLAIN
@@ -273,7 +273,7 @@ class AnsiText:
         return style
 
     def _find_raw_above(self, index: int) -> list[str]:
-        """The lines above a kept line, as far up as colours are looked for; quick near the end of a flood."""
+        """List the lines above a kept line, as far up as colours are looked for; quick near a flood's end."""
         oldest = max(index - _COLOURS_BACK, 0)
         end = len(self._head) + len(self._tail)
         from_end = islice(

@@ -157,7 +157,7 @@ CASES: dict[str, Case] = {
     "no finish after a call": Case(events(CHUNK({"tool_calls": [call()]})), ran=ONE, told="may be cut off"),
     "no room after a call": Case(calls(call(), end=CHUNK({}, "length")), ran=ONE, told="maximum length"),
     "a filter after a call": Case(calls(call(), end=CHUNK({}, "content_filter")), ran=ONE, told="withheld"),
-    "an abort after a call": Case(calls(call(), end=CHUNK({}, "abort")), ran=ONE, told="gave the reply up"),
+    "an abort after a call": Case(calls(call(), end=CHUNK({}, "abort")), ran=ONE, told="gave up the reply"),
     "a finish before the call": Case(
         events(CHUNK({}, "stop"), CHUNK({"tool_calls": [call()]}), DONE), ran=ONE
     ),

@@ -85,7 +85,7 @@ class Process:
     def forget_typed(self) -> None:
         self.requests.append("forget")
 
-    def foreground_children(self, since: float) -> list[int]:
+    def list_foreground_children(self, since: float) -> list[int]:
         return []
 
     def interrupt(self) -> None:

@@ -36,7 +36,7 @@ def test_what_killed_applications_left_is_removed_and_nothing_else(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     living = CellSocket("model", lambda _: None)
-    lives = Path(living.path()).parent
+    lives = Path(living.make_path()).parent
     os.utime(lives, (0, 0))
     dead = left(folder, "dead", 0.0)
     young = left(folder, "young", lives.parent.stat().st_mtime)
@@ -45,7 +45,7 @@ def test_what_killed_applications_left_is_removed_and_nothing_else(
     os.utime(other, (0, 0))
     monkeypatch.setattr(cell_socket, "_YOUNG", 600.0)
     fresh = CellSocket("model", lambda _: None)
-    made = Path(fresh.path()).parent
+    made = Path(fresh.make_path()).parent
     assert set(folder.iterdir()) == {lives, young, other, made}
     assert not dead.exists()
     for opened in (living, fresh):

@@ -85,7 +85,7 @@ class Watch:
 
     def print(self, text: str) -> None:
         self.output.feed(text.encode())
-        self.watch.printed()
+        self.watch.note_printed()
 
     def read(self, who: str = "200") -> None:
         self.readers = frozenset({(who, b"read")})
@@ -143,7 +143,7 @@ def test_what_is_answered_ends_the_wait_when_nothing_reads_any_more(watch: Watch
     watch.print("? ")
     watch.read()
     watch.pass_time(0.2)
-    watch.watch.typed("yes\n")
+    watch.watch.note_typed("yes\n")
     watch.readers = frozenset()
     assert watch.pass_time(0.03) == [InputReceived()]
     assert watch.pass_time(1.0) == []
@@ -153,7 +153,7 @@ def test_another_question_after_an_answer_is_reported(watch: Watch) -> None:
     watch.print("a? ")
     watch.read()
     watch.pass_time(0.2)
-    watch.watch.typed("yes\n")
+    watch.watch.note_typed("yes\n")
     watch.print("\nb? ")
     watch.read("200 again")
     assert watch.pass_time(0.2) == [InputRequested("b? ", False)]
@@ -163,7 +163,7 @@ def test_typing_without_an_end_of_line_answers_nothing(watch: Watch) -> None:
     watch.print("a? ")
     watch.read()
     watch.pass_time(0.2)
-    watch.watch.typed("ye")
+    watch.watch.note_typed("ye")
     assert watch.pass_time(3.0) == []
 
 
@@ -174,7 +174,7 @@ def test_a_reader_that_sleeps_on_after_an_answer_is_asked_again_after_two_second
     watch.print("a? ")
     watch.read()
     watch.pass_time(0.2)
-    watch.watch.typed("yes" + end)
+    watch.watch.note_typed("yes" + end)
     assert watch.pass_time(1.99) == []
     assert watch.pass_time(0.3) == [InputRequested("a? ", False)]
 
@@ -201,7 +201,7 @@ def test_a_reader_has_its_time_to_wake_from_the_end_of_a_long_line_on(watch: Wat
     watch.print("a? ")
     watch.read()
     watch.pass_time(0.2)
-    watch.watch.typed("yes\n")
+    watch.watch.note_typed("yes\n")
     watch.process.is_typing = True
     assert watch.pass_time(3.0) == []
     watch.process.is_typing = False
@@ -214,18 +214,18 @@ def test_a_program_that_hides_what_is_typed_is_reported_as_such(watch: Watch) ->
     watch.read()
     watch.process.terminal.echoing = False
     assert watch.pass_time(0.2) == [InputRequested("Password: ", True)]
-    watch.watch.typed("secret\nother\n")
+    watch.watch.note_typed("secret\nother\n")
     assert watch.hidden == {"secret", "other"}
     # Echo comes back while it reads on: that is another question.
     watch.readers = frozenset({("201", b"read")})
     watch.process.terminal.echoing = True
     assert watch.pass_time(0.3) == [InputRequested("Password: ", False)]
-    watch.watch.typed("seen\n")
+    watch.watch.note_typed("seen\n")
     assert watch.hidden == {"secret", "other"}
 
 
 def test_what_is_typed_before_anything_waits_is_no_secret(watch: Watch) -> None:
-    watch.watch.typed("early\n")
+    watch.watch.note_typed("early\n")
     assert watch.hidden == set()
 
 
@@ -267,7 +267,7 @@ def test_the_driver_may_say_the_prompt_and_the_terminal_that_the_answer_is_hidde
     watch.process.terminal.echoing = False
     watch.watch.begin({"event": "input", "prompt": "pin"})
     assert watch.reports == [InputRequested("pin", True)]
-    watch.watch.typed("12\n")
+    watch.watch.note_typed("12\n")
     assert watch.hidden == {"12"}
 
 
@@ -294,7 +294,7 @@ def test_a_look_is_due_when_the_program_has_been_quiet_for_a_moment(watch: Watch
     watch.watch.check(watch.clock.now, finished=False)
     assert watch.looks == 1
     assert watch.watch.due == pytest.approx(watch.clock.now + 0.1)
-    watch.watch.typed("x")
+    watch.watch.note_typed("x")
     assert watch.watch.due == pytest.approx(watch.clock.now + 0.01)
 
 
@@ -315,7 +315,7 @@ def test_a_line_that_some_terminals_do_not_keep_sets_the_terminal_for_it(
 ) -> None:
     for text in ("x" * size, "short\n" + "x" * size, "é" * (size // 2) + "x" * (size % 2) + "\nshort"):
         watch.process.terminal.takes_any_line = False
-        watch.watch.typed(text)
+        watch.watch.note_typed(text)
         assert watch.process.terminal.takes_any_line is is_long
 
 

@@ -49,7 +49,7 @@ class Process:
         if self.refuses:
             raise TimeoutError
 
-    def foreground_children(self, since: float) -> list[int]:
+    def list_foreground_children(self, since: float) -> list[int]:
         self.since = since
         return [7] if self.has_children else []
 
