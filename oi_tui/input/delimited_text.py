@@ -256,7 +256,7 @@ def _count_share(lines: list[str], form: _Form) -> float:
 
 def _has_numbers(lines: list[str], form: _Form) -> bool:
     """Whether one of the columns has numbers, apart from its first cell."""
-    rows = [row for row in form.reader(lines) if row][1:]
+    rows = [row for row in form.make_reader(lines) if row][1:]
     return any(all(NUMBER.match(cell) for cell in column) for column in zip(*rows, strict=True))
 
 

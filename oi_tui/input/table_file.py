@@ -432,7 +432,7 @@ class TableFile:
     def _has_infinite(self, name: str) -> bool:
         """Whether a column of numbers with commas has infinite ones, too. Without them it is read faster."""
         if name not in self._infinite or not self._is_whole:
-            table = self._part_of(self._names.index(name[1:-1].replace('""', '"')))
+            table = self._find_part(self._names.index(name[1:-1].replace('""', '"')))
             ((found,),) = self._ask(f"SELECT EXISTS (SELECT 1 FROM {table} WHERE {name} LIKE '%inf%')")
             self._infinite[name] = bool(found)
         return self._infinite[name]
