@@ -396,7 +396,7 @@ EFFECTS: dict[str, Effect] = {
     "fast": Effect(request(tools=True)),
     "local": Effect(worked([Text("ok")])),
     "offline": Effect(worked([Text("ok")])),
-    "context_window": Effect(lambda profile: ModelInfo().window(profile)),
+    "context_window": Effect(lambda profile: ModelInfo().find_window(profile)),
     "assumed_window": Effect(lambda profile: KnownWindows().complete(ModelInfo(), profile)),
     "max_tokens": Effect(request(tools=True)),
     "max_output": Effect(request(tools=True)),
