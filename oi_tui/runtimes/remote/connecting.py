@@ -8,7 +8,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Protocol
 
@@ -35,6 +35,7 @@ _MOST_PRINTED = 16 * 1024 * 1024
 #: How much of the standard error is kept, in bytes.
 _ERRORS = 8 * 1024
 _GLANCE = 0.1
+_ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 #: How often it is looked whether anybody still wants what is printed, in seconds.
 _LOOK = 1.0
 #: So much of each line that it printed is shown, in characters.
@@ -80,7 +81,10 @@ class ConnectingProgram:
         self._errors = b""
         self._is_over = threading.Event()
         command = target.make_command(may_ask=ask is not None)
-        with answer_questions(self._ask_person if ask else None) as variables:
+        with (
+            _ending_in_order(),
+            answer_questions(self._ask_person if ask else None) as variables,
+        ):
             try:
                 process = subprocess.Popen(
                     command,
@@ -263,6 +267,44 @@ class ConnectingProgram:
     def join(self, seconds: float) -> None:
         """Wait until nothing reads what it prints."""
         self._error_reader.join(seconds)
+
+
+class _EndedError(BaseException):
+    """A signal ends our program."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+@contextlib.contextmanager
+def _ending_in_order() -> Iterator[None]:
+    """Have signals that would end our program at once wait until what connects was ended, in the main thread.
+
+    The program that connects has a session of its own, so that no ctrl+c reaches it. Left alone, it would
+    wait on: ssh for its host, or a job for its machine.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def leave(number: int, _frame: object) -> None:
+        raise _EndedError(number)
+
+    ending = [number for number in _ENDING_SIGNALS if signal.getsignal(number) is signal.SIG_DFL]
+    for number in ending:
+        signal.signal(number, leave)
+    ended = 0
+    try:
+        yield
+    except _EndedError as error:
+        ended = error.number
+        raise
+    finally:
+        for number in ending:
+            signal.signal(number, signal.SIG_DFL)
+        if ended:
+            signal.raise_signal(ended)
 
 
 def _quote_last_line(printed: bytes) -> str:

@@ -2,6 +2,7 @@
 
 import getpass
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from oi_tui import paths
 from tests.e2e.conftest import Start
 from tests.e2e.program import decisions
+from tests.runtimes.playing import alive, until
 
 
 def first_line(screen: str) -> str:
@@ -78,6 +80,27 @@ def test_a_password_is_asked_for_in_the_running_screen(start: Start, tmp_path: P
     stored = [path for path in paths.data().parent.rglob("*") if path.is_file()]
     assert stored
     assert not [path for path in stored if b"sesame" in path.read_bytes() or b"mistake" in path.read_bytes()]
+
+
+@pytest.mark.parametrize("how", ["ctrl+c", "SIGTERM"])
+def test_a_program_that_ends_as_it_connects_leaves_nothing_that_goes_on_to_connect(
+    start: Start, tmp_path: Path, how: str
+) -> None:
+    script = tmp_path / "login"
+    script.write_text(
+        f"#!/bin/sh\necho $$ >{tmp_path}/pid.new\nmv {tmp_path}/pid.new {tmp_path}/pid\nexec sleep 60\n"
+    )
+    script.chmod(0o755)
+    program = start("--demo", "--target", f"command:{script}")
+    program.wait_for("Connecting to")
+    until((tmp_path / "pid").exists)
+    if how == "ctrl+c":
+        program.send("\x03")
+    else:
+        os.kill(program.pid, signal.SIGTERM)
+    program.wait_exit()
+    pid = int((tmp_path / "pid").read_text())
+    until(lambda: not alive(pid))
 
 
 def test_escape_stops_connecting_and_a_notice_without_an_answer_opens_no_dialog(
