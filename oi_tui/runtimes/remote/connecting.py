@@ -82,7 +82,7 @@ class ConnectingProgram:
         self._is_over = threading.Event()
         command = target.make_command(may_ask=ask is not None)
         with (
-            _ending_in_order(),
+            _noting_signals() as self._signals,
             answer_questions(self._ask_person if ask else None) as variables,
         ):
             try:
@@ -124,6 +124,8 @@ class ConnectingProgram:
         received, count = b"", 0
         is_told = False
         while (waited := self._waited()) < self.patience and not stopped.is_set():
+            if self._signals:
+                raise TargetError("Connecting was stopped.")
             if not select.select([self.output], [], [], _GLANCE)[0]:
                 if waited > _LATE and not is_told and self._ask:
                     is_told = True
@@ -269,42 +271,29 @@ class ConnectingProgram:
         self._error_reader.join(seconds)
 
 
-class _EndedError(BaseException):
-    """A signal ends our program."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__(number)
-        self.number = number
-
-
 @contextlib.contextmanager
-def _ending_in_order() -> Iterator[None]:
+def _noting_signals() -> Iterator[list[int]]:
     """Have signals that would end our program at once wait until what connects was ended, in the main thread.
+
+    Yields the list in which they are noted; they end the program at the end of the block.
 
     The program that connects has a session of its own, so that no ctrl+c reaches it. Left alone, it would
     wait on: ssh for its host, or a job for its machine.
     """
     if threading.current_thread() is not threading.main_thread():
-        yield
+        yield []
         return
-
-    def leave(number: int, _frame: object) -> None:
-        raise _EndedError(number)
-
+    noted: list[int] = []
     ending = [number for number in _ENDING_SIGNALS if signal.getsignal(number) is signal.SIG_DFL]
     for number in ending:
-        signal.signal(number, leave)
-    ended = 0
+        signal.signal(number, lambda number, _: noted.append(number))
     try:
-        yield
-    except _EndedError as error:
-        ended = error.number
-        raise
+        yield noted
     finally:
         for number in ending:
             signal.signal(number, signal.SIG_DFL)
-        if ended:
-            signal.raise_signal(ended)
+        if noted:
+            signal.raise_signal(noted[0])
 
 
 def _quote_last_line(printed: bytes) -> str:
