@@ -226,6 +226,8 @@ def _detect_delimiter(lines: list[str], *, tabs: bool) -> str:
 
 def _read_as_text(name: str, lines: list[str], form: _Form) -> _Form:
     """The form of a text whose name does not say that it is a table. Raises TableError for other texts."""
+    if not any(line.strip() for line in lines):
+        raise TableError(f"{name} is not a table: it is empty.")
     spaced = replace(form, delimiter=_SPACE, spaces=True)
     share = _count_share(lines, form)
     # Where columns are aligned, there are several spaces in a row.

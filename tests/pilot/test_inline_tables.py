@@ -236,9 +236,9 @@ async def test_a_table_that_python_has_no_more_says_so(python: Computer) -> None
 
 
 async def test_a_file_that_cannot_be_opened_as_a_table_opens_no_screen(python: Computer) -> None:
-    (python.cwd / "notes.txt").touch()
+    (python.cwd / "notes.md").touch()
     async with chatting(python) as chat:
-        for name, why in (("nope.csv", "There is no file"), ("notes.txt", "notes.txt cannot be opened as a")):
+        for name, why in (("nope.csv", "There is no file"), ("notes.md", "notes.md cannot be opened as a")):
             await chat.type(f"%table {name}")
             await chat.reached(lambda why=why: any(why in note.message for note in chat.app._notifications))
             assert isinstance(chat.app.screen, ChatScreen)
