@@ -62,6 +62,8 @@ _ELEMENTS = f"""() => {{ {_ALL} return all(document).filter(e => e.matches(
     (e.getAttribute('aria-label') || (e.labels && e.labels[0] && e.labels[0].innerText) || e.innerText ||
      e.placeholder || e.name || '').trim().replace(/\\s+/g, ' ').slice(0, 80),
     e.type == 'password' ? '' : (e.value || '').slice(0, 80)]) }}"""
+#: What is read from a page, by the name of the selector engine that reads it.
+_READERS = {"oi-text": _TEXT, "oi-elements": _ELEMENTS}
 
 
 class Browser(Tool):
@@ -107,11 +109,11 @@ class Browser(Tool):
 
     def read(self) -> str:
         """Return the text of the page, and then that of the frames in it."""
-        return "\n".join(text for text in self._evaluate(_TEXT) if text.strip())[:_LONGEST]
+        return "\n".join(text for text in self._read_frames("oi-text") if text.strip())[:_LONGEST]
 
     def elements(self) -> list[str]:
         """Return what can be clicked and filled, as `number role "name"`; click and fill take the name."""
-        found = [element for listed in self._evaluate(_ELEMENTS) for element in listed]
+        found = [element for listed in self._read_frames("oi-elements") for element in listed]
         return [
             f'{number} {role} "{name}"' + (f" = {value!r}" if value and not has_secret(value) else "")
             for number, (role, name, value) in enumerate(found, 1)
@@ -271,14 +273,14 @@ class Browser(Tool):
                     frames.append(frame)
         return frames
 
-    def _evaluate(self, script: str) -> list[Any]:
-        """What a script says in the page, and in each frame."""
+    def _read_frames(self, reader: str) -> list[Any]:
+        """What a reader finds in the page, and in each frame."""
         with _translate_errors():
             first, *others = self._list_frames(self._load())
-            answers = [_run_script(first, script, _ANSWER_SECONDS)]
+            answers = [_read_frame(first, reader, _ANSWER_SECONDS)]
             for frame in others:
                 with contextlib.suppress(Exception):
-                    answers.append(_run_script(frame, script, _FRAME_SECONDS))
+                    answers.append(_read_frame(frame, reader, _FRAME_SECONDS))
         return answers
 
     # -- what the browser tells while Playwright is called
@@ -335,6 +337,7 @@ class Browser(Tool):
         except Exception as error:  # noqa: BLE001 -- Playwright need not be there to name its errors
             self._stack.close()
             raise cannot("computer.browser", _NO_BROWSER if program is None else str(error)) from None
+        _register_readers(playwright)
         self._headless = headless
         self._stack.callback(browser.close)
         self._targets = browser.new_browser_cdp_session()
@@ -366,18 +369,36 @@ def _is_answering(place: Any, seconds: float) -> bool:
     return True
 
 
-def _run_script(frame: Any, script: str, seconds: float) -> Any:
-    """Return what a script says in a page or a frame. Raises ComputerError where the page does not answer.
+def _register_readers(playwright: Any) -> None:
+    """Make each reader a selector engine: it "finds" one element, whose text is what it read.
 
-    Playwright's `evaluate` has no time limit, and would wait for ever for a page that begins to hang.
+    Playwright stops waiting for a selector engine when its time is up. `evaluate` has no time limit, and
+    `wait_for_function` waits without one until the page has taken note that the time is up. The engines run
+    beside the scripts of the page, which can neither change nor notice them.
+    """
+    for name, script in _READERS.items():
+        engine = f"""{{
+          query() {{ return this.queryAll()[0] }},
+          queryAll() {{
+            const answer = document.createElement('p');
+            answer.textContent = JSON.stringify(({script})());
+            return [answer];
+          }} }}"""
+        playwright.selectors.register(name, script=engine, content_script=True)
+
+
+def _read_frame(frame: Any, reader: str, seconds: float) -> Any:
+    """Return what a reader finds in a page or a frame.
+
+    Raises ComputerError where it does not answer in time.
     """
     try:
-        text = frame.wait_for_function(f"() => JSON.stringify(({script})())", timeout=seconds * 1000)
+        text = frame.locator(f"{reader}=*").text_content(timeout=seconds * 1000)
     except Exception as error:
         if type(error).__name__ != "TimeoutError":
             raise
         raise ComputerError(_HUNG) from None
-    return json.loads(text.json_value())
+    return json.loads(text)
 
 
 def _count(place: Any) -> int:

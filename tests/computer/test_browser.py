@@ -48,7 +48,19 @@ customElements.define('shadow-host', class extends HTMLElement {
 </script>"""
 CLOSING = b"<h1>In a tab</h1><button onclick='window.close()'>Close</button>"
 ENDLESS = b"<h1>Endless</h1><script>setTimeout(() => { document.title = 'stuck'; for (;;); }, 50)</script>"
-BODIES = {"/": PAGE, "/more": MORE, "/closing": CLOSING, "/endless": ENDLESS, "/file": b"one\ntwo\n"}
+#: Hangs right after a script of the page itself was answered.
+WATCHING = b"""<h1>Watching</h1><script>
+const write = JSON.stringify
+JSON.stringify = value => { setTimeout(() => { for (;;); }); return write(value) }
+</script>"""
+BODIES = {
+    "/watching": WATCHING,
+    "/": PAGE,
+    "/more": MORE,
+    "/closing": CLOSING,
+    "/endless": ENDLESS,
+    "/file": b"one\ntwo\n",
+}
 
 #: How long slow pages take, in seconds.
 SLOW = 0.4
@@ -197,6 +209,14 @@ def test_a_page_that_begins_to_hang_after_it_was_checked_is_not_waited_for_witho
         unchecked.setattr(browser_module, "_is_answering", lambda *_: True)
         problem = find_problem(page)
     assert "does not answer: a script on it may run without end" in problem
+    page.go_to_url(address + "more")
+    assert "Top" in page.read()
+
+
+def test_a_page_cannot_notice_that_it_is_read(page: Browser, address: str) -> None:
+    page.go_to_url(address + "watching")
+    assert page.read() == "Watching"
+    assert page.elements() == []
     page.go_to_url(address + "more")
     assert "Top" in page.read()
 
