@@ -345,7 +345,7 @@ ATTRIBUTES: Final = _split_words(
         timestamp timetuple title to_datetime64 to_dict to_flat_index to_frame to_list
         to_numpy to_period to_pydatetime to_series to_timedelta64 to_timestamp today tolist
         total total_seconds trace translate transpose triangular trim_zeros truediv truncate
-        tz tz_convert tz_localize tzinfo uniform union unique unstack update upper utc
+        tz tz_convert tz_localize tzinfo uniform union unique unstack upper utc
         utcnow value value_counts values var variance week weekday weibull where xs year
         zfill
     """
@@ -357,7 +357,7 @@ BY_PLACE: Final = _split_words("boxplot hist")
 #: Methods that are understood in some calls only; the reader of calls says in which.
 RESTRICTED: Final = _split_words(
     """
-        agg aggregate apply eval filter format info pivot_table query to_string transform
+        agg aggregate apply eval filter format info pivot_table query to_string transform update
     """
 )
 #: How many arguments may be given without a name to a function or method, where a later one may name a method
@@ -373,6 +373,10 @@ FEW_POSITIONS: Final = {
 }
 #: Arguments that hold further named arguments, those of texts; they must be written out.
 NESTED: Final = _split_words("annot_kws fontdict subplot_kw textprops")
+#: Functions whose values have items and no names for them.
+LIST_MAKERS: Final = _split_words("enumerate filter list map range reversed set sorted tuple zip")
+#: Settings that texts of plots take from a table, and that start a program.
+HARMFUL_SETTINGS: Final = frozenset(("usetex",))
 #: Named arguments of which only these values are known.
 VALUES: Final = {"engine": _split_words("c openpyxl pyarrow python xlrd")}
 #: What such methods may be asked to compute, by name.

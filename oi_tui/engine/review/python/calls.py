@@ -211,6 +211,10 @@ class CallChecker(NameChecker):
             case "to_string" | "info":
                 fine = not call.args
                 self._check_arguments(call)
+            case "update":
+                # The text of a plot may be what is updated.
+                fine = all(map(self._has_no_setting, call.args))
+                self._check_arguments(call)
             case "pivot_table":
                 fine = not call.args and all(
                     is_reduction(keyword.value) for keyword in call.keywords if keyword.arg == "aggfunc"
@@ -225,6 +229,21 @@ class CallChecker(NameChecker):
         return isinstance(node, ast.Lambda | ast.List) or (
             isinstance(node, ast.Name) and self._computes(node)
         )
+
+    def _has_no_setting(self, node: ast.expr) -> bool:
+        """Whether `update` takes no setting from it that starts a program, as `usetex` of matplotlib does."""
+        match node:
+            case ast.Dict(keys):
+                return all(
+                    isinstance(key, ast.Constant) and key.value not in known.HARMFUL_SETTINGS for key in keys
+                )
+            # Texts of plots take nothing but tables.
+            case ast.List() | ast.Set() | ast.Tuple() | ast.ListComp() | ast.SetComp() | ast.GeneratorExp():
+                return True
+            case ast.Call(ast.Name(name)):
+                return name in known.LIST_MAKERS and self._find_meaning(name) is None
+            case _:
+                return isinstance(node, ast.Constant | ast.JoinedStr)
 
     def _check_expressions(self, call: ast.Call, but: str) -> None:
         for keyword in call.keywords:
