@@ -8,6 +8,7 @@ import importlib
 import importlib.metadata
 import itertools
 import os
+import signal
 import sys
 import uuid
 from collections.abc import Callable, Iterator
@@ -25,6 +26,9 @@ settings.register_profile("patient", deadline=None, suppress_health_check=[Healt
 settings.load_profile("patient")
 settling.install()
 parsed_styles.install()
+# A shell starts what runs in the background deaf to ctrl+c, and so would be all programs of the tests.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 # Also where the environment asks for none: each worker would compile all tests anew, 20 s of a processor.
 sys.dont_write_bytecode = False
 

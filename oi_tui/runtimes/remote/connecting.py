@@ -107,8 +107,9 @@ class ConnectingProgram:
             try:
                 self.rest = self._wait_for_python(stopped)
             except BaseException:
-                self.input.close()
+                # It is ended first: a closed input would let it go on.
                 self.end()
+                self.input.close()
                 self.output.close()
                 raise
 

@@ -44,7 +44,12 @@ def describe(table, at):
     values = [value for value in table.column(at) if not is_missing(value)]
     # In a long list, only a sample of the values showed that they are numbers.
     if is_numeric and all(isinstance(value, (int, float, decimal.Decimal)) for value in values):
-        return _describe_numbers([float(value) for value in values], table.rows)
+        try:
+            numbers = [float(value) for value in values]
+        except OverflowError:
+            # Whole numbers may be larger than any other number.
+            numbers = [value if isinstance(value, int) else float(value) for value in values]
+        return _describe_numbers(numbers, table.rows)
     kinds = {type(value) for value in values}
     pairs = collections.Counter(format_value(value, False) for value in values).most_common()
     ends = _find_ends(values) if len(kinds) == 1 else []
@@ -140,7 +145,6 @@ def _describe_numbers(values, rows):
         mean, width = sum(finite) / len(finite), (high - low) / _BINS
         named = [("min", low), ("median", statistics.median(finite)), ("mean", mean), ("max", high)]
     except OverflowError:
-        # Whole numbers may be larger than any other number.
         named, width = [("min", low), ("max", high)], math.inf
     facts += [[name, format_figure(value)] for name, value in named]
     if not width or not math.isfinite(width):
