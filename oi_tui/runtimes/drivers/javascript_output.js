@@ -24,6 +24,7 @@ exports.watchOutput = function watchOutput(terminal, language) {
 
   // Open again what the last run closed, before another one begins.
   const restore = () => {
+    endProbe();
     for (const [fd, name] of ['stdin', 'stdout', 'stderr'].entries()) {
       let isOpen = false;
       try {
@@ -63,7 +64,9 @@ exports.watchOutput = function watchOutput(terminal, language) {
   // after the write, such as the next one, must not be done any more. What the terminal has not taken by then, which may
   // be much, is not printed either.
   const mend = async (stream) => {
-    if (discarding.delete(stream)) for (const name of ['_write', '_writev']) delete stream[name];
+    // A termination may come between any two of these: the next call does the rest.
+    if (discarding.has(stream)) for (const name of ['_write', '_writev']) delete stream[name];
+    discarding.delete(stream);
     const state = stream._writableState;
     if (state.writecb) state.writecb = () => {};
     const unsent = (state.buffered || []).slice(state.bufferedIndex);
@@ -121,7 +124,7 @@ exports.watchOutput = function watchOutput(terminal, language) {
   const passesOn = (stream, write) => {
     const state = stream._writableState;
     if (state.writing || state.corked || state.length) return true;
-    const before = Object.getOwnPropertyDescriptor(stream, '_write');
+    probe = { stream, before: Object.getOwnPropertyDescriptor(stream, '_write') };
     let isReached = false;
     stream._write = (chunk, encoding, done) => {
       isReached = true;
@@ -133,10 +136,18 @@ exports.watchOutput = function watchOutput(terminal, language) {
       // Whoever calls it sees the error, which is no silence.
       return true;
     } finally {
-      if (before) Object.defineProperty(stream, '_write', before);
-      else delete stream._write;
+      endProbe();
     }
     return isReached;
+  };
+  // What was put in the place of a stream's own way of writing. A termination skips `finally`, so the next run looks, too.
+  let probe = null;
+  const endProbe = () => {
+    if (!probe) return;
+    const { stream, before } = probe;
+    if (before) Object.defineProperty(stream, '_write', before);
+    else delete stream._write;
+    probe = null;
   };
 
   // Say so when a cell has replaced the output, since later cells would be silent.

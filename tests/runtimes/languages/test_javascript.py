@@ -2,7 +2,9 @@
 
 # ruff: noqa: E501 - code of other languages, as it is
 
+import json
 import re
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import pytest
 
 from oi_tui.messages import InputRequested
 from oi_tui.runtimes import Computer
+from oi_tui.runtimes.language import DRIVERS
 from oi_tui.runtimes.tables import TableError, TableQuery, TableRow
 from tests.runtimes.playing import check_cells, play, until
 
@@ -422,3 +425,23 @@ def test_tables_are_opened_page_by_page(node: Computer) -> None:
     with pytest.raises(TableError, match="count is not a table: it is of type number"):
         node.inspector.open_table("javascript", "count").shape(TableQuery())
     assert play(node, "javascript", "console.log('still')").text == "still\n"
+
+
+def test_output_comes_back_where_its_repair_was_ended_in_the_middle() -> None:
+    """A termination may come at any place of the driver. Here an error stands for it."""
+    code = f"""
+        const stdout = process.stdout;
+        let ends = true;
+        const deleteProperty = (target, name) => {{
+          if (ends) throw ((ends = false), new Error('ended'));
+          return delete target[name];
+        }};
+        Object.defineProperty(process, 'stdout', {{ value: new Proxy(stdout, {{ deleteProperty }}) }});
+        const output = require({json.dumps(str(DRIVERS / "javascript_output.js"))}).watchOutput(2, 'JavaScript');
+        output.discard();
+        output.stopDiscarding().catch(() => output.stopDiscarding()).then(() => {{
+          console.error(Object.hasOwn(stdout, '_write') || Object.hasOwn(stdout, '_writev') ? 'silent' : 'repaired');
+        }});
+    """
+    ran = subprocess.run(["node", "-e", code], capture_output=True, text=True, timeout=60, check=True)
+    assert ran.stderr == "repaired\n"
