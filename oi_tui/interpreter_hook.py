@@ -47,13 +47,13 @@ def _describe(hook: Path) -> str:
 
 def _write_stubs(folder: Path) -> str:
     """Write what type checkers read, unless another package has that. Returns what was done."""
-    from oi_tui.api import stubs
+    from oi_tui import interpreter_stubs
 
     if folder.exists() and not _is_ours(folder / "__init__.pyi"):
         return f"{folder} belongs to another package and stays as it is."
     shutil.rmtree(folder, ignore_errors=True)
-    stubs.write(folder, _MARK)
-    return f"{folder} is written: type checkers know `interpreter` by it."
+    interpreter_stubs.write(folder, _MARK)
+    return f"{folder} is written: type checkers now know `interpreter`."
 
 
 def _write_command(command: Path) -> str:

@@ -18,11 +18,12 @@ class SkillActions:
     def list(self) -> None:
         """List the skills, and how to get one."""
         lines = []
-        for skill in self._workspace.skills.list_all():
+        found, problems = self._workspace.skills.read_all()
+        for skill in found:
             state = "" if skill.trusted else f" (not used; %skills trust {skill.name})"
             source = f" (from the package {skill.package})" if skill.package else ""
             lines.append(f"{skill.name}: {skill.description}{state}\n    {paths.shorten(skill.path)}{source}")
-        lines = [*(lines or ["There are no skills."]), *self._workspace.skills.list_problems()]
+        lines = [*(lines or ["There are no skills."]), *problems]
         hint = "%skills save NAME makes a skill from the code that ran here. Your own skills are in"
         self._ui.show_notice("\n".join([*lines, f"{hint} {paths.shorten(skills.find_folder())}."]))
 

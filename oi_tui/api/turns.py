@@ -218,7 +218,7 @@ class Turns:
             yield from self._translate(events)
 
     def _translate(self, events: Iterator[Event]) -> Iterator[Chunk]:
-        translated = EventChunks(self._ask_program_input())
+        translated = EventChunks(self._make_input_answerer())
         for event in events:
             decided = isinstance(event, ApprovalRequested) and event.answered
             for chunk in () if decided else translated.convert(event):
@@ -244,7 +244,7 @@ class Turns:
 
     def _answer(self, events: Iterator[Event]) -> Iterator[Event]:
         """Pass events on, and see that questions and programs that wait for input are answered."""
-        program_input = self._ask_program_input()
+        program_input = self._make_input_answerer()
         for event in events:
             yield event
             if isinstance(event, ApprovalRequested) and not event.answered:
@@ -304,7 +304,7 @@ class Turns:
         finally:
             question.reply(Reject(_NOT_APPROVED, stop=True, by_person=False))
 
-    def _ask_program_input(self) -> InputAnswerer:
+    def _make_input_answerer(self) -> InputAnswerer:
         return InputAnswerer(lambda text: self._computer.runtimes.send_input(text), self._settings.on_input)
 
     def _prompt(self, message: Prompt) -> Any:

@@ -66,14 +66,10 @@ class SkillLibrary:
 
     def list_all(self) -> list[Skill]:
         """Return every skill that can be read, a person's own first."""
-        return self._read_all()[0]
+        return self.read_all()[0]
 
-    def list_problems(self) -> list[str]:
-        """Return why skills are left out, a sentence for each."""
-        return self._read_all()[1]
-
-    def _read_all(self) -> tuple[list[Skill], list[str]]:
-        """Read every skill. Returns the skills, and why others are left out."""
+    def read_all(self) -> tuple[list[Skill], list[str]]:
+        """Read every skill. Returns the skills, and why others are left out, a sentence for each."""
         trust = self._trust or Trust()
         own = _list_files(find_folder())
         project = _list_files(self._cwd / _PROJECT)

@@ -492,7 +492,7 @@ class TableFile:
             f"SELECT {number} FROM {table} WHERE {name} IS NOT NULL ORDER BY 1 LIMIT 1 OFFSET ?", [there // 2]
         )[0][0]
         named = (("min", low), ("median", middle), ("mean", mean), ("max", high))
-        # The mean of both infinities is none.
+        # The mean of both infinities is not a number.
         facts += [(label, f"{value:.7g}") for label, value in named if value is not None]
         finite = f"{name} IS NOT NULL"
         if math.isinf(low) or math.isinf(high):

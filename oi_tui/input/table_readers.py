@@ -150,7 +150,7 @@ def _open_unpacked(path: Path) -> IO[bytes]:
 
 
 def _check_text(name: str, sample: bytes) -> None:
-    """Raise TableError where a file is none of text, whatever its name says."""
+    """Raise TableError where a file is not text, whatever its name says."""
     for mark, (kind, ending) in _OTHER_KINDS.items():
         if sample.startswith(mark):
             raise TableError(f"{name} is {kind}, not text. Give it a name that ends in {ending}.")

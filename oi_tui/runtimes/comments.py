@@ -52,7 +52,7 @@ def is_in_comment(language: str, before: str) -> bool:
 
 
 def _find_last_kind(lexer: "Lexer", code: str, end: str) -> str:
-    """Return the kind of the token in which the code ends, if it goes on with `end`."""
+    """Return the kind of the last token of the code, when `end` follows it."""
     at = 0
     # Lexers are made for whole and sound code, and some fail on a piece of it.
     with contextlib.suppress(*_FAULTS):

@@ -204,7 +204,7 @@ class ConnectingProgram:
         if _CHANGED_KEY in printed:
             return _explain_changed_key(self._target.title, printed)
         status = self._process.returncode
-        how = f"exit status {status}" if status is not None else "it goes on, but closed its output"
+        how = f"exit status {status}" if status is not None else "it still runs, but closed its output"
         unknown = f"the program that connects gave no reason ({how})"
         words = "; ".join(map(_shorten, _list_reasons(printed)[-3:])) or unknown
         end = "" if words.endswith((".", "?", "!")) else "."

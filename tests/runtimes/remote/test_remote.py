@@ -504,7 +504,7 @@ def test_why_there_is_no_connection_is_reported(make: Make, tmp_path: Path, prog
         ('sleep 60 | "$@"', "what is sent to it does not arrive. Another program there reads it"),
         ('(head -c 100000; exec tail -c +100000) | "$@"', "what is sent to it does not arrive"),
         ('tail -c +6 | "$@"', "only a part of what is sent"),
-        ("exec >/dev/null; sleep 60", "it goes on, but closed its output"),
+        ("exec >/dev/null; sleep 60", "it still runs, but closed its output"),
     ],
 )
 def test_what_keeps_input_from_the_far_end_is_named(

@@ -123,7 +123,7 @@ def test_what_cannot_be_read_is_left_out_with_the_reason(tmp_path: Path) -> None
     path.write_bytes(b"\xff\xfe\x00")
     library = SkillLibrary(tmp_path)
     assert library.list_all() == []
-    assert library.list_problems() == [f"{path} is left out: not UTF-8 text (byte 0xff); save it as UTF-8"]
+    assert library.read_all()[1] == [f"{path} is left out: not UTF-8 text (byte 0xff); save it as UTF-8"]
 
 
 def test_more_skills_than_the_model_gets_are_named(tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_more_skills_than_the_model_gets_are_named(tmp_path: Path) -> None:
         of_project(tmp_path, f"skill-{number:03}")
     library = SkillLibrary(tmp_path)
     assert len(library.list_all()) == 100
-    assert library.list_problems() == [
+    assert library.read_all()[1] == [
         f"{tmp_path}/.agents/skills/skill-100/SKILL.md is left out: a folder has more than 100 skills"
     ]
 
@@ -148,7 +148,7 @@ def test_a_skill_that_is_a_link_to_elsewhere_is_left_out(linked: str, tmp_path: 
     assert link.exists()
     library = SkillLibrary(project)
     assert library.list_all() == []
-    assert library.list_problems() == [f"{place}/SKILL.md is left out: it is a link"]
+    assert library.read_all()[1] == [f"{place}/SKILL.md is left out: it is a link"]
 
 
 def test_what_ran_is_saved_as_a_skill() -> None:

@@ -20,7 +20,7 @@ from unittest import mock
 
 import pytest
 
-from oi_tui import OpenInterpreter, interpreter_hook, interpreter_module, paths
+from oi_tui import OpenInterpreter, interpreter_hook, interpreter_module, interpreter_stubs, paths
 from oi_tui.api import (
     computer,
     language_classes,
@@ -28,7 +28,6 @@ from oi_tui.api import (
     notebook,
     original_modules,
     shared_model,
-    stubs,
     turns,
 )
 from oi_tui.api import interpreter as api_interpreter
@@ -1137,7 +1136,7 @@ def test_an_environment_that_cannot_be_written_to_is_named(
 
 
 def test_the_stubs_have_each_name_that_the_module_has(tmp_path: Path) -> None:
-    stubs.write(tmp_path, "# heading")
+    interpreter_stubs.write(tmp_path, "# heading")
     found = {}
     for path in tmp_path.rglob("*.pyi"):
         text = path.read_text()
@@ -1175,7 +1174,7 @@ interpreter.auto_rum = True  # wrong
 
 @pytest.mark.slow
 def test_a_type_checker_knows_the_module_by_the_stubs(tmp_path: Path) -> None:
-    stubs.write(tmp_path / "stubs" / "interpreter", "# heading")
+    interpreter_stubs.write(tmp_path / "stubs" / "interpreter", "# heading")
     script = tmp_path / "script.py"
     script.write_text(CHECKED)
     command = [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", "--no-error-summary"]

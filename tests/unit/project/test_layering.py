@@ -31,7 +31,7 @@ LEVELS: tuple[frozenset[str], ...] = (
     frozenset({"app"}),
     frozenset({"api", "cli"}),
     frozenset({"start"}),
-    frozenset({"__main__", "interpreter_module"}),
+    frozenset({"__main__", "interpreter_module", "interpreter_stubs"}),
     frozenset({"interpreter_hook"}),
 )
 RANK = {part: rank for rank, parts in enumerate(LEVELS) for part in parts}

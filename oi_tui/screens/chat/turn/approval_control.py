@@ -161,7 +161,10 @@ class ApprovalControl:
         resolved = computer.resolve(language) or language
         findings = scan_code(resolved, shown, computer.cwd, earlier)
         window = self._workspace.languages.acted_window
-        offers = list_offers(resolved, shown, computer.cwd, earlier, window, findings)
+        # Another program gets no permission for later code.
+        offers = (
+            () if request.asker else list_offers(resolved, shown, computer.cwd, earlier, window, findings)
+        )
         self._conversation.flag(request.message.id, findings.lines)
         self._typed_before = bool(self._prompt.text)
         self._panel.ask(
@@ -169,7 +172,7 @@ class ApprovalControl:
             where=f"{computer.describe(language)} · {one_line(computer.where, 300) or folder}{sandbox}",
             code=code,
             findings=findings,
-            offers=() if request.asker else offers,
+            offers=offers,
         )
 
     def _end(self) -> None:
