@@ -56,7 +56,6 @@ class Output:
         self._line_rows: dict[int, list[Row]] = {}
         self._line_rows_for: tuple[int, Styles] | None = None
         self._tables: list[_Shown] = []
-        #: The width that tables have, which may be more than that of text.
         #: Whether the last table's text is still being printed.
         self._in_table = False
         #: How often the program removed all that it had shown.
