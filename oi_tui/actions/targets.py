@@ -43,7 +43,7 @@ class AskPerson(Protocol):
     """Asks the person a question of the connecting program, and waits for the answer."""
 
     def __call__(
-        self, title: str, question: str, *, wanted: "Wanted", repeated: bool, stopped: threading.Event
+        self, title: str, question: str, *, wanted: "Wanted", stopped: threading.Event
     ) -> str | None:
         """The answer; None when the person cancels, or when `stopped` is set.
 
@@ -58,7 +58,6 @@ class _Attempt:
         self._name = name
         self._ask = ask
         self._stopped = threading.Event()
-        self._asked: set[str] = set()
 
     @property
     def is_over(self) -> bool:
@@ -99,10 +98,8 @@ class _Attempt:
     def _answer(self, question: str, wanted: "Wanted") -> str | None:
         if self._ask is None or self._stopped.is_set():
             return None
-        repeated = question in self._asked
-        self._asked.add(question)
         title = f"To connect to {self._name}"
-        answer = self._ask(title, question, wanted=wanted, repeated=repeated, stopped=self._stopped)
+        answer = self._ask(title, question, wanted=wanted, stopped=self._stopped)
         if wanted == "nothing":
             return None
         if answer is None:

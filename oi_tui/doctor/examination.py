@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING
 
 from oi_tui.doctor import configuration, folders, installation, target, terminal
 from oi_tui.doctor.finding import Check, Diagnosis
+from oi_tui.system.ending_signals import note_ending_signals
 
 if TYPE_CHECKING:
     from oi_tui.doctor.active_profile import ActiveProfile
 
 #: How long to wait for a part before it is reported as silent, in seconds.
 PATIENCE = 5.0
+#: How long what connects to a target may take to end, in seconds.
+_ENDING = 2.5
+_GLANCE = 0.02
 #: What the checks import when they need it. Threads that begin to import these at the same time may wait for
 #: each other, and Python then fails one of them.
 IMPORTED = (
@@ -38,13 +42,18 @@ IMPORTED = (
 )
 
 
-def list_checks(active: "ActiveProfile | None" = None, *, ask_terminal: bool) -> tuple[Check, ...]:
+def list_checks(
+    active: "ActiveProfile | None" = None, *, ask_terminal: bool, stopped: threading.Event | None = None
+) -> tuple[Check, ...]:
     """Every part of the examination of the settings in use; without them, of those of a usual start.
 
-    `ask_terminal` only where nobody else reads the keyboard.
+    `ask_terminal` only where nobody else reads the keyboard. `stopped` ends what connects to the target.
     """
+    stopped = stopped or threading.Event()
     away = active is not None and active.profile.target != "local"
-    there = (Check("Target", lambda: target.check_target(active.profile)),) if active and away else ()
+    there = (
+        (Check("Target", lambda: target.check_target(active.profile, stopped)),) if active and away else ()
+    )
     return (
         Check("Python", installation.check_python),
         Check("Packages", installation.check_packages),
@@ -60,8 +69,14 @@ def list_checks(active: "ActiveProfile | None" = None, *, ask_terminal: bool) ->
     )
 
 
-def examine(parts: Sequence[Check], patience: float = PATIENCE) -> Iterator[tuple[str, list[Diagnosis]]]:
-    """Run all checks in order. A check that fails or takes too long is itself a finding."""
+def examine(
+    parts: Sequence[Check], patience: float = PATIENCE, stopped: threading.Event | None = None
+) -> Iterator[tuple[str, list[Diagnosis]]]:
+    """Run all checks in order. A check that fails or takes too long is itself a finding.
+
+    `stopped` is set when nobody waits for them any more: after their time, and when the program is to end.
+    """
+    stopped = stopped or threading.Event()
     for name in IMPORTED:
         # The part that needs it reports what cannot be imported.
         with contextlib.suppress(Exception):
@@ -73,10 +88,16 @@ def examine(parts: Sequence[Check], patience: float = PATIENCE) -> Iterator[tupl
         threading.Thread(target=_run, args=(part, results), name=f"doctor-{part.title}", daemon=True)
         for part, results in zip(parts, findings, strict=True)
     ]
-    for thread in threads:
-        thread.start()
+    with note_ending_signals() as signals:
+        for thread in threads:
+            thread.start()
+        while time.monotonic() < until and not signals and any(thread.is_alive() for thread in threads):
+            time.sleep(_GLANCE)
+        stopped.set()
+        last = time.monotonic() + _ENDING
+        for thread in threads:
+            thread.join(max(0.0, last - time.monotonic()))
     for part, thread, results in zip(parts, threads, findings, strict=True):
-        thread.join(max(0.0, until - time.monotonic()))
         if thread.is_alive():
             late = Diagnosis(None, f"some checks did not finish within {patience:.0f} seconds")
             yield part.title, [*results, late]

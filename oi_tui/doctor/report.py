@@ -4,6 +4,7 @@ import getpass
 import os
 import platform
 import textwrap
+import threading
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -44,9 +45,10 @@ def report(active: "ActiveProfile | None" = None, *, ask_terminal: bool) -> tupl
     """The report, and the number of problems in it. Nothing secret is in it."""
     lines = [f"oi-tui {__version__} on {platform.system()} {platform.release()}, {platform.machine()}"]
     problems = 0
-    parts = list_checks(active, ask_terminal=ask_terminal)
+    stopped = threading.Event()
+    parts = list_checks(active, ask_terminal=ask_terminal, stopped=stopped)
     patience = TARGET_PATIENCE if any(part.title == "Target" for part in parts) else PATIENCE
-    for title, findings in examine(parts, patience):
+    for title, findings in examine(parts, patience, stopped):
         problems += sum(finding.good is False for finding in findings)
         lines += ["", title, *_format_lines(findings)]
     verdict = f"{problems} problem{'s' * (problems != 1)}." if problems else "No problem was found."

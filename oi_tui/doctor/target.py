@@ -1,5 +1,6 @@
 """Checks whether the target can be reached, and which languages it has."""
 
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,8 +30,11 @@ _FIXES = {
 }
 
 
-def check_target(profile: "Profile") -> Iterator[Diagnosis]:
-    """Check whether the target can be reached, as which user, and which languages it has."""
+def check_target(profile: "Profile", stopped: threading.Event) -> Iterator[Diagnosis]:
+    """Check whether the target can be reached, as which user, and which languages it has.
+
+    `stopped` gives up reaching it.
+    """
     from oi_tui.engine.credentials.keys import find_token
     from oi_tui.runtimes.computer import Computer
     from oi_tui.runtimes.remote.target import TargetError, parse
@@ -49,10 +53,12 @@ def check_target(profile: "Profile") -> Iterator[Diagnosis]:
             shell=profile.shell,
             hidden=() if profile.share_keys else list_withheld(profile.pass_environment),
             target=profile.target,
+            stopped=stopped,
             find_token=find_token,
         )
     except TargetError as error:
-        yield Diagnosis(False, str(error), fix)
+        late = f"{profile.target} did not answer within {PATIENCE:.0f} seconds"
+        yield Diagnosis(False, late if stopped.is_set() else str(error), fix)
         return
     try:
         yield from _check_there(computer, time.monotonic() - began)

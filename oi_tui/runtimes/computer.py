@@ -23,6 +23,7 @@ from oi_tui.runtimes.targets import RuntimeOptions, Targets
 
 if TYPE_CHECKING:
     from oi_tui.runtimes.remote.askpass import Ask
+    from oi_tui.runtimes.remote.connecting import StopSignal
     from oi_tui.runtimes.remote.files import TargetFiles
     from oi_tui.runtimes.remote.jupyter_server import FindToken
     from oi_tui.runtimes.remote.link import LeftRun
@@ -72,6 +73,7 @@ class Computer:
         startup: Sequence[tuple[str, str]] = (),
         target: str = LOCAL,
         ask: "Ask | None" = None,
+        stopped: "StopSignal | None" = None,
         find_token: "FindToken | None" = None,
         share_keys: bool = False,
         unlisted: Callable[[], Sequence[Language]] = tuple,
@@ -80,6 +82,7 @@ class Computer:
         """`startup` is code, with its language, that runs when the language starts.
 
         `ask` answers the questions of ssh while the target is reached; without it, they make that fail.
+        `stopped` gives up reaching it.
         `find_token` finds the kept token of a Jupyter server.
         `unlisted` gives languages that are not offered as such, but can run: the tools of other programs.
         They run on this machine, whatever the target. `staying` says what keeps running on targets when they
@@ -111,7 +114,7 @@ class Computer:
         #: Variables, tables and completions of the languages at work.
         self.inspector = Inspector(self.targets, self._catalog, options.cwd)
         if target != LOCAL:
-            self.targets.use(target, ask=ask)
+            self.targets.use(target, stopped, ask=ask)
 
     @property
     def cwd(self) -> Path:

@@ -26,19 +26,16 @@ class QuestionDialog(Dialog[str | None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Cancel", id="question.cancel")]
 
-    def __init__(self, title: str, question: str, *, masked: bool, repeated: bool) -> None:
+    def __init__(self, title: str, question: str, *, masked: bool) -> None:
         super().__init__()
         self._title = title
         self._question = question
         self._masked = masked
-        self._repeated = repeated
         self._quiet = KeyGuard()
 
     def compose(self) -> ComposeResult:
         """The question, and the field, which takes no keys that were meant for the prompt."""
         lines = [escape_controls(line[:_WIDTH]) for line in self._question.splitlines()[:_LINES]]
-        if self._repeated:
-            lines.append("The last answer was not accepted. Try again.")
         with DialogBox(id="ask") as box:
             box.border_title = Content(one_line(self._title, 60))
             box.hints = "the field opens when you stop typing · esc cancel"
@@ -70,12 +67,10 @@ class Questioner:
     def __init__(self, app: App[object]) -> None:
         self._app = app
 
-    def ask(
-        self, title: str, question: str, *, masked: bool, repeated: bool, stopped: "threading.Event"
-    ) -> str | None:
+    def ask(self, title: str, question: str, *, masked: bool, stopped: "threading.Event") -> str | None:
         """Ask and wait. Returns None when the person cancels, or when `stopped` is set."""
         answers: queue.Queue[str | None] = queue.Queue()
-        dialog = QuestionDialog(title, question, masked=masked, repeated=repeated)
+        dialog = QuestionDialog(title, question, masked=masked)
         self._app.call_later(self._app.push_screen, dialog, answers.put)
         while not stopped.is_set():
             try:

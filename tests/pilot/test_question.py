@@ -27,9 +27,7 @@ class Asking:
 
     def _ask(self) -> None:
         questioner = Questioner(self.app)
-        answer = questioner.ask(
-            "To connect", "Password:", masked=self._masked, repeated=False, stopped=self.stopped
-        )
+        answer = questioner.ask("To connect", "Password:", masked=self._masked, stopped=self.stopped)
         self.answers.append(answer)
 
     @property

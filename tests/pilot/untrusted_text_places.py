@@ -463,7 +463,7 @@ PLACES: dict[str, Place] = {
     # other screens
     "reader": read,
     "a question on a page": lambda s, t: s.open(ConfirmDialog(t, [t, t])),
-    "a question of ssh": lambda s, t: s.open(QuestionDialog(t, t, masked=True, repeated=True)),
+    "a question of ssh": lambda s, t: s.open(QuestionDialog(t, t, masked=True)),
     "a folder's settings": trusted,
     "navigator": navigated,
     "navigator, renaming": lambda s, t: navigated(s, t, "r"),

@@ -8,7 +8,7 @@ import socket
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -33,6 +33,9 @@ if answer is None:
 print(answer)
 """
 _LONGEST = 10_000
+#: So many of the last lines that were printed before a question are shown above it.
+_MOST_LINES = 6
+_NOT_ACCEPTED = "The last answer was not accepted. Try again."
 
 
 @contextlib.contextmanager
@@ -89,6 +92,12 @@ def _pass_to_person(question: str, kind: str, ask: Ask) -> str | None:
         answer = ask(f"{question.rstrip()} (yes/no) ", "answer")
         return "yes" if (answer or "").strip().lower() in ("y", "yes") else None
     return ask(question, "answer" if "(yes/no" in question else "secret")
+
+
+def compose_question(question: str, *, said: Sequence[str] = (), is_repeated: bool = False) -> str:
+    """The question below what was said before it, such as where the code to type comes from."""
+    lines = [*said[-_MOST_LINES:], _NOT_ACCEPTED] if is_repeated else said[-_MOST_LINES:]
+    return "\n".join([*lines, question])
 
 
 def ask_on_terminal(question: str, wanted: Wanted) -> str | None:

@@ -8,13 +8,14 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
-from oi_tui.runtimes.remote.askpass import Ask, Wanted, answer_questions
+from oi_tui.runtimes.remote.askpass import Ask, Wanted, answer_questions, compose_question
 from oi_tui.runtimes.remote.target import Target, TargetError
 from oi_tui.runtimes.remote.wire import MARK
+from oi_tui.system.ending_signals import note_ending_signals
 
 #: How long the far end may take to begin, in seconds: a job may wait for its machine.
 PATIENCE = 120.0
@@ -35,7 +36,6 @@ _MOST_PRINTED = 16 * 1024 * 1024
 #: How much of the standard error is kept, in bytes.
 _ERRORS = 8 * 1024
 _GLANCE = 0.1
-_ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 #: How often it is looked whether anybody still wants what is printed, in seconds.
 _LOOK = 1.0
 #: So much of each line that it printed is shown, in characters.
@@ -79,10 +79,14 @@ class ConnectingProgram:
         self._waits_since = time.monotonic()
         self._is_asking = False
         self._errors = b""
+        #: What was printed to the standard error since the last question.
+        self._said = b""
+        self._reading_errors = threading.Lock()
+        self._asked: set[str] = set()
         self._is_over = threading.Event()
         command = target.make_command(may_ask=ask is not None)
         with (
-            _noting_signals() as self._signals,
+            note_ending_signals() as self._signals,
             answer_questions(self._ask_person if ask else None) as variables,
         ):
             try:
@@ -160,6 +164,13 @@ class ConnectingProgram:
         """Ask, and begin to wait for the far end anew when there is an answer."""
         assert self._ask
         self._is_asking = wanted != "nothing"
+        if self._is_asking:
+            # Where a code comes from, ssh does not say in its question but before it.
+            self._take_errors()
+            said, self._said = _list_reasons(self._said.decode("utf-8", "replace")), b""
+            is_repeated = question in self._asked
+            self._asked.add(question)
+            question = compose_question(question, said=said, is_repeated=is_repeated)
         try:
             return self._ask(question, wanted)
         finally:
@@ -230,11 +241,19 @@ class ConnectingProgram:
         with self._process.stderr as errors:
             # What the program started may print for longer than it is there.
             while not self._is_over.is_set():
-                if select.select([errors], [], [], _LOOK)[0]:
-                    piece = os.read(errors.fileno(), 4096)
-                    if not piece:
-                        return
-                    self._errors = (self._errors + piece)[-_ERRORS:]
+                if select.select([errors], [], [], _LOOK)[0] and not self._take_errors():
+                    return
+
+    def _take_errors(self) -> bool:
+        """Take what was printed to the standard error; False at its end. Any thread may do so."""
+        errors = self._process.stderr
+        with self._reading_errors:
+            if errors is None or errors.closed or not select.select([errors], [], [], 0)[0]:
+                return True
+            piece = os.read(errors.fileno(), 65536)
+            self._errors = (self._errors + piece)[-_ERRORS:]
+            self._said = (self._said + piece)[-_ERRORS:]
+        return bool(piece)
 
     def forget_words(self) -> None:
         """Drop what was printed so far: a greeting says nothing of the end."""
@@ -270,31 +289,6 @@ class ConnectingProgram:
     def join(self, seconds: float) -> None:
         """Wait until nothing reads what it prints."""
         self._error_reader.join(seconds)
-
-
-@contextlib.contextmanager
-def _noting_signals() -> Iterator[list[int]]:
-    """Have signals that would end our program at once wait until what connects was ended, in the main thread.
-
-    Yields the list in which they are noted; they end the program at the end of the block.
-
-    The program that connects has a session of its own, so that no ctrl+c reaches it. Left alone, it would
-    wait on: ssh for its host, or a job for its machine.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield []
-        return
-    noted: list[int] = []
-    ending = [number for number in _ENDING_SIGNALS if signal.getsignal(number) is signal.SIG_DFL]
-    for number in ending:
-        signal.signal(number, lambda number, _: noted.append(number))
-    try:
-        yield noted
-    finally:
-        for number in ending:
-            signal.signal(number, signal.SIG_DFL)
-        if noted:
-            signal.raise_signal(noted[0])
 
 
 def _quote_last_line(printed: bytes) -> str:

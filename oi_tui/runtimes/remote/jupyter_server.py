@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from urllib.parse import quote
 
-from oi_tui.runtimes.remote.askpass import Ask
+from oi_tui.runtimes.remote.askpass import Ask, compose_question
 from oi_tui.runtimes.remote.server_address import ServerAddress
 from oi_tui.runtimes.remote.target import TargetError
 
@@ -75,7 +75,7 @@ class JupyterServer:
     def _enter(self, ask: Ask | None) -> None:
         """See that the server accepts the token; ask for one where it does not."""
         host = self.address.host
-        for _ in range(_TRIES):
+        for count in range(_TRIES):
             try:
                 self._ask("GET", "api/kernelspecs")
             except _ForbiddenError:
@@ -85,7 +85,8 @@ class JupyterServer:
                         f"or set {TOKEN}, or run: keyring set oi-tui {TOKEN}@{host}"
                     ) from None
                 open_ = "" if self.address.is_encrypted else " (sent without encryption)"
-                token = ask(f"Token of the Jupyter server {host}{open_}:", "secret")
+                question = f"Token of the Jupyter server {host}{open_}:"
+                token = ask(compose_question(question, is_repeated=count > 0), "secret")
                 if token is None:
                     raise TargetError("Connecting was stopped.") from None
                 self._token = _check(token)

@@ -56,7 +56,7 @@ def test_a_password_is_asked_for_before_the_screen(start: Start, tmp_path: Path)
 def test_a_password_is_asked_for_in_the_running_screen(start: Start, tmp_path: Path) -> None:
     script = tmp_path / "login"
     script.write_text(
-        "#!/bin/sh\nfor try in 1 2 3; do\n"
+        "#!/bin/sh\necho The password of the cluster is wanted. >&2\nfor try in 1 2 3; do\n"
         'word=$("$SSH_ASKPASS" "Password for ana:")\n[ "$word" = sesame ] && exec "$@"\n'
         "done\necho Permission denied >&2\nexit 1\n"
     )
@@ -65,7 +65,8 @@ def test_a_password_is_asked_for_in_the_running_screen(start: Start, tmp_path: P
     program.begin()
     program.say(f"%target command:{script}")
     program.wait_for("enter send")
-    assert "Password for ana:" in program.wait_for("To connect to command:")
+    shown = program.wait_for("To connect to command:")
+    assert 0 < shown.index("The password of the cluster is wanted.") < shown.index("Password for ana:")
     program.send("mistake\r")
     program.wait_for("not accepted")
     program.wait_for("enter send")
@@ -83,16 +84,16 @@ def test_a_password_is_asked_for_in_the_running_screen(start: Start, tmp_path: P
 
 
 @pytest.mark.parametrize("how", ["ctrl+c", "SIGTERM"])
+@pytest.mark.parametrize("what", ["--demo", "--doctor"])
 def test_a_program_that_ends_as_it_connects_leaves_nothing_that_goes_on_to_connect(
-    start: Start, tmp_path: Path, how: str
+    start: Start, tmp_path: Path, what: str, how: str
 ) -> None:
     script = tmp_path / "login"
     script.write_text(
         f"#!/bin/sh\necho $$ >{tmp_path}/pid.new\nmv {tmp_path}/pid.new {tmp_path}/pid\nexec sleep 60\n"
     )
     script.chmod(0o755)
-    program = start("--demo", "--target", f"command:{script}")
-    program.wait_for("Connecting to")
+    program = start(what, "--target", f"command:{script}")
     until((tmp_path / "pid").exists)
     if how == "ctrl+c":
         program.send("\x03")

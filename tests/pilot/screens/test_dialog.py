@@ -28,7 +28,7 @@ async def click(ui: ChatDriver, text: str) -> None:
     [
         (HelpScreen, "esc close"),
         (ThemesScreen, "esc cancel"),
-        (lambda: QuestionDialog("ssh", "Password?", masked=True, repeated=False), "esc cancel"),
+        (lambda: QuestionDialog("ssh", "Password?", masked=True), "esc cancel"),
     ],
 )
 async def test_a_click_on_a_key_presses_it_whatever_has_the_focus(

@@ -642,6 +642,28 @@ def test_a_wrong_passphrase_is_asked_for_again(make: Make, sshd: Path, tmp_path:
         make(target=target, ask=lambda *_: "open barley")
 
 
+def test_what_ssh_says_before_a_question_stands_above_it(make: Make, tmp_path: Path) -> None:
+    login = tmp_path / "login"
+    login.write_text(
+        "#!/bin/sh\nseq 20 >&2\necho 'Enter the code from your phone.' >&2\n"
+        '"$SSH_ASKPASS" "(ana@gpu1) Code: " >/dev/null\n"$SSH_ASKPASS" "(ana@gpu1) Code: " >/dev/null\n'
+        'echo "Password expires soon." >&2\n"$SSH_ASKPASS" "(ana@gpu1) PIN: " >/dev/null\nexec "$@"\n'
+    )
+    login.chmod(0o755)
+    asked: list[list[str]] = []
+
+    def ask(question: str, wanted: str) -> str:
+        asked.append(question.split("\n"))
+        return "1"
+
+    make(target=f"command:{login}", ask=ask)
+    assert asked == [
+        ["16", "17", "18", "19", "20", "Enter the code from your phone.", "(ana@gpu1) Code: "],
+        ["The last answer was not accepted. Try again.", "(ana@gpu1) Code: "],
+        ["Password expires soon.", "(ana@gpu1) PIN: "],
+    ]
+
+
 def test_who_gives_a_question_up_is_asked_no_other() -> None:
     asked: list[str] = []
 

@@ -167,13 +167,29 @@ def test_a_target_is_reached_and_what_is_there_is_reported() -> None:
     ],
 )
 def test_a_target_that_cannot_be_reached_is_a_problem(target: str, words: str, fix: str) -> None:
-    (bad,) = problems(check_target(Profile(target=target)))
+    (bad,) = problems(check_target(Profile(target=target), threading.Event()))
     assert words in bad.words
     assert fix in bad.fix
 
 
+def test_a_target_that_does_not_answer_is_a_problem_and_nothing_goes_on_to_connect(tmp_path: Path) -> None:
+    active = ActiveProfile(Profile(target=f"command:sh -c 'echo $$ >{tmp_path}/pid; exec sleep 60'"), None)
+    stopped = threading.Event()
+    parts = [
+        part
+        for part in examination.list_checks(active, ask_terminal=False, stopped=stopped)
+        if part.title == "Target"
+    ]
+    ((_, found),) = examination.examine(parts, 1.0, stopped)
+    (bad,) = problems(found)
+    assert "did not answer within" in bad.words
+    assert "in a terminal" in bad.fix
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)
+
+
 def test_a_sandbox_elsewhere_is_a_problem() -> None:
-    bad, *_ = problems(check_target(Profile(target="command:env", sandbox=True)))
+    bad, *_ = problems(check_target(Profile(target="command:env", sandbox=True), threading.Event()))
     assert "nothing can run there" in bad.words
 
 

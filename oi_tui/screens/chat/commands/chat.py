@@ -115,7 +115,7 @@ class ChatCommands(ConversationActions):
         self._chat.app.push_screen(ConfirmDialog(question, details), lambda yes: act() if yes else None)
 
     def _ask_person(
-        self, title: str, question: str, *, wanted: "Wanted", repeated: bool, stopped: threading.Event
+        self, title: str, question: str, *, wanted: "Wanted", stopped: threading.Event
     ) -> str | None:
         if wanted == "nothing":
             self._chat.app.call_later(self.show_notice, escape_controls(question))
@@ -125,7 +125,7 @@ class ChatCommands(ConversationActions):
 
         asker = Questioner(self._chat.app)
         masked = wanted == "secret"
-        return asker.ask(title, question, masked=masked, repeated=repeated, stopped=stopped)
+        return asker.ask(title, question, masked=masked, stopped=stopped)
 
     def restore_cell(self, key: str) -> None:
         """Restore the files that a cell changed."""
