@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from oi_tui import __version__, find_system_problem
+from oi_tui.system.streams import block_standard_output
 
 
 def start() -> NoReturn:
@@ -19,6 +20,7 @@ def start() -> NoReturn:
     The system takes back the memory of a process at once. Python would first free each object, which takes a
     quarter of a second, so the process ends as soon as all that was registered for its end is done.
     """
+    block_standard_output()
     ended: list[int] = []
 
     def leave() -> None:

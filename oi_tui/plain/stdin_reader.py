@@ -134,6 +134,9 @@ class StdinReader:
         try:
             data = os.read(self._descriptor, _LONGEST)
             self._ended = not data and not self.is_terminal
+        except BlockingIOError:
+            # Another program that reads the same input was quicker.
+            return True
         except OSError:
             data, self._ended = b"", True
         self._rest += self._decoder.decode(data, final=not data)

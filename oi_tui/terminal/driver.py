@@ -9,7 +9,7 @@ import sys
 import termios
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textual import events
 from textual._xterm_parser import XTermParser
@@ -17,8 +17,12 @@ from textual.app import App
 from textual.drivers.linux_driver import LinuxDriver
 from textual.message import Message
 
+from oi_tui.system.streams import BlockingOutput, open_text
 from oi_tui.terminal.input_filter import InputDecoder, InputFilter, InputUnit, Pasted, TerminalReply
 from oi_tui.terminal.queries import Answers, TerminalQueries
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 _log = logging.getLogger("oi_tui.terminal")
 #: What undoes all that was switched on: images aside, as Textual does it, and the alternate screen last.
@@ -58,6 +62,18 @@ def _read_typed_early(text: str) -> str:
     return text.replace("\n", "\r") if ends else text
 
 
+class _Screen(BlockingOutput):
+    """The terminal, as a raw stream; what is written once it is gone is dropped."""
+
+    def write(self, data: "ReadableBuffer") -> int:
+        """Write what fits, and return how many bytes that were."""
+        try:
+            return super().write(data)
+        except OSError:
+            # The thread that reads keys notices it as well, and ends the application.
+            return memoryview(data).nbytes
+
+
 class TerminalDriver(LinuxDriver):
     """Reads keys, asks the terminal what it can show, and takes leave of it.
 
@@ -68,8 +84,10 @@ class TerminalDriver(LinuxDriver):
     def __init__(self, app: App[Any], **options: Any) -> None:
         super().__init__(app, **options)
         # Textual writes to standard error; the screen must appear also where that goes to a file.
-        if not (sys.__stderr__ and sys.__stderr__.isatty()) and sys.__stdout__:
-            self._file = sys.__stdout__
+        stream = sys.__stderr__ if sys.__stderr__ and sys.__stderr__.isatty() else sys.__stdout__
+        self._screen = _Screen(stream.fileno()) if stream else None
+        if stream and self._screen:
+            self._file = open_text(self._screen, stream)
         self._replies = TerminalQueries(lambda answers: self.send_message(TerminalAnswered(answers)))
         self.restoring: Callable[[], str] = lambda: ""
         self._parser = _KeyParser()
@@ -95,7 +113,13 @@ class TerminalDriver(LinuxDriver):
             if self._woken in readable:
                 break
             if readable:
-                data = os.read(self.fileno, 4096)
+                try:
+                    data = os.read(self.fileno, 4096)
+                except BlockingIOError:
+                    # Another program on this terminal was quicker.
+                    continue
+                except OSError:
+                    data = b""
                 if not data:
                     # The terminal is gone, and a program in between, such as make, kept the signal about it.
                     os.kill(os.getpid(), signal.SIGHUP)
@@ -151,8 +175,8 @@ class TerminalDriver(LinuxDriver):
 
     def hand_back_at_once(self) -> None:
         """Hand the terminal back from any thread, where the application does not get that far itself."""
-        if self._file is not None:
-            os.write(self._file.fileno(), _HAND_BACK.encode())
+        if self._screen is not None:
+            self._screen.write(_HAND_BACK.encode())
         if self.attrs_before is not None:
             with contextlib.suppress(termios.error):
                 termios.tcsetattr(self.fileno, termios.TCSANOW, self.attrs_before)

@@ -1,0 +1,61 @@
+"""Output streams that write all of a text, also where the terminal or pipe takes only a part at once."""
+
+import io
+import os
+import select
+import sys
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+
+class BlockingOutput(io.RawIOBase):
+    """A raw stream to a file descriptor, which waits until it can write.
+
+    Whether a terminal or pipe blocks is a property of the open file, which all programs on it share: one of
+    them, such as ssh or Node, may have made it non-blocking. Python's own streams would lose text there.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def fileno(self) -> int:
+        """Return the descriptor."""
+        return self._descriptor
+
+    def isatty(self) -> bool:
+        """Return whether it is a terminal."""
+        return os.isatty(self._descriptor)
+
+    def writable(self) -> bool:
+        """Return True."""
+        return True
+
+    def write(self, data: "ReadableBuffer") -> int:
+        """Write what fits, at least one byte, and return how many bytes that were."""
+        while True:
+            try:
+                return os.write(self._descriptor, data)
+            except BlockingIOError:
+                poll = select.poll()
+                poll.register(self._descriptor, select.POLLOUT)
+                poll.poll()
+
+
+def open_text(raw: BlockingOutput, like: TextIO) -> io.TextIOWrapper:
+    """Open a text stream over a raw one, with the encoding of another stream."""
+    return io.TextIOWrapper(
+        io.BufferedWriter(raw),
+        encoding=like.encoding,
+        errors=like.errors,
+        line_buffering=getattr(like, "line_buffering", False),
+    )
+
+
+def block_standard_output() -> None:
+    """Let standard output and standard error of this process wait until they can write."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if isinstance(stream, io.TextIOWrapper):
+            setattr(sys, name, open_text(BlockingOutput(stream.fileno()), stream))

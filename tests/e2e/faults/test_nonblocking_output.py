@@ -1,0 +1,65 @@
+"""A terminal or pipe that another program made non-blocking: nothing that we write is lost."""
+
+import fcntl
+import os
+import subprocess
+import sys
+import termios
+from pathlib import Path
+
+from tests import processes
+from tests.e2e.program import Program
+from tests.terminal import PROGRAM
+
+#: Starts a program on a terminal that does not block, as ssh and Node may leave it.
+_NONBLOCKING = """
+import os, sys
+for number in range(3):
+    os.set_blocking(number, False)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+
+
+def _set_flow(program: Program, action: int) -> None:
+    """Stop or start the output of the program's terminal, as ctrl+s and ctrl+q do."""
+    terminal = os.open(f"/proc/{program.pid}/fd/0", os.O_RDWR | os.O_NOCTTY)
+    try:
+        termios.tcflow(terminal, action)
+    finally:
+        os.close(terminal)
+
+
+def test_the_screen_survives_a_terminal_that_took_nothing_for_a_while(workplace: Path) -> None:
+    command = (sys.executable, "-c", _NONBLOCKING, *PROGRAM)
+    with Program("--demo", command=command, cwd=workplace) as program:
+        program.begin()
+        _set_flow(program, termios.TCOOFF)
+        program.press("f1")
+        program.wait_quiet(1.0)
+        _set_flow(program, termios.TCOON)
+        program.wait_for("type to search keys and commands")
+        program.press("escape")
+        program.wait_gone("type to search keys and commands")
+
+
+def test_long_output_reaches_a_pipe_that_takes_only_a_part_at_once(workplace: Path) -> None:
+    command = [*PROGRAM, "--help"]
+    whole = subprocess.run(command, capture_output=True, check=True).stdout
+    reads, writes = os.pipe()
+    size = fcntl.fcntl(writes, fcntl.F_SETPIPE_SZ, 4096)
+    assert len(whole) > size
+    os.set_blocking(writes, False)
+
+    def is_full() -> bool:
+        waiting = fcntl.ioctl(reads, termios.FIONREAD, bytes(4))
+        return int.from_bytes(waiting, sys.byteorder) == size
+
+    with (
+        open(reads, "rb") as pipe,
+        subprocess.Popen(command, stdout=writes, stderr=subprocess.PIPE) as process,
+    ):
+        os.close(writes)
+        assert processes.wait_until(is_full, 40)
+        assert pipe.read() == whole
+        _, errors = process.communicate(timeout=40)
+        assert (process.returncode, errors) == (0, b"")
