@@ -6,6 +6,7 @@ import contextlib
 import os
 import queue
 import random
+import shlex
 import signal
 import subprocess
 import sys
@@ -361,8 +362,34 @@ def test_few_open_files_are_enough(make: Make) -> None:
 @pytest.mark.needs("bwrap")
 def test_a_machine_without_room_says_so(make: Make) -> None:
     small = "--size 65536 --tmpfs"
+    # What is said after the end of Python there is whether something stayed.
+    lists = "sh -c '\"$@\"; ls /tmp /dev/shm >&2; exit 1' sh"
+    bwrap = f"bwrap --dev-bind / / {small} /tmp {small} /dev/shm --chdir / --setenv TMPDIR /tmp"
     with pytest.raises(TargetError, match=r"cannot write there: .*No space left on device"):
-        make(target=f"command:bwrap --dev-bind / / {small} /tmp {small} /dev/shm env TMPDIR=/tmp")
+        make(target=f"command:{bwrap}")
+    done = subprocess.run(
+        shlex.split(f"{bwrap} {lists} sh -c {shlex.quote(bundle.start_script())}"),
+        input=bundle.make_bundle(),
+        capture_output=True,
+        check=False,
+    )
+    assert b"No space left on device" in done.stdout
+    assert done.stderr.split() == [b"/dev/shm:", b"/tmp:"]
+
+
+def test_a_connection_that_is_given_up_while_modules_are_written_leaves_no_folder(tmp_path: Path) -> None:
+    # Writing goes on for ever where a module is a pipe that nobody reads.
+    bootstrap = Path(bundle.__file__).parent.parent / "drivers/remote/bootstrap.py"
+    source = bootstrap.read_text().replace("\nmain()\n", "")
+    source += "\nimport tempfile\ntempfile.tempdir = sys.argv[1]\nos.statvfs = lambda _: None\n"
+    source += "makedirs = os.makedirs\n"
+    source += "def hang(path, **_):\n    makedirs(path, exist_ok=True)\n    os.mkfifo(path + '/pipe')\n"
+    source += "os.makedirs = hang\nos.access = lambda *_: False\nwrite_modules({'folder/pipe': 'text'})\n"
+    with subprocess.Popen([sys.executable, "-c", source, str(tmp_path)]) as process:
+        until(lambda: list(tmp_path.rglob("pipe")))
+        process.terminate()
+        assert process.wait(10) == 1
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_what_the_connecting_program_left_behind_is_not_listened_to_for_ever(

@@ -76,13 +76,45 @@ def refuse(reason):
     sys.exit(1)
 
 
+def write_modules(files):
+    """Write the modules into a new private folder, of which nothing stays where that is not the end of it."""
+    import shutil
+    import signal
+    import tempfile
+
+    def leave(number, frame):
+        sys.exit(1)
+
+    # The connection may be given up while they are written; from then on, `far` sees to it.
+    for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, leave)
+    memory, folder = "/dev/shm", None
+    try:
+        room = os.statvfs(memory) if os.access(memory, os.W_OK | os.X_OK) else None
+        fits = room is not None and room.f_bavail * room.f_frsize >= 4 * 10**6
+        folder = tempfile.mkdtemp(prefix="oi-tui-", dir=memory if fits else None)
+        for name in files:
+            path = os.path.join(folder, name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(files[name])
+    except BaseException as error:
+        if folder:
+            shutil.rmtree(folder, ignore_errors=True)
+        if isinstance(error, OSError):
+            refuse("cannot write there: %s" % error)
+        raise
+    return folder
+
+
 def main():
     """Receive the modules, put them into a private folder, and go on there."""
     if sys.version_info < (3, 8):
         become_newer_python()
     try:
         import json
-        import tempfile
+        import shutil
+        import tempfile  # noqa: F401 -- whether it is there
         import tty
         import zlib
     except ImportError as error:
@@ -90,8 +122,6 @@ def main():
         sys.exit(1)
     if not sys.executable:
         # Where PATH is not set, Python does not know where it is itself.
-        import shutil
-
         sys.executable = shutil.which("python3")
     if os.isatty(0):
         tty.setraw(0)
@@ -106,18 +136,7 @@ def main():
     if sys.platform.startswith("linux") and not os.path.exists("/proc/self/stat"):
         # Without it nobody knows which processes code has started, so that they could be ended.
         refuse("there is no /proc there. Mount it (mount -t proc proc /proc)")
-    memory = "/dev/shm"
-    try:
-        room = os.statvfs(memory) if os.access(memory, os.W_OK | os.X_OK) else None
-        fits = room is not None and room.f_bavail * room.f_frsize >= 4 * 10**6
-        folder = tempfile.mkdtemp(prefix="oi-tui-", dir=memory if fits else None)
-        for name in files:
-            path = os.path.join(folder, name)
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(files[name])
-    except OSError as error:
-        refuse("cannot write there: %s" % error)
+    folder = write_modules(files)
     sys.path.insert(0, folder)
     import old_python
 
