@@ -295,6 +295,43 @@ FAULTS: dict[str, tuple[Answer, str, str | None, str]] = {
         None,
         "(500): no gpu",
     ),
+    "an error as plain text": (
+        events(b"event: error\ndata: no gpu is free\n\n", DONE),
+        "server",
+        None,
+        "sent an error: no gpu is free",
+    ),
+    "an error as plain text in lines, without an end": (
+        events(b"event:error\ndata:no gpu\ndata:is free"),
+        "server",
+        None,
+        "sent an error: no gpu is free",
+    ),
+    "an error of one word": (
+        events(b"event: Error\ndata: overloaded\n\n"),
+        "server",
+        None,
+        "sent an error: overloaded",
+    ),
+    "an error as a string": (
+        events(b'event: error\ndata: "no gpu is free"\n\n'),
+        "server",
+        None,
+        "sent an error: no gpu is free",
+    ),
+    "an error as a number": (events(b"event: error\ndata: 503\n\n"), "server", None, "(503)"),
+    "an error as a page": (
+        events(b"event: error\ndata: <html><title>502 Bad Gateway</title></html>\n\n"),
+        "server",
+        None,
+        "sent an error: a web page: 502 Bad Gateway",
+    ),
+    "only the beginning of gzip": (
+        sent(HEAD.replace(b"Connection", b"Content-Encoding: gzip\r\nConnection"), gzip.compress(BEGUN)[:10]),
+        "network",
+        "api_base",
+        "not valid HTTP",
+    ),
     "no choices": (refused(200, {"choices": []}), "empty", "api_base", "an empty answer"),
     "only usage": (
         events(record({"choices": [], "usage": {"prompt_tokens": 5, "completion_tokens": 0}}), DONE),
@@ -325,6 +362,10 @@ def test_an_odd_answer_ends_in_a_sentence(models: ModelProcess, served: ModelSer
 
 
 IMAGE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
+#: The chunks of a reply.
+PIECES = [{"choices": [{"index": 0, "delta": {"content": text}}]} for text in ("whole ", "reply")]
+PIECES.append({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})  # type: ignore[list-item]
+PACKED = HEAD.replace(b"Connection", b"Content-Encoding: gzip\r\nConnection")
 #: Streams and bodies that are odd but hold a reply, with its words.
 REPLIES: dict[str, tuple[Answer, str]] = {
     "comments": (events(b": hi\n\n", b": OPENROUTER PROCESSING\n\n", BEGUN, b": x\n", END, DONE), "begun "),
@@ -363,6 +404,16 @@ REPLIES: dict[str, tuple[Answer, str]] = {
         "whole",
     ),
     "a whole reply": (refused(200, {"choices": [{"message": {"content": "whole"}}]}), "whole"),
+    "a whole reply about events": (
+        refused(200, {"choices": [{"message": {"content": "Lines begin with data: here."}}]}),
+        "Lines begin with data: here.",
+    ),
+    "an array of chunks": (refused(200, PIECES), "whole reply"),
+    "an array of chunks in lines": (
+        events(b"[" + b",\n".join(json.dumps(piece).encode() for piece in PIECES) + b"]"),
+        "whole reply",
+    ),
+    "an array of chunks as data": (events(record(PIECES), DONE), "whole reply"),
     "a whole reply in a list": (refused(200, [{"choices": [{"message": {"content": "whole"}}]}]), "whole"),
     "a completion": (refused(200, {"choices": [{"text": "whole"}]}), "whole"),
     "Ollama's own": (
@@ -388,6 +439,25 @@ REPLIES: dict[str, tuple[Answer, str]] = {
     ),
     "a header in Latin-1": (
         sent(HEAD.replace(b"Connection", b"X-Note: d\xe9j\xe0 vu\r\nConnection"), BEGUN, END, DONE),
+        "begun ",
+    ),
+    "gzip in members": (
+        sent(PACKED, gzip.compress(BEGUN), gzip.compress(CHUNK({"content": "more"}) + END + DONE)),
+        "begun more",
+    ),
+    "gzip in members, byte by byte": (
+        sent(
+            PACKED,
+            *(
+                bytes([byte])
+                for byte in gzip.compress(BEGUN) + gzip.compress(CHUNK({"content": "more"}) + END + DONE)
+            ),
+        ),
+        "begun more",
+    ),
+    "gzip and padding": (sent(PACKED, gzip.compress(BEGUN + END + DONE), bytes(20)), "begun "),
+    "gzip by its old name": (
+        sent(PACKED.replace(b"gzip", b"x-gzip"), gzip.compress(BEGUN + END + DONE)),
         "begun ",
     ),
     "deflate": (

@@ -191,8 +191,9 @@ class CompletionCall:
             if raw.incomplete:
                 self._emit(finish=raw.incomplete)
             return
-        for kind, value in split_delta(raw.find_message() or {}):
-            self._emit_piece(kind, value)
+        for message in raw.find_messages():
+            for kind, value in split_delta(message):
+                self._emit_piece(kind, value)
         if end := raw.find_whole_end():
             self._finish = end
             self._emit(finish=end)

@@ -12,7 +12,14 @@ from typing import Any
 
 from oi_tui.engine.llm import errors
 from oi_tui.engine.llm.base import ErrorInfo
-from oi_tui.engine.llm.transport import broken_bodies, header_text, lazy_exports, line_ends, redirects
+from oi_tui.engine.llm.transport import (
+    broken_bodies,
+    gzip_members,
+    header_text,
+    lazy_exports,
+    line_ends,
+    redirects,
+)
 from oi_tui.engine.models.model_names import COMPATIBLE, explain_gone, find_family, resolve
 
 #: LiteLLM reads these when it is imported: no prices from the network, no `.env` file of whatever folder.
@@ -97,6 +104,7 @@ class Provider:
         line_ends.split_at_newlines_only()
         header_text.accept_any_headers()
         broken_bodies.report_at_once()
+        gzip_members.read_all()
         self.litellm: Any = litellm
         self._demo: tuple[str, str] | None = None
         #: The variables of proxies, while none may be used.

@@ -51,6 +51,8 @@ _INCOMPLETE = {
 _COMMENTS = re.compile(r"\A(?:\s*:[^\n]*\n)+")
 #: A line with data.
 _DATA = re.compile(r"^data:(.*)$", re.MULTILINE)
+#: A line of an event. A text in JSON may have the same word, but not at the beginning of a line.
+_HAS_EVENTS = re.compile(rb"(?:\A(?:\xef\xbb\xbf)?|[\r\n])[\s\0\x1e]*data[ \t]*:", re.IGNORECASE)
 #: How many bytes are kept to find out what they are.
 _KEPT = 1_000_000
 
@@ -150,25 +152,20 @@ class RawReply:
         self._note_arrival()
         if not self._is_event_stream and len(self._beginning) < _KEPT:
             self._beginning += data
-            self._is_event_stream = b"data:" in self._beginning[:4096]
+            self._is_event_stream = _HAS_EVENTS.search(self._beginning[:4096]) is not None
 
-    def find_message(self) -> dict[str, Any] | None:
-        """Return the message of a reply that came in one piece, or None."""
+    def find_messages(self) -> list[dict[str, Any]]:
+        """Return the message of a reply that came in one piece, or its pieces in an array of chunks."""
         body = self._parse_body()
-        match body[0] if isinstance(body, list) and body else body:
-            case {"choices": [{"message": dict(found)}, *_]} | {"message": {"role": str()} as found}:
-                message: dict[str, Any] = found
-            case {"choices": [{"text": str(text)}, *_]}:
-                message = {"content": text}
-            case _:
-                return None
-        repair({"choices": [{"delta": message}]})
-        return message
+        messages = [_find_message(record) for record in (body if isinstance(body, list) else [body])]
+        return [message for message in messages if message is not None]
 
     def find_whole_end(self) -> str | None:
         """Why a reply that came in one piece is not complete; None if it is, or if nothing says so."""
         body = self._parse_body()
-        match body[0] if isinstance(body, list) and body else body:
+        # In an array of chunks, the last one with a choice has the reason.
+        records = [record for record in body if _find_message(record)] if isinstance(body, list) else [body]
+        match records[-1] if records else None:
             case {"choices": [{"finish_reason": str(reason)}, *_]} | {"done_reason": str(reason)}:
                 reason = reason.lower()
                 return _INCOMPLETE.get(reason, reason if reason in ("length", "content_filter") else None)
@@ -199,7 +196,7 @@ class RawReply:
         if page := describe_page(text):
             return page
         body = self._parse_body()
-        if body is None and text.startswith("{") and not text.rstrip().endswith("}"):
+        if body is None and text.startswith(("{", "[")) and not text.rstrip().endswith(("}", "]")):
             return "only the beginning of a reply"
         is_reply = '"choices"' in text and (not isinstance(body, dict) or "choices" in body)
         if self.foreign or is_reply:
@@ -232,6 +229,21 @@ class RawReply:
             return json.loads(self._read_text())
         except (ValueError, RecursionError):
             return None
+
+
+def _find_message(record: Any) -> dict[str, Any] | None:
+    """Return the message of a record, or its piece of one; None if it has none."""
+    match record:
+        case {"choices": [{"message": dict(found)} | {"delta": dict(found)}, *_]}:
+            message: dict[str, Any] = found
+        case {"message": {"role": str()} as found}:
+            message = found
+        case {"choices": [{"text": str(text)}, *_]}:
+            message = {"content": text}
+        case _:
+            return None
+    repair({"choices": [{"delta": message}]})
+    return message
 
 
 def _find_error(body: Any) -> tuple[str, int | None] | None:

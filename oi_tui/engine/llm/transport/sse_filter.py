@@ -4,7 +4,7 @@ import json
 import re
 from typing import Any
 
-from oi_tui.engine.llm.transport.chunk_repair import find_signed_parts, is_chunk, repair
+from oi_tui.engine.llm.transport.chunk_repair import describe_page, find_signed_parts, is_chunk, repair
 from oi_tui.engine.llm.transport.foreign_format import ForeignFormat, recognise
 
 #: Lines of server-sent events that carry no data.
@@ -17,6 +17,10 @@ _DATA = re.compile(r"[\s\0\x1e]*(?:data[ \t]*:[ \t]*)+", re.IGNORECASE)
 _NOTHING = re.compile(r"null|\"\"|\[\]|\[?[A-Za-z][A-Za-z_ -]{0,20}\]?")
 #: The field in which llama.cpp sent errors.
 _ERROR = "error:"
+#: The line that says that the data of an event is an error.
+_ERROR_EVENT = re.compile(r"\s*event\s*:\s*error\s*", re.IGNORECASE)
+#: Data of an error that says nothing.
+_NO_WORDS = ("", "null", '""', "[]", "{}")
 
 
 class SseFilter:
@@ -61,9 +65,12 @@ class SseFilter:
             bare = line = f"data: {json.dumps({'error': error})}"
         if bare.startswith("data:"):
             data = bare[5:].lstrip()
-            if _NOTHING.fullmatch(data) and not self._broken and data != "[DONE]":
+            is_error = data not in _NO_WORDS and _announce_error(self._about)
+            if _NOTHING.fullmatch(data) and not self._broken and data != "[DONE]" and not is_error:
                 self._about.append(":")
                 return []
+            if (records := _parse_chunks(data)) is not None:
+                return [line for item in records for line in (*self.feed(f"data: {json.dumps(item)}"), "")]
         elif bare.startswith("{"):
             data = bare
         elif bare.startswith(_ABOUT):
@@ -71,8 +78,11 @@ class SseFilter:
             return []
         else:
             if not bare:
+                error = self._take_plain_error()
                 self._broken = []
                 self._open = False
+                if error:
+                    return [error, line]
             return self._filter_other(line, bare)
         event = self.chunks or bare.startswith("data:")
         read = self._read(data, event=event)
@@ -103,6 +113,8 @@ class SseFilter:
 
     def end(self) -> list[str]:
         """The lines that were held back to the end."""
+        if error := self._take_plain_error():
+            return [error, "", ""]
         held = [*self._held, *(self._about if self._held else ())]
         self._held, self._about = [], []
         # What follows the end does not belong to the reply, such as a `[done]` in another spelling.
@@ -120,6 +132,17 @@ class SseFilter:
         """
         signed, self._signed = self._signed, []
         return signed
+
+    def _take_plain_error(self) -> str:
+        """Return the error that the event announces and tells in plain text, as clients read it; else ""."""
+        if not self._broken or not _announce_error([*self._held, *self._about]):
+            return ""
+        text = "\n".join(self._broken)
+        value = _parse(text)
+        words = describe_page(text) or (value if isinstance(value, str) else text)
+        code = value if isinstance(value, int) else None
+        self._held, self._about, self._broken = [], [], []
+        return f"data: {json.dumps({'error': {'message': words, 'code': code}})}"
 
     def _filter_other(self, line: str, bare: str) -> list[str]:
         about, self._about = self._about, []
@@ -155,7 +178,7 @@ class SseFilter:
         self.foreign = self.foreign or recognise(record)
         if (reason := read_end(record)) is not None:
             self._note_end(reason)
-        announced = any(line.strip().replace(" ", "") == "event:error" for line in self._about)
+        announced = _announce_error(self._about)
         if not announced and not (is_chunk(record) and (event or "choices" in record)):
             return data
         self._signed += find_signed_parts(record)
@@ -175,6 +198,23 @@ class SseFilter:
         if self.reason in ("", "stop"):
             # What says more than that the reply stopped is kept.
             self.reason = reason or self.reason
+
+
+def _announce_error(lines: list[str]) -> bool:
+    """Whether lines about an event say that its data is an error."""
+    return any(map(_ERROR_EVENT.fullmatch, lines))
+
+
+def _parse_chunks(data: str) -> list[dict[str, Any]] | None:
+    """Return the chunks of a reply that are in one array; None for other data."""
+    records = _parse(data) if data.startswith("[") else None
+    if isinstance(records, list) and len(records) > 1 and all(map(_is_choice_chunk, records)):
+        return records
+    return None
+
+
+def _is_choice_chunk(record: Any) -> bool:
+    return isinstance(record, dict) and "choices" in record
 
 
 def _parse(text: str) -> Any:
