@@ -2,6 +2,7 @@
 
 import atexit
 import contextlib
+import errno
 import gc
 import os
 import signal
@@ -25,11 +26,7 @@ def start() -> NoReturn:
 
     def leave() -> None:
         for code in ended:
-            # An output that is gone is Python's to report.
-            with contextlib.suppress(OSError, ValueError, AttributeError):
-                sys.stdout.flush()
-                sys.stderr.flush()
-                os._exit(code)
+            os._exit(_write_rest(code))
 
     # What is registered first is called last, after threads have ended.
     atexit.register(leave)
@@ -37,13 +34,31 @@ def start() -> NoReturn:
     raise SystemExit(ended[0])
 
 
+def _write_rest(code: int) -> int:
+    """Write what is left of the output, and return the exit code: 1 instead of 0 where that failed."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            # Both are None where the program was started without them.
+            if stream:
+                stream.flush()
+        except OSError as error:
+            # A reader that went away wants no more, and a terminal that is gone shows nothing.
+            if code == 0 and error.errno not in (errno.EPIPE, errno.EIO):
+                code = 1
+                with contextlib.suppress(OSError):
+                    os.write(2, f"oi-tui: the output could not be written: {error.strerror}\n".encode())
+        except ValueError:
+            # It was closed.
+            continue
+    return code
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the program and return its exit code; a missing package or a failure is one sentence."""
     _end_on_interrupt()
     arguments = list(sys.argv[1:] if argv is None else argv)
     if arguments in (["--version"], ["-V"]):
-        with contextlib.suppress(BrokenPipeError):
-            print(f"oi-tui {__version__}", flush=True)  # noqa: T201
+        print(f"oi-tui {__version__}")  # noqa: T201
         return 0
     if problem := find_system_problem():
         print(problem, file=sys.stderr)  # noqa: T201

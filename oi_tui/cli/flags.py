@@ -1,16 +1,20 @@
 """The flags of the command line: one or more for each setting, and those of the program itself."""
 
 import argparse
+import contextlib
 import itertools
 import re
 from collections.abc import Iterator, Sequence
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from oi_tui.cli import server_options
 from oi_tui.cli.help_page import write_page
 from oi_tui.engine.settings.profile import list_settings
 from oi_tui.engine.settings.setting import Setting, suggest_nearest
 from oi_tui.version import __version__
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
 
 #: What `-s` was in Open Interpreter.
 _STDIN = "To read one request from standard input, as -s did in Open Interpreter, use --stdin"
@@ -48,6 +52,11 @@ class FlagParser(argparse.ArgumentParser):
     def format_help(self) -> str:
         """Return the page of help."""
         return write_page(self)
+
+    def print_help(self, file: "SupportsWrite[str] | None" = None) -> None:
+        """Print the page of help; unlike in the base, a full disk is an error."""
+        with contextlib.suppress(BrokenPipeError):
+            print(self.format_help(), end="", file=file)  # noqa: T201
 
 
 def make_parser() -> FlagParser:

@@ -240,3 +240,13 @@ def test_the_screen_appears_also_where_standard_error_does_not_go_to_the_termina
     program.wait_for("ended with 0")
     written = workplace / "errors.txt"
     assert not written.exists() or not written.read_text(encoding="utf-8")
+
+
+def test_closing_the_terminal_leaves_no_traceback_where_standard_error_goes(
+    start: Start, workplace: Path
+) -> None:
+    program = start("-c", 'exec "$0" "$@" 2>errors.txt', *PROGRAM, "--demo", command=["sh"])
+    program = at(program, "streaming")
+    program.hang_up()
+    assert processes.wait_until(lambda: not ours(), 40), ours()
+    assert (workplace / "errors.txt").read_text(encoding="utf-8") == ""

@@ -1,4 +1,4 @@
-"""A terminal or pipe that another program made non-blocking: nothing that we write is lost."""
+"""Terminals, pipes and files that do not take all that is written: nothing is lost without a word."""
 
 import fcntl
 import os
@@ -6,6 +6,8 @@ import subprocess
 import sys
 import termios
 from pathlib import Path
+
+import pytest
 
 from tests import processes
 from tests.e2e.program import Program
@@ -63,3 +65,15 @@ def test_long_output_reaches_a_pipe_that_takes_only_a_part_at_once(workplace: Pa
         assert pipe.read() == whole
         _, errors = process.communicate(timeout=40)
         assert (process.returncode, errors) == (0, b"")
+
+
+@pytest.mark.parametrize("flag", ["--help", "--version", "--doctor", "--profiles"])
+def test_output_to_a_full_disk_fails_with_one_sentence(workplace: Path, flag: str) -> None:
+    with Path("/dev/full").open("wb") as full:
+        process = subprocess.run(
+            [*PROGRAM, flag], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert process.returncode in {1, 2}
+    assert process.stderr.startswith("oi-tui: ")
+    assert process.stderr.endswith("No space left on device\n")
+    assert process.stderr.count("\n") == 1
