@@ -35,22 +35,30 @@ def start() -> NoReturn:
 
 
 def _write_rest(code: int) -> int:
-    """Write what is left of the output, and return the exit code: 1 instead of 0 where that failed."""
+    """Write what is left of the output, and return the exit code, which is not 0 where that failed."""
     for stream in (sys.stdout, sys.stderr):
         try:
             # Both are None where the program was started without them.
             if stream:
                 stream.flush()
         except OSError as error:
-            # A reader that went away wants no more, and a terminal that is gone shows nothing.
-            if code == 0 and error.errno not in (errno.EPIPE, errno.EIO):
-                code = 1
-                with contextlib.suppress(OSError):
-                    os.write(2, f"oi-tui: the output could not be written: {error.strerror}\n".encode())
+            # After another failure, such as a terminal that is gone, this one says nothing new.
+            if code == 0:
+                code = _tell_unwritten(error)
         except ValueError:
             # It was closed.
             continue
     return code
+
+
+def _tell_unwritten(error: OSError) -> int:
+    """Say that output was lost, unless its reader wanted no more; return the exit code."""
+    if error.errno == errno.EPIPE:
+        return 128 + signal.SIGPIPE
+    if sys.stderr:
+        with contextlib.suppress(OSError, ValueError):
+            sys.stderr.write(f"oi-tui: the output could not be written: {error.strerror}\n")
+    return 1
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -56,7 +56,7 @@ class FlagParser(argparse.ArgumentParser):
     def print_help(self, file: "SupportsWrite[str] | None" = None) -> None:
         """Print the page of help; unlike in the base, a full disk is an error."""
         with contextlib.suppress(BrokenPipeError):
-            print(self.format_help(), end="", file=file)  # noqa: T201
+            print(self.format_help(), end="", file=file)
 
 
 def make_parser() -> FlagParser:
