@@ -73,6 +73,11 @@ _ISO = re.compile(
 _DURATIONS = ("timedelta", "Timedelta", "timedelta64")
 #: The modules of types whose values are compared as numbers: no code of the program is run.
 _NUMBERS = ("builtins", "numpy", "decimal")
+#: Types of which equal values have the same text. In a column of these, each value is tested once.
+_TESTED_ONCE = {str, datetime.date, type(None)}
+if sys.version_info >= (3, 10):
+    # Before, all NaN had the same hash, and a set of many took very long.
+    _TESTED_ONCE.add(float)
 
 
 def find_matching(table, words, most):
@@ -103,16 +108,21 @@ def find_matching(table, words, most):
     test = _SIGNS[sign]
     ranks = {format_value(item, True): rank for rank, item in enumerate(table.categories(same[0]))}
     if value in ranks:
-        texts = ((at, format_value(item, True)) for at, item in enumerate(values) if not is_missing(item))
-        return {at for at, text in texts if test(ranks[text], ranks[value])}
-    if any(type(item).__name__ in _DURATIONS for item in values):
+        return _find_rows(values, lambda item: test(ranks[format_value(item, True)], ranks[value]))
+    if any(kind.__name__ in _DURATIONS for kind in set(map(type, values))):
         wanted = _need_duration(value, called)
         lengths = (None if is_missing(item) else _convert_to_seconds(item) for item in values)
         return {at for at, length in enumerate(lengths) if length is not None and test(length, wanted)}
     number = _number(value)
-    return {
-        at for at, item in enumerate(values) if not is_missing(item) and _holds(test, item, value, number)
-    }
+    return _find_rows(values, lambda item: _holds(test, item, value, number))
+
+
+def _find_rows(values, holds):
+    """The numbers of the rows whose value is there, and of which this is true."""
+    if set(map(type, values)) <= _TESTED_ONCE:
+        held = {item for item in set(values) if not is_missing(item) and holds(item)}
+        return {at for at, item in enumerate(values) if item in held}
+    return {at for at, item in enumerate(values) if not is_missing(item) and holds(item)}
 
 
 def _asks_missing(sign, value):
@@ -166,7 +176,8 @@ def _holds(test, item, value, number):
             return bool(test(item if type(item) is int else float(item), number))
         except (TypeError, ValueError):
             return test is operator.ne
-    return test(_MIDNIGHT.sub("", format_value(item, True) or ""), value)
+    text = item if type(item) is str else format_value(item, True) or ""
+    return test(_MIDNIGHT.sub("", text) if "00:00:00" in text else text, value)
 
 
 # -- durations

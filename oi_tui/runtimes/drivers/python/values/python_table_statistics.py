@@ -17,6 +17,8 @@ from python_cell_text import format_value, is_missing
 #: A column of more rows is described only where its library does it.
 _LISTED = 2_000_000
 _BINS = 10
+#: The most values that a bar is drawn for.
+COMMON = _BINS
 #: Values whose least and greatest say something, by their modules.
 _ORDERED = ("datetime", "decimal", "fractions", "pandas")
 _DAY, _MINUTE = "datetime64[D]", "datetime64[m]"
@@ -24,6 +26,19 @@ _DAY, _MINUTE = "datetime64[D]", "datetime64[m]"
 
 class TableReadError(Exception):
     """Why there is no answer, as a sentence."""
+
+
+class ValueCounts:
+    """How often the values of a column occur, as its library counted them."""
+
+    def __init__(self, present, distinct, common, ends):
+        #: How many values there are, and how many different ones.
+        self.present = present
+        self.distinct = distinct
+        #: The most common values, as pairs with their numbers, in falling order.
+        self.common = [(value, int(many)) for value, many in common]
+        #: Returns the least and the greatest value.
+        self.ends = ends
 
 
 def describe(table, at):
@@ -37,8 +52,7 @@ def describe(table, at):
             pass
     counts = table.counts(at) if hasattr(table, "counts") else None
     if counts is not None:
-        times = table.times(at)
-        return _describe_counts(counts, table.rows, times)
+        return _describe_counts(counts, table.rows, table.times(at))
     if table.rows > _LISTED:
         raise TableReadError("The column is too long for statistics; compute them with code.")
     values = [value for value in table.column(at) if not is_missing(value)]
@@ -64,26 +78,32 @@ def _make_facts(rows, present, distinct=None, more=()):
 
 
 def _find_most_common(pairs):
-    return [[text, many] for text, many in pairs[:_BINS]]
+    return [[text, many] for text, many in pairs[:COMMON]]
 
 
 def _find_ends(values):
     """Return the least and the greatest of values that have an order which says something."""
-    if not values or type(values[0]).__module__.partition(".")[0] not in _ORDERED:
+    return _make_ends(values[0], lambda: (min(values), max(values))) if values else []
+
+
+def _make_ends(value, ends):
+    """The least and the greatest as facts, where the order of values such as this one says something."""
+    if type(value).__module__.partition(".")[0] not in _ORDERED:
         return []
     try:
-        return [["min", format_value(min(values), False)], ["max", format_value(max(values), False)]]
+        low, high = ends()
     except TypeError:
         return []
+    return [["min", format_value(low, False)], ["max", format_value(high, False)]]
 
 
 def _describe_counts(counts, rows, times):
-    present = sum(many for _, many in counts)
-    facts = _make_facts(rows, present, len(counts), _find_ends([value for value, _ in counts]))
-    if times is not None and len(counts) > _BINS:
+    ends = _make_ends(counts.common[0][0], counts.ends) if counts.common else []
+    facts = _make_facts(rows, counts.present, counts.distinct, ends)
+    if times is not None and counts.distinct > COMMON:
         bars = _count_times(times)
     else:
-        bars = _find_most_common([(format_value(value, False) or "", many) for value, many in counts[:_BINS]])
+        bars = _find_most_common([(format_value(value, False) or "", many) for value, many in counts.common])
     return {"facts": facts, "bars": bars}
 
 

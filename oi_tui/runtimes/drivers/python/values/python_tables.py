@@ -18,7 +18,7 @@ from python_cell_text import escape_line_breaks, format_value, is_missing, is_wr
 from python_model_view import SQL_ROWS, find_kind, shorten_type
 from python_records import explain_no_table, is_shown_as_table, read_records
 from python_table_conditions import find_matching
-from python_table_statistics import TableReadError, describe
+from python_table_statistics import COMMON, TableReadError, ValueCounts, describe
 
 #: Text is searched in tables of up to this many cells; rows that need slow sorting are at most this many.
 _SEARCHED, _LISTED = 2_000_000, 2_000_000
@@ -335,7 +335,10 @@ class _Pandas(_Lists):
         return zip(labels, zip(*columns)) if columns else []
 
     def column(self, at):
-        return list(self.frame.iloc[:, at])
+        column = self.frame.iloc[:, at]
+        # An array of texts is read one by one otherwise, which is slow.
+        is_text = isinstance(column.dtype, sys.modules["pandas"].StringDtype)
+        return column.to_numpy(dtype=object, na_value=None).tolist() if is_text else list(column)
 
     def categories(self, at):
         kind = self.frame.dtypes.iloc[at]
@@ -352,6 +355,8 @@ class _Pandas(_Lists):
     def array(self, at):
         column = self.frame.iloc[:, at]
         kind = getattr(column.dtype, "kind", "")
+        if isinstance(column.dtype, sys.modules["pandas"].DatetimeTZDtype):
+            return column.dt.tz_localize(None).to_numpy()
         if isinstance(column.dtype, sys.modules["numpy"].dtype):
             return column.to_numpy() if kind in tuple("iufbMm") else None
         if kind not in tuple("iuf"):
@@ -360,7 +365,7 @@ class _Pandas(_Lists):
         return column.to_numpy(dtype=float, na_value=float("nan")) if missing else column.to_numpy(kind + "8")
 
     def counts(self, at):
-        """How often each value occurs, as pairs in falling order; None where values are not pandas' own.
+        """How often values occur; None where they are not pandas' own.
 
         Objects of the program are not compared: that would run its code.
         """
@@ -373,7 +378,15 @@ class _Pandas(_Lists):
         except Exception:
             # Lists of pyarrow and others have no order.
             return None
-        return [(value, int(many)) for value, many in counts.items() if many]
+        # A category may not occur at all.
+        counts = counts[counts > 0]
+        values = counts.index
+
+        def find_ends():
+            ordered = values if getattr(values.dtype, "kind", "") in tuple("Mm") else list(values)
+            return (values.min(), values.max()) if ordered is values else (min(ordered), max(ordered))
+
+        return ValueCounts(int(counts.sum()), len(counts), counts.head(COMMON).items(), find_ends)
 
     def times(self, at):
         """The points in time of a column as an array, without their zone; None for other columns."""
@@ -411,6 +424,10 @@ def _order_of(numpy, values, descending):
     return numpy.concatenate([order[missing:], order[:missing]]) if missing else order
 
 
+#: Types of polars whose values it does not count, or not without a panic, which is no exception of Python.
+_UNCOUNTED = ("Object", "List", "Array", "Struct", "Null", "Unknown", "Float")
+
+
 class _Polars(_Lists):
     def __init__(self, value):
         self.value = value
@@ -445,10 +462,30 @@ class _Polars(_Lists):
         column = self.frame.to_series(at)
         if "numpy" in sys.modules and str(column.dtype).startswith("Duration"):
             return column.to_numpy()
+        if "numpy" in sys.modules and str(column.dtype).startswith("Datetime"):
+            return column.dt.replace_time_zone(None).to_numpy()
+        if "numpy" in sys.modules and str(column.dtype) == "Date":
+            return column.to_numpy()
         if "numpy" not in sys.modules or not column.dtype.is_numeric() or _is_huge(column.dtype):
             return None
         has_own = column.dtype.is_integer() and not column.null_count()
         return column.to_numpy() if has_own else column.cast(sys.modules["polars"].Float64).to_numpy()
+
+    def counts(self, at):
+        """How often values occur; None where polars does not compare them."""
+        column = self.frame.to_series(at).drop_nulls()
+        if str(column.dtype).startswith(_UNCOUNTED):
+            return None
+        many = sys.modules["polars"].DataFrame(
+            {"value": column.unique(maintain_order=True), "many": column.unique_counts()}
+        )
+        common = many.sort("many", descending=True, maintain_order=True).head(COMMON)
+        return ValueCounts(len(column), len(many), common.rows(), lambda: (column.min(), column.max()))
+
+    def times(self, at):
+        """The points in time of a column as an array, without their zone; None for other columns."""
+        values = self.array(at)
+        return values[values == values] if values is not None and values.dtype.kind == "M" else None
 
     def sorted(self, at, descending):
         if str(self.frame.to_series(at).dtype) == "Object":
@@ -484,7 +521,72 @@ class _Arrow(_Lists):
         return zip(numbers, zip(*(part.column(at).to_pylist() for at in range(last - first))))
 
     def column(self, at):
-        return self.table.column(at).to_pylist()
+        return self._get_column(at).to_pylist()
+
+    def _get_column(self, at):
+        column = self.table.column(at)
+        # The items of a dictionary are made one by one otherwise, which is slow.
+        is_dictionary = str(column.type).startswith("dictionary")
+        return column.cast(column.type.value_type) if is_dictionary else column
+
+    def array(self, at):
+        column = self.table.column(at)
+        kind = str(column.type)
+        if "numpy" not in sys.modules:
+            return None
+        if kind.startswith("timestamp"):
+            if column.type.tz is not None:
+                from pyarrow import compute
+
+                column = compute.local_timestamp(column)
+            return column.to_numpy()
+        if kind == "date32[day]" or kind in ("float", "double"):
+            return column.to_numpy()
+        has_own = kind == "bool" or kind.startswith(("int", "uint"))
+        return column.to_numpy() if has_own and not column.null_count else None
+
+    def numbers(self, at):
+        from pyarrow import compute
+
+        column = compute.drop_null(self.table.column(at))
+        whole = str(column.type).startswith(("int", "uint"))
+        return column.to_numpy() if whole else column.cast("float64").to_numpy()
+
+    def counts(self, at):
+        """How often values occur; None where pyarrow does not count them."""
+        from pyarrow import compute
+
+        column = compute.drop_null(self._get_column(at))
+        if str(column.type).startswith(("float", "double", "halffloat")):
+            return None
+        try:
+            many = column.value_counts()
+        except Exception:
+            # Lists, structures and others.
+            return None
+        numbers = many.field("counts").to_numpy()
+        first = (-numbers).argsort(kind="stable")[:COMMON]
+        common = ((many.field("values")[int(row)].as_py(), numbers[row]) for row in first)
+
+        def find_ends():
+            ends = compute.min_max(column)
+            return ends["min"].as_py(), ends["max"].as_py()
+
+        return ValueCounts(len(column), len(many), common, find_ends)
+
+    def times(self, at):
+        """The points in time of a column as an array, without their zone; None for other columns."""
+        values = self.array(at)
+        return values[values == values] if values is not None and values.dtype.kind == "M" else None
+
+    def sorted(self, at, descending):
+        table = sys.modules["pyarrow"].table({"value": self._get_column(at), "row": range(self.rows)})
+        keys = [("value", "descending" if descending else "ascending"), ("row", "ascending")]
+        try:
+            return table.sort_by(keys).column("row").to_pylist()
+        except Exception:
+            # Lists, structures and others have no order.
+            return super().sorted(at, descending)
 
 
 def _is_number(name):
