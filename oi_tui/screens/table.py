@@ -55,6 +55,8 @@ _KEYS: Keys = (
     ("f5", "reload"),
     ("esc", "back"),
 )
+#: The keys that work where there is no table to show: it is not read yet, or cannot be.
+_KEYS_WITHOUT_TABLE: Keys = (("f5", "reload"), ("esc", "back"))
 #: Rows of a column that go to the clipboard.
 _COPIED = 100_000
 #: Said where a filter leaves nothing.
@@ -163,7 +165,7 @@ class TableScreen(Page[None]):
         self._say("")
 
     def _say(self, words: str) -> None:
-        keys = _KEYS
+        keys = _KEYS if self._table.shape else _KEYS_WITHOUT_TABLE
         if len(self._tables) > 1:
             keys = (("t", "other tables"), *keys)
         self._footer.show(keys, words)
@@ -522,6 +524,8 @@ class TableScreen(Page[None]):
     def _copy(
         self, cells: Callable[[TableRow], list[str]], first: int, width: int, *, plain: bool = False
     ) -> None:
+        if self._table.shape is None:
+            return
         view, number = self._table.view, self._table.row
 
         def put(rows: list[TableRow]) -> None:

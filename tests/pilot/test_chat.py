@@ -642,3 +642,54 @@ async def test_many_threads_that_wait_delay_no_turn() -> None:
             await ui.until(lambda: "Here." in [m.content for m in ui.view.session.messages])
         finally:
             over.set()
+
+
+def find_reason(ui: ChatDriver) -> str:
+    """The reason above the prompt; "" where there is none."""
+    shown = ui.chat.query_one("#refusal", Static)
+    return str(shown.render()) if shown.display else ""
+
+
+async def test_a_refused_command_stays_in_the_prompt_below_its_reason_and_typing_replaces_it() -> None:
+    async with open_chat() as ui:
+        await ui.type("%tokns")
+        await ui.until(lambda: find_reason(ui) == "! Unknown command %tokns. Did you mean %tokens?")
+        assert ui.prompt == ui.chat.prompt.selected_text == "%tokns"
+        await ui.pilot.press("left")
+        await ui.pilot.pause()
+        assert find_reason(ui)
+        await ui.pilot.press("enter")
+        await ui.until(lambda: ui.chat.prompt.selected_text == "%tokns")
+        assert find_reason(ui)
+        await ui.pilot.press("h", "i")
+        await ui.until(lambda: ui.prompt == "hi" and not find_reason(ui))
+
+
+async def test_a_late_refusal_keeps_what_was_typed_since() -> None:
+    async with open_chat() as ui:
+        ui.chat.prompt.insert("next")
+        ui.chat._dispatch("%%")
+        await ui.until(lambda: find_reason(ui) == "! Type a shell command after %%: %% ls")
+        await ui.pilot.press("!")
+        await ui.until(lambda: ui.prompt == "%%\nnext!" and not find_reason(ui))
+
+
+@pytest.mark.parametrize("size", [(80, 24), (20, 5)])
+async def test_a_long_reason_leaves_room_for_the_prompt(size: tuple[int, int]) -> None:
+    async with open_chat() as ui:
+        await ui.pilot.resize_terminal(*size)
+        await ui.type("%" + "x" * 300)
+        await ui.until(lambda: find_reason(ui).startswith("! Unknown command"))
+        await ui.pilot.pause()
+        assert ui.chat.query_one("#prompt").region.bottom < size[1]
+        assert ui.chat.query_one("#status").region.bottom == size[1]
+
+
+async def test_a_long_prompt_leaves_room_in_a_terminal_that_is_made_low() -> None:
+    async with open_chat() as ui:
+        ui.chat.prompt.insert("\n".join("abcdefghijkl"))
+        await ui.until(lambda: ui.chat.prompt.size.height == 8)
+        for height, rows in ((5, 1), (12, 4), (30, 8)):
+            await ui.pilot.resize_terminal(100, height)
+            await ui.until(lambda rows=rows: ui.chat.prompt.size.height == rows)
+            assert ui.chat.query_one("#status").region.bottom == height

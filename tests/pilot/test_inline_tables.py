@@ -240,7 +240,7 @@ async def test_a_file_that_cannot_be_opened_as_a_table_opens_no_screen(python: C
     async with chatting(python) as chat:
         for name, why in (("nope.csv", "There is no file"), ("notes.md", "notes.md cannot be opened as a")):
             await chat.type(f"%table {name}")
-            await chat.reached(lambda why=why: any(why in note.message for note in chat.app._notifications))
+            await chat.reached(lambda why=why: chat.shows(why))
             assert isinstance(chat.app.screen, ChatScreen)
             assert chat.app.screen.prompt.text == f"%table {name}"
             await chat.pilot.press("ctrl+u")

@@ -380,6 +380,7 @@ STATES: dict[str, tuple[Callable[[], OiTui], Steps]] = {
     "queue": (lambda: played(LOOP, LineReached(4), Printed("  1 Ada\n")), queueing),
     "paste": (lambda: screen(), pasting),
     "completing a command": (lambda: screen(), then(ready, *"%re")),
+    "a refused command": (lambda: screen(), then(ready, *"%get", "enter")),
     "searching what was said": (
         lambda: screen(REPLY),
         searching_what_was_said,

@@ -12,6 +12,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
+from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static, TextArea
 
@@ -20,6 +21,7 @@ from oi_tui.commands import COMMANDS, CommandError
 from oi_tui.input.history import PromptHistory
 from oi_tui.screens.base import BaseScreen
 from oi_tui.screens.chat import status
+from oi_tui.text import one_line
 from oi_tui.widgets.idle import find_last_key, find_last_other_key
 from oi_tui.widgets.prompt.completion_list import Completions
 from oi_tui.widgets.prompt.prompt import Prompt
@@ -94,8 +96,8 @@ class ChatScreen(BaseScreen[None]):
         Binding("a", "answer('always')", "Run, and stop asking", id="answer.always", show=False),
     ]
 
-    #: From this height on there is an empty row below the first line.
-    VERTICAL_BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-low"), (30, "-tall")]
+    #: Below the second height no row is free; from the third on there is an empty row below the first line.
+    VERTICAL_BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-tiny"), (6, "-low"), (30, "-tall")]
 
     class Ready(Message):
         """The whole screen is mounted."""
@@ -129,6 +131,9 @@ class ChatScreen(BaseScreen[None]):
         history = PromptHistory()
         self.prompt = Prompt(history.load(), remember=history.add, id="prompt")
         self._completions = Completions(id="completions")
+        self._refusal = Static(id="refusal", markup=False)
+        #: The command that is back in the prompt; its reason is above it until the text changes.
+        self._refused = ""
         self._status = StatusBar(id="status")
 
     def compose(self) -> ComposeResult:
@@ -138,6 +143,7 @@ class ChatScreen(BaseScreen[None]):
         yield self._headline
         yield Static(status.describe_empty(), id="empty", markup=False)
         yield self._completions
+        yield self._refusal
         with Horizontal(id="prompt-row"):
             yield Static(">", id="prompt-mark", markup=False)
             yield self.prompt
@@ -149,7 +155,8 @@ class ChatScreen(BaseScreen[None]):
         self._headline.left = (("oi-tui", "bold"),)
 
     def on_resize(self) -> None:
-        """Move the caret of the terminal: the prompt has moved."""
+        """Fit the prompt into the new height, and move the caret of the terminal: the prompt has moved."""
+        self.prompt.fit()
         self.call_after_refresh(self.prompt.place_caret)
 
     async def load_view(self) -> None:
@@ -278,6 +285,8 @@ class ChatScreen(BaseScreen[None]):
         """
         if event.text_area is not self.prompt:
             return
+        if self.prompt.text != self._refused:
+            self._refusal.display = False
         if self._is_typing != bool(self.prompt.text):
             self._is_typing = not self._is_typing
             self.refresh_status()
@@ -401,9 +410,17 @@ class ChatScreen(BaseScreen[None]):
             try:
                 commands.carry_out(self.prompt.expand_pastes(text), self.commands)
             except CommandError as error:
-                self.prompt.put_back(text)
-                self.notify(str(error), severity="warning", markup=False)
+                self._refuse(text, str(error))
             self.refresh_status()
+
+    def _refuse(self, text: str, reason: str) -> None:
+        """Put a command back into the prompt, selected so that typing replaces it, and say why above it."""
+        self.prompt.put_back(text)
+        if self.prompt.text == text:
+            self.prompt.select_all()
+        self._refused = self.prompt.text
+        self._refusal.update(Content(f"! {one_line(reason)}"))
+        self._refusal.display = True
 
     def _show_home(self) -> None:
         """Update the home screen."""

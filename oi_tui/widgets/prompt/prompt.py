@@ -24,6 +24,8 @@ from oi_tui.widgets.timer import schedule
 
 #: Rows that the prompt grows to before it scrolls.
 MOST_ROWS = 8
+#: Rows of the screen that are never the prompt's: first and last line, and what is around the prompt.
+_OTHER_ROWS = 4
 #: Keys that follow each other within this many seconds were not typed by a person.
 BURST = 0.02
 #: An enter at the end of a burst is held back for so long: what follows it makes it a newline.
@@ -117,7 +119,7 @@ class Prompt(CompletingTextArea):
         self.cursor_blink = False
         self.register_theme(TextAreaTheme("prompt"))
         self.theme = "prompt"
-        self._fit()
+        self.fit()
 
     def use_vi(self, wanted: bool) -> None:
         """Take the keys of vi, or no longer."""
@@ -317,7 +319,7 @@ class Prompt(CompletingTextArea):
 
     def on_text_area_changed(self) -> None:
         """Keep height and hint in step with the text."""
-        self._fit()
+        self.fit()
         self._find_offers()
         hint = self._find_command_hint()
         if hint != self._hint:
@@ -326,7 +328,7 @@ class Prompt(CompletingTextArea):
 
     def on_resize(self) -> None:
         """Wrap the text for the new width."""
-        self._fit()
+        self.fit()
         self.call_after_refresh(self.place_caret)
 
     def on_focus(self) -> None:
@@ -380,7 +382,9 @@ class Prompt(CompletingTextArea):
             return "ctrl+t shows the paste; backspace deletes it"
         return ""
 
-    def _fit(self) -> None:
-        rows = max(1, min(MOST_ROWS, self.wrapped_document.height))
+    def fit(self) -> None:
+        """Make the prompt as high as its text, while there is room for the rest of the screen."""
+        room = (self.app.size.height - _OTHER_ROWS) // 2
+        rows = max(1, min(MOST_ROWS, room, self.wrapped_document.height))
         if self.styles.height is None or self.styles.height.value != rows:
             self.styles.height = rows

@@ -35,7 +35,7 @@ class Typing(App[None]):
 @asynccontextmanager
 async def typing() -> AsyncIterator[tuple[Typing, Pilot[None], Prompt]]:
     app = Typing()
-    async with app.run_test(size=(40, 12)) as pilot:
+    async with app.run_test(size=(40, 24)) as pilot:
         yield app, pilot, app.query_one(Prompt)
 
 

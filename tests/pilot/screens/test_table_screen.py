@@ -316,6 +316,27 @@ async def test_why_there_is_no_table_is_said_once(tmp_path: Path) -> None:
         assert "nope.csv" not in app.foot
 
 
+async def test_without_a_table_only_the_keys_that_work_are_shown(tmp_path: Path) -> None:
+    sources: list[TableSource] = []
+
+    def load() -> TableSource:
+        if not sources:
+            raise TableError("There is no file late.csv")
+        return sources[0]
+
+    async with looking(tmp_path, load) as (app, pilot, wait):
+        await wait(lambda: "There is no file late.csv" in app.head)
+        assert app.foot.strip() == "f5 reload   esc back"
+        for key in ("slash", "f", "s", "i", "c", "r", "C", "e"):
+            await pilot.press(key)
+        await pilot.pause()
+        assert app.foot.strip() == "f5 reload   esc back"
+        assert not app.screen.query_one(Input).display
+        sources.append(Numbers())
+        await pilot.press("f5")
+        await wait(lambda: "/ filter" in app.foot)
+
+
 async def test_an_open_table_of_a_busy_language_says_how_to_try_again(tmp_path: Path) -> None:
     source = Numbers()
     async with looking(tmp_path, lambda: source) as (app, pilot, reached):
