@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from tests.ports import choose_port
@@ -35,12 +36,14 @@ _COMMANDS = {
 class Jupyter:
     """A server that runs until it is closed."""
 
-    def __init__(self, kind: str, folder: Path) -> None:
+    def __init__(self, kind: str, folder: Path, more: Sequence[str] = ()) -> None:
+        """`more` are further options, in place of those of the same name."""
         self.port = choose_port()
         self.host = f"127.0.0.1:{self.port}"
         self.target = f"kernel:http://{self.host}/"
         self._log = folder / "log"
-        words = [word.format(port=self.port, folder=folder, token=TOKEN) for word in _COMMANDS[kind]]
+        named = {word.partition("=")[0]: word for word in (*_COMMANDS[kind], *more)}
+        words = [word.format(port=self.port, folder=folder, token=TOKEN) for word in named.values()]
         environment = {
             **os.environ,
             "HOME": str(folder),

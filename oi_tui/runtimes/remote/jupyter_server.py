@@ -1,17 +1,19 @@
-"""The REST interface of a Jupyter server or kernel gateway: its token and its kernels."""
+"""The REST interface of a Jupyter server or kernel gateway: its token or password, and its kernels."""
 
 import contextlib
 import http.client
 import json
 import os
 import re
+import secrets
 import ssl
 import threading
 import urllib.error
 import urllib.request
 from collections.abc import Callable
+from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from oi_tui.runtimes.remote.askpass import Ask, compose_question
 from oi_tui.runtimes.remote.server_address import ServerAddress
@@ -41,7 +43,7 @@ _GLANCE = 0.05
 
 
 class JupyterServer:
-    """A server that accepted a token. Raises TargetError where it is not reached or accepts none.
+    """A server that accepted a token or password. Raises TargetError where it is not reached or accepts none.
 
     Until `settle` is called, its requests are given up when `stopped` is set.
     """
@@ -60,12 +62,22 @@ class JupyterServer:
             handlers.append(urllib.request.ProxyHandler({}))
         self._opener = urllib.request.build_opener(*handlers)
         self._token = self._find_token(find_token)
+        #: What a server without a token wants to see twice, in a cookie and in a header, with each change.
+        self._xsrf = secrets.token_hex(16)
+        #: The cookies that the server gave for a password.
+        self._cookies: dict[str, str] = {}
         self._enter(ask)
 
     @property
     def headers(self) -> dict[str, str]:
         """What goes with every request."""
-        return {"Authorization": f"token {self._token}"} if self._token else {}
+        if self._token:
+            return {"Authorization": f"token {self._token}"}
+        cookies = {**self._cookies, "_xsrf": self._xsrf}
+        return {
+            "Cookie": "; ".join(f"{name}={value}" for name, value in cookies.items()),
+            "X-XSRFToken": self._xsrf,
+        }
 
     def _find_token(self, find_token: FindToken | None) -> str:
         """The token that is kept for this server, else that of the environment; "" for none."""
@@ -73,26 +85,58 @@ class JupyterServer:
         return saved or os.environ.get(TOKEN, "").strip()
 
     def _enter(self, ask: Ask | None) -> None:
-        """See that the server accepts the token; ask for one where it does not."""
+        """See that the server accepts the token; ask for one, or for a password, where it does not."""
         host = self.address.host
         for count in range(_TRIES):
-            try:
-                self._ask("GET", "api/kernelspecs")
-            except _ForbiddenError:
-                if ask is None:
-                    raise TargetError(
-                        f"The Jupyter server {host} needs a token: connect with %target, which asks for it; "
-                        f"or set {TOKEN}, or run: keyring set oi-tui {TOKEN}@{host}"
-                    ) from None
-                open_ = "" if self.address.is_encrypted else " (sent without encryption)"
-                question = f"Token of the Jupyter server {host}{open_}:"
-                token = ask(compose_question(question, is_repeated=count > 0), "secret")
-                if token is None:
-                    raise TargetError("Connecting was stopped.") from None
-                self._token = _check(token)
-            else:
+            if self._is_accepted():
                 return
-        raise TargetError(f"The Jupyter server {host} did not accept the token.")
+            if ask is None:
+                raise TargetError(
+                    f"The Jupyter server {host} needs a token or password: connect with %target, which asks "
+                    f"for it; or set {TOKEN}, or run: keyring set oi-tui {TOKEN}@{host}"
+                )
+            open_ = "" if self.address.is_encrypted else " (sent without encryption)"
+            question = f"Token or password of the Jupyter server {host}{open_}:"
+            answer = ask(compose_question(question, is_repeated=count > 0), "secret")
+            if answer is None:
+                raise TargetError("Connecting was stopped.")
+            self._token = _check(answer)
+        if not self._is_accepted():
+            raise TargetError(f"The Jupyter server {host} did not accept the token or password.")
+
+    def _is_accepted(self) -> bool:
+        """Whether the server accepts what is known, as its token or as its password."""
+        try:
+            self._ask("GET", "api/kernelspecs")
+        except _ForbiddenError:
+            password, self._token = self._token, ""
+            return bool(password) and self.unless_stopped(lambda: self._log_in(password))
+        return True
+
+    def _log_in(self, password: str) -> bool:
+        """Give the password to the page where people log in; whether the server has taken it."""
+        data = urlencode({"password": password}).encode()
+        request = urllib.request.Request(f"{self.address.base}login", data, self.headers)
+        try:
+            with self._opener.open(request, timeout=_PATIENCE) as answer:
+                given = answer.headers.get_all("Set-Cookie", [])
+        except urllib.error.HTTPError as error:
+            # It leads on to another page after the right password.
+            with error:
+                given = error.headers.get_all("Set-Cookie", [])
+        except (OSError, http.client.HTTPException):
+            return False
+        cookies = SimpleCookie()
+        for line in given:
+            with contextlib.suppress(CookieError):
+                cookies.load(line)
+        self._cookies = {name: item.coded_value for name, item in cookies.items() if item.value}
+        try:
+            self._request("GET", "api/kernelspecs")
+        except _ForbiddenError:
+            self._cookies = {}
+            return False
+        return True
 
     # -- requests
 
@@ -293,7 +337,9 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 def _check(token: str) -> str:
     token = token.strip()
     if not token.isascii() or not token.isprintable():
-        raise TargetError("The token of a Jupyter server is one line of plain letters and digits.")
+        raise TargetError(
+            "The token or password of a Jupyter server is one line of plain letters and digits."
+        )
     return token
 
 

@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -275,6 +276,30 @@ def test_the_token_is_asked_for_and_a_wrong_one_again(
     with pytest.raises(TargetError, match="needs a token"):
         make(target=jupyter.target, find_token=lambda name: wanted.append(name) or "another-one")  # type: ignore[func-returns-value]
     assert wanted == [f"JUPYTER_TOKEN@{jupyter.host}"]
+
+
+#: Of the word "sesame".
+_HASH = "sha1:3db604418e32:a2436cf0ec0051ddc5966777a5e1c0299de4f42d"
+
+
+@pytest.mark.parametrize(("password", "answers"), [("", []), (_HASH, ["barley", "sesame"])])
+def test_a_server_with_a_password_or_with_nothing_is_used_also_below_a_path(
+    make: Make, tmp_path: Path, password: str, answers: list[str]
+) -> None:
+    more = ("--IdentityProvider.token=", f"--PasswordIdentityProvider.hashed_password={password}")
+    server = Jupyter("jupyter_server", tmp_path, (*more, "--ServerApp.base_url=/user/ana/"))
+    left = list(answers)
+    try:
+        computer = make(target=f"{server.target}user/ana/lab", ask=lambda *_: left.pop(0))
+        assert left == []
+        asks = "print(input('name? '))"
+        assert play(computer, "python", asks, answers=("Ada\n",)).state == "finished"
+        computer.close()
+        if answers:
+            with pytest.raises(TargetError, match="did not accept the token or password"):
+                make(target=f"{server.target}user/ana/", ask=lambda *_: "barley")
+    finally:
+        server.close()
 
 
 @pytest.mark.parametrize(
