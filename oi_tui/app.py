@@ -174,7 +174,7 @@ class OiTui(ImageSupportMixin, IdleClock):
         return variables
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """The last guards: no unsafe character leaves through any widget, and words can be read."""
+        """Return the last guards: no unsafe character leaves through any widget, and words can be read."""
         few = self.console.color_system == "standard" and not self.native_ansi_color
         filters = (*super().get_line_filters(), _CONTRAST, *([_ANSI16] if few else []), _SANITIZE)
         if self._filter_chain.filters != filters:
@@ -182,7 +182,9 @@ class OiTui(ImageSupportMixin, IdleClock):
         return [self._filter_chain]
 
     def get_driver_class(self) -> type[Driver]:
-        """A driver that tells what the terminal answers from what is typed, unless another was chosen."""
+        """Return a driver that tells what the terminal answers from what is typed,
+        unless another was chosen.
+        """
         chosen = super().get_driver_class()
         return TerminalDriver if chosen is LinuxDriver else chosen
 
@@ -217,7 +219,7 @@ class OiTui(ImageSupportMixin, IdleClock):
         return self._chat
 
     def on_ready(self) -> None:
-        """The first frame is on the screen; now for the rest."""
+        """Do what had to wait for the first frame."""
         self._read_later_css()
         self.run_worker(self._chat.load_view(), exit_on_error=False)
 
@@ -317,7 +319,7 @@ class OiTui(ImageSupportMixin, IdleClock):
             self.push_screen(Palette(id="--command-palette"))
 
     def action_help_here(self) -> None:
-        """Keys of what has the focus, and all others."""
+        """Show the keys of what has the focus, and all others."""
         from oi_tui.screens.help import HelpScreen
         from oi_tui.screens.keymap import list_keys_here
 

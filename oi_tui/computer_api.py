@@ -240,7 +240,7 @@ class ComputerApi:
             return {"error": str(refused)}
 
     def _describe_limits(self) -> dict[str, str]:
-        """What the running code is confined to, for a reply; nothing where it is not confined."""
+        """Return what the running code is confined to, for a reply; nothing where it is not confined."""
         granted = self._granted_windows()
         if granted is None:
             return {}
@@ -251,7 +251,7 @@ class ComputerApi:
 
 
 def _parse_guard_request(line: bytes) -> tuple[int, dict[str, str]] | None:
-    """The process that wants a guard, and its variables; None for another request."""
+    """Return the process that wants a guard, and its variables; None for another request."""
     try:
         request = json.loads(line)
         return int(request["guard"]), {str(name): str(value) for name, value in request["variables"].items()}
@@ -290,5 +290,5 @@ def guard_environment(given: Mapping[str, str]) -> dict[str, str]:
 
 
 def is_wanted(profile: Profile) -> bool:
-    """Whether Python cells get the object."""
+    """Return whether Python cells get the object."""
     return profile.import_computer_api or profile.os

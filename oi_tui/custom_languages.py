@@ -66,7 +66,7 @@ class CustomLanguages:
         self.languages: tuple[Language, ...] = tuple(languages)
 
     def show(self, name: str) -> ExternalContent | None:
-        """The file of a language, to be looked at before it is trusted; None where there is none such.
+        """Return the file of a language, to be looked at before it is trusted; None where there is none such.
 
         Raises OSError or ProfileError when it cannot be read.
         """
@@ -151,7 +151,7 @@ def _read(path: Path) -> ExternalContent:
 
 
 def _find_declaration(text: str, label: str, path: Path) -> _Declaration:
-    """The class in the text that is a language: the one with this label, or the only one that is."""
+    """Return the class in the text that is a language: the one with this label, or the only one that is."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError) as error:

@@ -30,7 +30,7 @@ def write_exit_summary(workspace: "Workspace") -> str:
 
 
 def _list_files(workspace: "Workspace") -> str:
-    """The files that code wrote in this conversation."""
+    """Return the files that code wrote in this conversation."""
     snapshots = workspace.snapshots
     codes = [message.id for message in workspace.session.messages if message.type == "code"]
     change_sets = filter(None, map(snapshots.find_change_set, snapshots.filter_kept(codes)))

@@ -68,7 +68,7 @@ class InterpreterFinder:
         return kind(spec.name, _TITLE)
 
     def exec_module(self, _module: ModuleType) -> None:
-        """Nothing is left to do."""
+        """Do nothing more."""
 
 
 class _Classes(ModuleType):

@@ -21,7 +21,7 @@ _LINES, _WIDEST = 2000, 2000
 
 
 def file() -> Path:
-    """The log file."""
+    """Return the log file."""
     return paths.state() / "oi-tui.log"
 
 
@@ -52,7 +52,7 @@ class _PrivateFile(RotatingFileHandler):
         return open(descriptor, "a", encoding="utf-8", errors="replace")  # noqa: PTH123
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
-        """A full disk costs lines of the log, and nothing else."""
+        """Ignore the error: a full disk costs lines of the log, and nothing else."""
 
 
 class _Printer(logging.Handler):
@@ -89,7 +89,7 @@ def describe_place() -> str:
 
 
 def find_problem() -> str:
-    """Why the log is not kept in a file; empty where it is."""
+    """Return why the log is not kept in a file; empty where it is."""
     return describe_place() if _unkept else ""
 
 

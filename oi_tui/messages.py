@@ -42,7 +42,7 @@ DETACHED = "detached, not stopped: "
 
 
 def make_message_id() -> str:
-    """A name for a message that no other message has."""
+    """Return a name for a message that no other message has."""
     return uuid.uuid4().hex
 
 
@@ -100,11 +100,11 @@ class Message:
         return self.type == "code" and self.role != "computer"
 
     def but(self, **changes: Any) -> "Message":
-        """The same message (the same id) with some fields changed."""
+        """Return the same message (the same id) with some fields changed."""
         return replace(self, **changes)
 
     def to_dict(self) -> dict[str, Any]:
-        """The message as a JSON object; fields that say nothing are left out."""
+        """Return the message as a JSON object; fields that say nothing are left out."""
         known = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "unknown"}
         return {**self.unknown, **{name: value for name, value in known.items() if value is not None}}
 

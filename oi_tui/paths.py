@@ -20,39 +20,41 @@ PROJECT = ".oi-tui.yaml"
 
 
 def data() -> Path:
-    """The folder of what a person made: the conversations."""
+    """Return the folder of what a person made: the conversations."""
     return _find_folder("data")
 
 
 def config() -> Path:
-    """The folder of what a person set: the profiles."""
+    """Return the folder of what a person set: the profiles."""
     return _find_folder("config")
 
 
 def state() -> Path:
-    """The folder of what may be lost without harm: logs, caches, histories."""
+    """Return the folder of what may be lost without harm: logs, caches, histories."""
     return _find_folder("state")
 
 
 def conversations() -> Path:
-    """The folder with one journal for each conversation."""
+    """Return the folder with one journal for each conversation."""
     return data() / "conversations"
 
 
 def profiles() -> Path:
-    """The folder with one YAML file for each profile."""
+    """Return the folder with one YAML file for each profile."""
     return config() / "profiles"
 
 
 def styles() -> Path:
-    """The folder of the style sheets: inside an installed package, beside it in a checkout."""
+    """Return the folder of the style sheets: inside an installed package, beside it in a checkout."""
     package = Path(__file__).resolve().parent
     inside = package / "styles"
     return inside if inside.is_dir() else package.parent / "styles"
 
 
 def expand_typed(name: str | Path) -> Path:
-    """The path that a person typed or a program named; ~ is the home, and ~x stays where x is nobody."""
+    """Return the path that a person typed or a program named; ~ is the home, and ~x stays
+    where x is nobody.
+    """
     return Path(os.path.expanduser(name))  # noqa: PTH111 -- Path.expanduser raises for nobody
 
 
@@ -103,7 +105,7 @@ def sync(folder: Path) -> None:
 
 
 def find_outside(path: Path, folder: Path) -> Path | None:
-    """Where a path in the folder leads to, if a link on the way leads out of the folder; else None.
+    """Return where a path in the folder leads to, if a link on the way leads out of the folder; else None.
 
     Code that may write only in the folder could put such a link there, so that its target is sent away.
     A path that is outside by its name is no such case: whoever names it means it.
@@ -119,7 +121,7 @@ def find_outside(path: Path, folder: Path) -> Path | None:
 
 
 def find_cwd() -> Path:
-    """The working directory. Raises FileNotFoundError, in a sentence, where it was deleted."""
+    """Return the working directory. Raises FileNotFoundError, in a sentence, where it was deleted."""
     try:
         return Path.cwd()
     except FileNotFoundError:
@@ -212,7 +214,7 @@ def _find_folder(kind: str) -> Path:
 
 
 def shorten(path: str | Path) -> str:
-    """The path as a person writes it, with "~" for the home folder."""
+    """Return the path as a person writes it, with "~" for the home folder."""
     text = str(path)
     home = os.path.expanduser("~")  # noqa: PTH111
     if home not in ("/", "~") and (text == home or text.startswith(home + os.sep)):
@@ -221,7 +223,9 @@ def shorten(path: str | Path) -> str:
 
 
 def is_safe_to_trust(folder: Path) -> bool:
-    """Whether nobody else could have put files there: it belongs to us (or root) and only we may write."""
+    """Return whether nobody else could have put files there: it belongs to us (or root)
+    and only we may write.
+    """
     if sys.platform == "win32":
         return True
     status = folder.stat()

@@ -30,7 +30,7 @@ def answer_for_nobody(shown: ExternalContent) -> bool:
 
 
 def find_default_path() -> Path:
-    """The profile that is used when none is named: the one made default, else `default.yaml`."""
+    """Return the profile that is used when none is named: the one made default, else `default.yaml`."""
     folder = paths.profiles()
     with contextlib.suppress(OSError, ProfileError):
         name = yaml_file.read_text(paths.config() / "default-profile").strip()
@@ -46,7 +46,7 @@ def make_default(path: Path) -> None:
 
 
 def list_names() -> list[str]:
-    """The names of all profiles, a person's own first, each once; programs with their suffix."""
+    """Return the names of all profiles, a person's own first, each once; programs with their suffix."""
     folder = paths.profiles()
     own = sorted(path.stem for path in folder.glob("*.y*ml")) if folder.is_dir() else []
     own += sorted(path.name for path in folder.glob("*.py")) if folder.is_dir() else []
@@ -54,7 +54,7 @@ def list_names() -> list[str]:
 
 
 def find(name: str) -> Path:
-    """The file of the profile with that name. Raises ProfileError when there is none.
+    """Return the file of the profile with that name. Raises ProfileError when there is none.
 
     A name is looked up in the profiles folder, then among the ready-made ones, whose path is where it would
     lie once it is changed. What lies in the working directory is used when it is asked for by a path.
@@ -88,7 +88,10 @@ def find(name: str) -> Path:
 
 
 def read_text(path: Path) -> str:
-    """The YAML text of a profile: its file, else the ready-made one. Raises ProfileError or OSError."""
+    """Return the YAML text of a profile: its file, else the ready-made one.
+
+    Raises ProfileError or OSError.
+    """
     try:
         return yaml_file.read_text(path)
     except FileNotFoundError:
@@ -135,7 +138,7 @@ def _read(text: str, place: object) -> Profile:
 def open_profile(
     name: str | None, ask: Ask = answer_for_nobody, *, offline: bool = False, write: bool = True
 ) -> tuple[Profile, Path | None]:
-    """The profile that is asked for, and where its changes are saved. Raises ProfileError or OSError.
+    """Return the profile that is asked for, and where its changes are saved. Raises ProfileError or OSError.
 
     What comes from the network, and what is a program, is used after `ask` only, unless exactly that content
     was trusted before. Their changes are not saved. Without `write` no profile is made or changed.
@@ -165,7 +168,10 @@ def open_profile(
 
 
 def make_profile(shown: ExternalContent) -> Profile:
-    """The profile that the content makes; a program is run, and must be trusted. Raises ProfileError."""
+    """Return the profile that the content makes; a program is run, and must be trusted.
+
+    Raises ProfileError.
+    """
     if shown.kind == "python profile":
         from oi_tui.engine.settings import python_profile
 
@@ -180,7 +186,7 @@ def _list_known_languages() -> list[tuple[str, str, tuple[str, ...]]]:
 
 
 def keep_overrides(profile: Profile, before: Profile) -> Profile:
-    """The profile with what flags and the environment set in the one before, which still wins."""
+    """Return the profile with what flags and the environment set in the one before, which still wins."""
     for origin in ("flag", "environment"):
         remaining = {name: getattr(before, name) for name, item in before.origins.items() if item == origin}
         profile = profile.with_changes(origin, **remaining)
@@ -188,7 +194,7 @@ def keep_overrides(profile: Profile, before: Profile) -> Profile:
 
 
 def fetch(address: str) -> ExternalContent:
-    """A profile from the network, as text. Raises ProfileError."""
+    """Return a profile from the network, as text. Raises ProfileError."""
     import urllib.error
     import urllib.request
 
@@ -216,7 +222,7 @@ def fetch(address: str) -> ExternalContent:
 
 
 def find_project(folder: Path) -> ExternalContent | None:
-    """The profile in a project's folder; None if there is none or it is empty."""
+    """Return the profile in a project's folder; None if there is none or it is empty."""
     path = folder / PROJECT
     try:
         if path.is_symlink() or not path.is_file():
@@ -248,7 +254,7 @@ def explain_unread_project(folder: Path) -> str:
 
 
 def add_project(profile: Profile, shown: ExternalContent) -> Profile:
-    """The profile with a trusted project's settings on top; flags and the environment still win.
+    """Return the profile with a trusted project's settings on top; flags and the environment still win.
 
     Raises ProfileError.
     """
@@ -264,7 +270,7 @@ def add_project(profile: Profile, shown: ExternalContent) -> Profile:
 
 
 def is_trusted(shown: ExternalContent) -> bool:
-    """Whether exactly this content was trusted before."""
+    """Return whether exactly this content was trusted before."""
     return Trust().accepts(shown)
 
 
@@ -298,7 +304,10 @@ def _has_default(path: Path, *, write: bool) -> bool:
 
 
 def choose_path(name: str) -> Path:
-    """The path for a new profile of that name. Raises ProfileError when the name is not valid or taken."""
+    """Return the path for a new profile of that name.
+
+    Raises ProfileError when the name is not valid or taken.
+    """
     name = name.strip().removesuffix(".yaml")
     good = name and len(name) <= 80 and name[0] not in ".-" and name.isprintable()
     if not good or any(character in name for character in '/\\:*?"<>|'):

@@ -24,5 +24,5 @@ _SECRET = (
 
 
 def has_secret(text: str) -> bool:
-    """Whether the text has a password in an address or a setting, or a line that is a key."""
+    """Return whether the text has a password in an address or a setting, or a line that is a key."""
     return re.search(_SECRET, text, re.MULTILINE) is not None

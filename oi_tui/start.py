@@ -120,6 +120,6 @@ def _describe_failure(error: Exception) -> str:
 
 
 def _find_file(arguments: Sequence[str]) -> str | None:
-    """The name that follows the flag, if any."""
+    """Return the name that follows the flag, if any."""
     after = arguments[arguments.index("--doctor") + 1 :]
     return after[0] if after and not after[0].startswith("-") else None

@@ -34,7 +34,9 @@ def _spell(character: str) -> str:
 
 
 def repair_surrogates(text: str) -> str:
-    """The text as it can be written in UTF-8: halves of a character joined, lone ones replaced by U+FFFD."""
+    """Return the text as it can be written in UTF-8: halves of a character joined,
+    lone ones replaced by U+FFFD.
+    """
     if text.isascii() or not _HALF.search(text):
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
@@ -55,7 +57,7 @@ def escape_controls(text: str) -> str:
 
 
 def split_spelled(text: str) -> list[tuple[str, bool]]:
-    """The text as `escape_controls` gives it, in pieces; True marks those that were spelled out."""
+    """Return the text as `escape_controls` gives it, in pieces; True marks those that were spelled out."""
     pieces: list[tuple[str, bool]] = []
     end = 0
     for match in _UNSAFE.finditer(text):
@@ -69,12 +71,14 @@ def split_spelled(text: str) -> list[tuple[str, bool]]:
 
 
 def strip_variation_selectors(text: str) -> str:
-    """The text without what asks for the picture of a sign, or for its plain form."""
+    """Return the text without what asks for the picture of a sign, or for its plain form."""
     return text if text.isascii() else _PRESENTATION.sub("", text)
 
 
 def clean_text(text: str) -> str:
-    """As `escape_controls`, but without carriage returns before a newline, and with the joiners of emoji."""
+    """Escape as `escape_controls` does, but without carriage returns before a newline, and
+    with the joiners of emoji.
+    """
     if text.isascii() and text.isprintable():
         return text
     text = strip_variation_selectors(text.replace("\r\n", "\n"))
@@ -90,7 +94,9 @@ _EMOJI_SEQUENCE = re.compile(
 
 
 def one_line(text: str, limit: int = 300) -> str:
-    """As `clean_text`, on a single line of at most `limit` characters: for titles, names and list entries."""
+    """Clean as `clean_text` does, on a single line of at most `limit` characters: for titles, names
+    and list entries.
+    """
     flat = " ".join(clean_text(text[: limit * 4]).split())
     return flat if len(flat) <= limit else flat[: limit - 1] + "…"
 
@@ -167,7 +173,7 @@ _IN_EMOJI = re.compile(
 
 
 def simplify_emoji(text: str) -> str:
-    """The text with each emoji as the signs that it consists of, without what joins them."""
+    """Return the text with each emoji as the signs that it consists of, without what joins them."""
     return text if text.isascii() else _IN_EMOJI.sub("", text)
 
 
@@ -181,7 +187,7 @@ def list_hidden_characters(text: str) -> list[str]:
 
 
 def format_elapsed(seconds: float) -> str:
-    """A time that goes on, in words: "12 s", "48 min", "3 h 05 min"."""
+    """Return a time that goes on, in words: "12 s", "48 min", "3 h 05 min"."""
     if seconds < 60:
         return f"{seconds:.0f} s"
     minutes = int(seconds) // 60
@@ -189,7 +195,7 @@ def format_elapsed(seconds: float) -> str:
 
 
 def format_duration(seconds: float) -> str:
-    """A time in words: "8 ms", "0.3 s", "2 min 05 s"."""
+    """Return a time in words: "8 ms", "0.3 s", "2 min 05 s"."""
     if 0 < seconds < 0.05:
         return f"{max(seconds * 1000, 1):.0f} ms"
     if seconds < 60:
@@ -208,7 +214,7 @@ def format_count(number: int) -> str:
 
 
 def format_dollars(amount: float, *, short: bool = False) -> str:
-    """An amount in USD, which is never shown as nothing unless it is nothing.
+    """Return an amount in USD, which is never shown as nothing unless it is nothing.
 
     From one dollar on it has two decimals, below it up to four; `short` leaves it at whole cents where it
     has some.

@@ -8,7 +8,7 @@ LEGIBLE = 4.5
 
 
 def compute_contrast(first: Color, second: Color) -> float:
-    """The contrast ratio of two opaque colours as WCAG 2.1 defines it, from 1 to 21."""
+    """Return the contrast ratio of two opaque colours as WCAG 2.1 defines it, from 1 to 21."""
     lighter, darker = sorted((_compute_luminance(first), _compute_luminance(second)), reverse=True)
     return (lighter + 0.05) / (darker + 0.05)
 
@@ -21,7 +21,9 @@ def _compute_luminance(color: Color) -> float:
 
 
 def make_legible(color: Color, background: Color, ratio: float = LEGIBLE) -> Color:
-    """The colour, moved towards white or black only as far as it takes to be read on the background."""
+    """Return the colour, moved towards white or black only as far as it takes
+    to be read on the background.
+    """
     color = background.blend(color, color.a, 1.0)
     white, black = Color(255, 255, 255), Color(0, 0, 0)
     target = white if compute_contrast(white, background) > compute_contrast(black, background) else black

@@ -165,7 +165,8 @@ class Workspace:
         self.languages.declare_again()
 
     def explain_way_out(self, path: Path) -> str | None:
-        """Why a file is neither read nor written by the name that the person gave; None where it may be.
+        """Return why a file is neither read nor written by the name that the person gave; None
+        where it may be.
 
         Code in the sandbox could put a link into the folder, which leads out of it.
         """
@@ -209,7 +210,7 @@ class Workspace:
         return rescued
 
     def _list_private_paths(self) -> tuple[Path, ...]:
-        """Our files outside the usual folders."""
+        """Return our files outside the usual folders."""
         return (self.store.folder, *((self.profile_path,) if self.profile_path else ()))
 
 

@@ -95,10 +95,10 @@ class AcpCommands(ConversationActions):
         then(work())
 
     def show_session(self) -> None:
-        """The editor shows what it was sent."""
+        """Do nothing: the editor shows what it was sent."""
 
     def put_back(self, text: str) -> None:
-        """The editor keeps its own prompts."""
+        """Do nothing: the editor keeps its own prompts."""
 
     def edit(self, text: str, suffix: str) -> str:  # noqa: ARG002
         """Return the text unchanged: there is no editor here."""

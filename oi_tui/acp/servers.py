@@ -41,7 +41,7 @@ def _read_server(server: Any, name: str) -> McpServer:
 
 
 def _make_name(given: str, taken: set[str]) -> str:
-    """A name that the profile takes and that no other server has."""
+    """Return a name that the profile takes and that no other server has."""
     plain = re.sub(r"[^a-z0-9_]+", "-", given.lower()).strip("-")[:_LONGEST_NAME]
     plain = plain if plain[:1].isalpha() and plain.isascii() else f"server-{plain}".rstrip("-")
     number = 1

@@ -38,7 +38,7 @@ class LineTransport:
         return await self._received.get()
 
     async def close(self) -> None:
-        """Nothing needs to be closed: the threads end with the process."""
+        """Close nothing: the threads end with the process."""
 
     def _read(self, source: BinaryIO) -> None:
         """Hand over the messages of the editor until its stream ends; the body of a thread."""
@@ -81,7 +81,7 @@ class LineTransport:
 
 
 def _find_id(message: Any) -> str | int | None:
-    """The id of a request, whose sender waits for an answer to it, or None."""
+    """Return the id of a request, whose sender waits for an answer to it, or None."""
     found = message.get("id") if isinstance(message, dict) and "method" in message else None
     return found if isinstance(found, str | int) else None
 

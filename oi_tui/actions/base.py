@@ -71,7 +71,7 @@ class ConversationActions(ABC):
 
     @abstractmethod
     def show_session(self) -> None:
-        """Another conversation is at work, or this one has changed."""
+        """Show that another conversation is at work, or that this one has changed."""
 
     @abstractmethod
     def put_back(self, text: str) -> None:

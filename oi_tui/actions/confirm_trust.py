@@ -27,7 +27,7 @@ _HOW = {
 
 
 def number_lines(shown: ExternalContent) -> list[str]:
-    """The whole content, a numbered line each, with what is invisible spelled out."""
+    """Return the whole content, a numbered line each, with what is invisible spelled out."""
     lines = escape_controls(shown.text.replace("\r\n", "\n").removesuffix("\n")).split("\n")
     return [f"{number:>4}  {line}" for number, line in enumerate(lines, 1)]
 

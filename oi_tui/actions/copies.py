@@ -56,7 +56,7 @@ class FileCopies:
             raise CommandError(f"Not copied. {reason}.")
 
     def _read(self, argument: str, command: str, usage: str) -> tuple["TargetFiles", str, str]:
-        """The files of the target that is meant, and one or two paths. Raises CommandError."""
+        """Return the files of the target that is meant, and one or two paths. Raises CommandError."""
         try:
             words = shlex.split(argument)
         except ValueError:

@@ -41,7 +41,7 @@ class DataActions:
             self._ui.show_notice(str(error), warning=True)
 
     def _load(self, name: str, *, gradually: bool = False) -> TableSource:
-        """The table of this name; if `gradually`, with the first rows of a file. Raises TableError."""
+        """Return the table of this name; if `gradually`, with the first rows of a file. Raises TableError."""
         return find_table(name, self._workspace.computer, self._find_pythons(), gradually=gradually)
 
     def _find_pythons(self) -> Sequence[str]:

@@ -98,6 +98,6 @@ def _describe_result(words: str) -> str:
 
 
 def _find_unused(path: Path) -> Path:
-    """The path, or the first one with a number that names no file yet."""
+    """Return the path, or the first one with a number that names no file yet."""
     numbered = (path.with_stem(f"{path.stem}-{number}") for number in itertools.count(2))
     return next(item for item in itertools.chain((path,), numbered) if not os.path.lexists(item))

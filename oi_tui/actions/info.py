@@ -17,7 +17,7 @@ _LONGEST_VERSION = 40
 
 
 def describe_conversation(workspace: Workspace) -> str:
-    """The lines of `%info`; asks the languages' programs and a keyring, which takes a moment."""
+    """Return the lines of `%info`; asks the languages' programs and a keyring, which takes a moment."""
     profile, computer = workspace.profile, workspace.computer
     served = f" at {one_line(profile.api_base, 200)}" if profile.api_base else ""
     file = paths.shorten(workspace.profile_path) if workspace.profile_path else "changes are not saved"
@@ -42,7 +42,7 @@ def describe_conversation(workspace: Workspace) -> str:
 
 
 def _describe_languages(workspace: Workspace) -> Iterator[str]:
-    """The languages that can run in one line, those that are not installed in another, and refusals."""
+    """Yield the languages that can run in one line, those that are not installed in another, and refusals."""
     computer = workspace.computer
     availability = computer.check_availability()
     ready = [
@@ -60,7 +60,10 @@ def _describe_languages(workspace: Workspace) -> Iterator[str]:
 
 
 def _describe_schedulers(workspace: Workspace) -> Iterator[str]:
-    """The schedulers that code here would use; nothing is connected offline, in the sandbox or elsewhere."""
+    """Yield the schedulers that code here would use.
+
+    Nothing is connected offline, in the sandbox or elsewhere.
+    """
     computer = workspace.computer
     if not (workspace.profile.offline or computer.sandbox or computer.where):
         yield from describe_schedulers()

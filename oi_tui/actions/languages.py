@@ -18,7 +18,7 @@ class LanguageActions:
         self._workspace = workspace
 
     def is_language(self, name: str) -> bool:
-        """Whether code can be run in what is called so: `%python print(1)`."""
+        """Return whether code can be run in what is called so: `%python print(1)`."""
         return self._workspace.computer.resolve(name) is not None
 
     def run(self, name: str, code: str) -> None:
@@ -38,7 +38,7 @@ class LanguageActions:
         )
 
     def list(self) -> None:
-        """The languages here, and how to get others; their programs are asked."""
+        """Show the languages here, and how to get others; asks their programs."""
         self._ui.run_then(
             lambda: describe(self._workspace.computer.check_availability()), self._ui.show_notice
         )

@@ -36,7 +36,7 @@ class FileRestorer:
         self._back: ChangeSet | None = None
 
     def show(self, number: int | None) -> None:
-        """The files that the cell with this number changed, counted from 1; of all cells for None."""
+        """Show the files that the cell with this number changed, counted from 1; of all cells for None."""
         lines = []
         for cell, change_set in list_change_sets(self._workspace):
             if number in (None, cell):
@@ -172,7 +172,7 @@ class FileRestorer:
 
 
 def _try(work: Callable[[], T]) -> T | str:
-    """What comes of it, or why it failed in a sentence."""
+    """Return what comes of it, or why it failed in a sentence."""
     from oi_tui.runtimes.remote.files import FileError
 
     try:
@@ -182,7 +182,7 @@ def _try(work: Callable[[], T]) -> T | str:
 
 
 def _describe_place(change_set: ChangeSet) -> str:
-    """The folder of the change set, with the machine that it is on."""
+    """Return the folder of the change set, with the machine that it is on."""
     if change_set.target:
         return f"{one_line(change_set.folder, 200)} on {one_line(change_set.target, 200)}"
     return one_line(paths.shorten(change_set.folder), 200)

@@ -99,7 +99,7 @@ class Rewind:
         self._ui.show_notice(f"Restored {_count_words(dropped)}.")
 
     def find_earlier(self, number: int | None) -> tuple[Message, ...]:
-        """The code that can run again now, up to cell `number`, counted from 1; None means all of it.
+        """Return the code that can run again now, up to cell `number`, counted from 1; None means all of it.
 
         Does nothing but tell the reason when there is nothing to take back or something is in progress.
         """
@@ -117,7 +117,9 @@ class Rewind:
         return codes if self._can_rewind() else ()
 
     def find_chosen(self, numbers: Sequence[int]) -> tuple[Message, ...]:
-        """The code of the cells with these numbers, if all can run again now; else tells the reason."""
+        """Return the code of the cells with these numbers, if all can run again now;
+        else tells the reason.
+        """
         codes = {code.id: code for code in rerun.list_completed(self._messages)}
         cells = [message.id for message in self._messages if message.is_cell]
         for number in numbers:

@@ -122,7 +122,7 @@ class VariableSnapshot:
 
 
 def explain_refusal_here(workspace: "Workspace") -> str:
-    """Why variables cannot be kept or restored where code runs now; "" where they can."""
+    """Return why variables cannot be kept or restored where code runs now; "" where they can."""
     if workspace.computer.sandbox:
         # What is restored runs code, which code in the sandbox could have written.
         return "Variables cannot be kept or restored in the sandbox. %sandbox off turns it off."
@@ -132,7 +132,7 @@ def explain_refusal_here(workspace: "Workspace") -> str:
 
 
 def find_restoring_code(workspace: "Workspace") -> dict[str, str]:
-    """The code that brings back what was kept with the conversation, by language."""
+    """Return the code that brings back what was kept with the conversation, by language."""
     files = workspace.store.variables.find(workspace.conversation.id)
     return {language: _make_restore_code(language, path) for language, path in files.items()}
 
@@ -155,5 +155,5 @@ def _make_restore_code(language: str, path: Path) -> str:
 
 
 def _quote(path: Path) -> str:
-    """The path as a string of R."""
+    """Return the path as a string of R."""
     return json.dumps(str(path), ensure_ascii=False)

@@ -104,7 +104,7 @@ def _try_work(work: Callable[[], Any]) -> Any:
 
 
 def _open(name: str, before: Profile) -> "_LoadedProfile | ExternalContent":
-    """The profile, or what a person has to trust first. Raises ProfileError or OSError."""
+    """Return the profile, or what a person has to trust first. Raises ProfileError or OSError."""
     questions: list[ExternalContent] = []
 
     def note(shown: ExternalContent) -> bool:
@@ -121,7 +121,7 @@ def _open(name: str, before: Profile) -> "_LoadedProfile | ExternalContent":
 
 
 def _add_folder_settings(profile: Profile) -> Profile:
-    """With the settings of the working directory on top, as at a start, where they are trusted."""
+    """Return the profile with the settings of the working directory on top, where they are trusted."""
     try:
         shown = profiles.find_project(Path.cwd())
     except FileNotFoundError:

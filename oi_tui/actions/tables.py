@@ -46,7 +46,7 @@ def _split(name: str, computer: "Languages") -> tuple[Path | None, str]:
 
 
 def _find_language(name: str, computer: "Languages") -> str:
-    """The language that has a variable of this name: Python, else one where it is a table."""
+    """Return the language that has a variable of this name: Python, else one where it is a table."""
     types = {
         memory.language: variable.type
         for memory in computer.inspector.read_memories()
@@ -59,7 +59,7 @@ def _find_language(name: str, computer: "Languages") -> str:
 
 
 def format_first_rows(source: TableSource) -> str:
-    """The first rows and columns, aligned."""
+    """Return the first rows and columns, aligned."""
     shape = source.shape(TableQuery())
     columns = shape.columns[:_COLUMNS]
     page = source.page(TableQuery(), 0, _ROWS, 0, len(columns))

@@ -45,7 +45,7 @@ class AskPerson(Protocol):
     def __call__(
         self, title: str, question: str, *, wanted: "Wanted", stopped: threading.Event
     ) -> str | None:
-        """The answer; None when the person cancels, or when `stopped` is set.
+        """Return the answer; None when the person cancels, or when `stopped` is set.
 
         Where nothing is wanted, the words are shown, and nobody waits.
         """

@@ -116,7 +116,7 @@ class ApiComputer(SettingGroup):
         call_in_forked_child(self._forget_processes)
 
     def _own_languages(self) -> tuple[Language, ...]:
-        """The languages that the profile declares in files; a problem with one is a warning."""
+        """Return the languages that the profile declares in files; a problem with one is a warning."""
         profile = self._oi_settings.profile
         if not profile.custom_languages:
             return ()
@@ -366,7 +366,7 @@ def _find_no_turn() -> None:
 
 
 def _has_moved(runtimes: Computer) -> bool:
-    """Whether the script changed the current folder while no language was running."""
+    """Return whether the script changed the current folder while no language was running."""
     try:
         if Path.cwd() == runtimes.cwd:
             return False

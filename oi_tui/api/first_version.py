@@ -18,7 +18,7 @@ class Interpreter(OpenInterpreter):
     """
 
     def chat(self, *arguments: Any, **options: Any) -> Any:
-        """Like `OpenInterpreter.chat`."""
+        """Do the same as `OpenInterpreter.chat`."""
         return add_old_keys(super().chat(*arguments, **options))
 
 

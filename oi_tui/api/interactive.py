@@ -20,7 +20,7 @@ _LEAVING = ("exit", "exit()", "quit", "quit()")
 
 
 def is_possible() -> bool:
-    """Whether standard input and output are files of the system, and signals can be handled."""
+    """Return whether standard input and output are files of the system, and signals can be handled."""
     try:
         sys.stdin.fileno()
         sys.stdout.fileno()

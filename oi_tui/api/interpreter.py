@@ -293,7 +293,8 @@ class OpenInterpreter(SettingGroup):
         return self.messages if return_messages else self._oi_turns.new_messages
 
     def achat(self, message: Prompt = None) -> AsyncGenerator[Chunk, None]:
-        """Like `chat(message, stream=True, display=False)` for asyncio. Cancelling the task stops the turn.
+        """Do what `chat(message, stream=True, display=False)` does,
+        for asyncio. Cancelling the task stops the turn.
 
         >>> import asyncio
         >>> from oi_tui import OpenInterpreter
@@ -324,7 +325,7 @@ class OpenInterpreter(SettingGroup):
         return self._oi_turns.events(message)
 
     def open_events(self, message: Prompt = None) -> Generator[Event, None, None]:
-        """Like `events`, but nothing is answered: that may be done later, from another thread."""
+        """Yield events as `events` does, but answer nothing: that may be done later, from another thread."""
         return self._oi_turns.open_events(message)
 
     def propose(self, language: str, code: str) -> Generator[Event, None, None]:

@@ -91,7 +91,7 @@ class NotebookQuestion:
 
 
 def _find_media_type(chunk: Chunk) -> str | None:
-    """The media type of a chunk's content; None for text."""
+    """Return the media type of a chunk's content; None for text."""
     if chunk["type"] == "image":
         return _IMAGES.get(str(chunk.get("format")))
     is_page = (chunk["role"], chunk["type"], chunk.get("format")) == ("computer", "code", "html")
@@ -105,7 +105,7 @@ def _find_publisher() -> Any:
 
 
 def _find_shell() -> Any:
-    """IPython's shell, where this code runs in the kernel of a notebook; else None."""
+    """Find IPython's shell, where this code runs in the kernel of a notebook; else None."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     return shell if hasattr(shell, "kernel") else None

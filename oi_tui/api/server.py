@@ -207,7 +207,7 @@ class Server:
         self.options = replace(self.options, port=port)
 
     def __call__(self, host: str | None = None, port: int | None = None) -> None:
-        """The same as `run`."""
+        """Do the same as `run`."""
         self.run(host, port)
 
     def run(self, host: str | None = None, port: int | None = None) -> None:
@@ -224,7 +224,9 @@ class Server:
         print(serve.make_greeting(self.options, auto_run=self._interpreter.auto_run), flush=True)  # noqa: T201
 
     def _make(self) -> InterpreterBackend:
-        """The interpreter for the first session, another one with defaults for each session after it."""
+        """Return the interpreter for the first session, another one with defaults
+        for each session after it.
+        """
         if not self._used:
             self._used = True
             return InterpreterBackend(self._interpreter, own=False)

@@ -197,7 +197,7 @@ class ApiSettings:
 
 
 def _list_annotations(kind: type) -> Collection[str]:
-    """The names that a class annotates."""
+    """Return the names that a class annotates."""
     try:
         return kind.__annotations__
     except NameError:
@@ -301,13 +301,17 @@ class SettingGroup:
         return sorted({*super().__dir__(), *(name for name in names if "." not in name)})
 
     def _oi_is_kept(self, name: str, declared: Any, value: Any) -> bool:
-        """Whether an attribute is assigned unchecked: ours, a property, or a method that is replaced."""
+        """Return whether an attribute is assigned unchecked: ours, a property, or a method
+        that is replaced.
+        """
         if name.startswith("_oi_") or (isinstance(declared, property) and declared.fset):
             return True
         return isinstance(declared, types.FunctionType) and callable(value)
 
     def _oi_is_callers_attribute(self, name: str, key: str) -> bool:
-        """Whether this is an attribute that a subclass has for itself, or a private one, such as a mark."""
+        """Return whether this is an attribute that a subclass has for itself, or a private one,
+        such as a mark.
+        """
         classes = type(self).__mro__
         ours = next(item for item in classes if "_oi_title" in vars(item))
         added = classes[: classes.index(ours)]
@@ -348,6 +352,6 @@ class SettingGroup:
         return AttributeError(f"{self._oi_title} has no attribute {name!r}{hint}")
 
     def _oi_list_places(self) -> dict[str, str]:
-        """Names of attributes, with where each of them is."""
+        """Return names of attributes, with where each of them is."""
         places = {item.rpartition(".")[2]: f"interpreter.{item}" for item in ACTING}
         return places | {item: f"{self._oi_title}.{item}" for item in dir(self) if item[:1] != "_"}

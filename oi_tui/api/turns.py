@@ -120,7 +120,7 @@ class Turns:
         return self._guard(lambda: self._yield_events(message))
 
     def open_events(self, message: Prompt) -> Generator[Event, None, None]:
-        """Like `events`, but questions may be answered later, from another thread."""
+        """Yield events as `events` does, but questions may be answered later, from another thread."""
         return self._guard(lambda: self._turn_events(message))
 
     def propose(self, language: str, code: str) -> Generator[Event, None, None]:

@@ -90,7 +90,7 @@ def handle_flag(arguments: Sequence[str]) -> int | None:
 
 
 def _describe_local_models() -> list[str]:
-    """The models that servers on this machine have, and how to get others."""
+    """Return the models that servers on this machine have, and how to get others."""
     from oi_tui.engine.models import local_servers
 
     models = local_servers.find()

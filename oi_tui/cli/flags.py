@@ -60,7 +60,7 @@ class FlagParser(argparse.ArgumentParser):
 
 
 def make_parser() -> FlagParser:
-    """The command line, one flag or more for each setting."""
+    """Return the command line, one flag or more for each setting."""
     flag_parser = FlagParser(
         prog="oi-tui",
         usage="oi-tui [options] [request]",
@@ -156,7 +156,7 @@ def _add(group: argparse._ArgumentGroup, setting: Setting) -> None:
 
 
 def use_dashes(arguments: list[str], made: FlagParser) -> list[str]:
-    """The arguments with each known flag written with dashes, and `--flag=false` as `--no-flag`.
+    """Return the arguments with each known flag written with dashes, and `--flag=false` as `--no-flag`.
 
     Raises UsageError for a short flag with text right after it, other than a number.
     """
@@ -194,7 +194,7 @@ def join_words(rest: Sequence[str], made: FlagParser) -> str:
 
 
 def _find_flags_without_value(arguments: Sequence[str]) -> Iterator[str]:
-    """The flags that are followed by another flag, or by nothing."""
+    """Yield the flags that are followed by another flag, or by nothing."""
     for argument, following in itertools.zip_longest(arguments, arguments[1:], fillvalue="-"):
         if argument.startswith("-") and following.startswith("-"):
             yield argument

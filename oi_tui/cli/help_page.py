@@ -34,7 +34,7 @@ _CODES = (
 
 
 def write_page(parser: argparse.ArgumentParser) -> str:
-    """The whole page."""
+    """Return the whole page."""
     width = _find_width()
     lines = [
         *textwrap.wrap(

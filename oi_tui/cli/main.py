@@ -53,7 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _describe_problem(error: OSError) -> str:
-    """What the system refused, with the name of the file if there is one."""
+    """Return what the system refused, with the name of the file if there is one."""
     try:
         paths.find_cwd()
     except FileNotFoundError as gone:
@@ -63,7 +63,7 @@ def _describe_problem(error: OSError) -> str:
 
 
 def read_profile(given: argparse.Namespace, *, write: bool = True) -> tuple[Profile, Path | None]:
-    """The profile that the command line asks for, and its path. Raises ProfileError or OSError.
+    """Return the profile that the command line asks for, and its path. Raises ProfileError or OSError.
 
     Flags win over the environment, which wins over the file. The file `default.yaml` is made on first use.
     A profile that cannot be used stops the start: its limits would be lost. Without `write` no file is made
@@ -80,7 +80,7 @@ def _open_profile(given: argparse.Namespace, *, write: bool = True) -> tuple[Pro
 
 
 def _complete(profile: Profile, given: argparse.Namespace) -> Profile:
-    """The profile with the settings of the working directory, of the environment and of flags."""
+    """Return the profile with the settings of the working directory, of the environment and of flags."""
     profile = _add_project(profile).with_environment()
     changes: dict[str, Value] = {}
     for setting in list_settings():
@@ -95,7 +95,7 @@ def _complete(profile: Profile, given: argparse.Namespace) -> Profile:
 
 
 def _add_project(profile: Profile) -> Profile:
-    """The profile with what the working directory brings along, if a person trusted exactly that."""
+    """Return the profile with what the working directory brings along, if a person trusted exactly that."""
     shown = profiles.find_project(Path.cwd())
     if shown is None:
         unread = profiles.explain_unread_project(Path.cwd())
@@ -293,7 +293,7 @@ def _find_conversation(wanted: str, profile: Profile) -> str:
 
 
 def _find_left(given: argparse.Namespace) -> "LeftTarget | None":
-    """What was left running on the target that --attach names, if it names one. Raises UsageError."""
+    """Return what was left running on the target that --attach names, if it names one. Raises UsageError."""
     try:
         return server_options.find_left(given)
     except ValueError as error:
@@ -301,7 +301,7 @@ def _find_left(given: argparse.Namespace) -> "LeftTarget | None":
 
 
 def _find_saved(id: str, profile: Profile) -> str | None:
-    """The conversation, if it is saved."""
+    """Return the conversation, if it is saved."""
     from oi_tui.engine.storage.store import Store, StoreError
 
     with contextlib.suppress(StoreError):
@@ -338,14 +338,14 @@ def _loading_model_process() -> contextlib.AbstractContextManager[None]:
 
 
 def _has_screen() -> bool:
-    """Whether there is a terminal that can place text."""
+    """Return whether there is a terminal that can place text."""
     streams = (sys.stdin, sys.stdout)
     there = all(stream is not None and not stream.closed and stream.isatty() for stream in streams)
     return there and os.environ.get("TERM") != "dumb"
 
 
 def _make_first_message(words: str) -> str:
-    """The first message: the words, or for `wtf` a request about the last error of the shell."""
+    """Return the first message: the words, or for `wtf` a request about the last error of the shell."""
     if words.split()[:1] != ["wtf"]:
         return words
     from oi_tui.cli import wtf

@@ -96,7 +96,7 @@ def attaches_to_target(given: argparse.Namespace) -> bool:
 
 
 def find_left(given: argparse.Namespace) -> "LeftTarget | None":
-    """What was left running on the target that --attach names; None for the address of a server.
+    """Return what was left running on the target that --attach names; None for the address of a server.
 
     Raises ValueError where nothing was left there.
     """

@@ -32,7 +32,7 @@ def request(words: Sequence[str]) -> str:
 
 
 def _read_screen() -> str:
-    """The text in the pane of tmux; "" outside of tmux."""
+    """Return the text in the pane of tmux; "" outside of tmux."""
     program, pane = shutil.which("tmux"), os.environ.get("TMUX_PANE")
     if not (program and pane and os.environ.get("TMUX")):
         return ""

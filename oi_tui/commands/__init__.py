@@ -42,12 +42,13 @@ _ELSEWHERE = {
 
 
 def find_commands(typed: str) -> list[Command]:
-    """The commands whose name begins with what was typed after `%` or `/`."""
+    """Return the commands whose name begins with what was typed after `%` or `/`."""
     return [command for command in COMMANDS.values() if command.name.startswith(_normalise(typed[1:]))]
 
 
 def is_command(text: str) -> bool:
-    """Whether a prompt is meant for the application: `%name …`, `/name …`, `%% shell command` or `! …`.
+    """Return whether a prompt is meant for the application: `%name …`, `/name …`,
+    `%% shell command` or `! …`.
 
     So is a line that was meant for the shell, as `oi-tui --local`, and a `/name` alone that is nearly one;
     they are answered. A path such as `/etc/hosts` is not, nor is `% of what` with a space.
@@ -95,7 +96,7 @@ def carry_out(text: str, actions: CommandActions) -> None:
 
 
 def _normalise(word: str) -> str:
-    """The name of a command as it may be written: in capitals, with a dash."""
+    """Return the name of a command as it may be written: in capitals, with a dash."""
     return word.lower().replace("-", "_")
 
 

@@ -239,7 +239,7 @@ _OWN_KEYS: dict[str, str] = {}
 
 
 def split_word(text: str) -> tuple[str, str]:
-    """The first word, and what follows it, from its first line that is not blank on."""
+    """Return the first word, and what follows it, from its first line that is not blank on."""
     word, *rest = text.split(maxsplit=1) or [""]
     return word, rest[0].rstrip() if rest else ""
 

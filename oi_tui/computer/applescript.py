@@ -9,7 +9,7 @@ from oi_tui.computer.errors import ComputerError
 
 
 def is_available() -> bool:
-    """Whether this is macOS."""
+    """Return whether this is macOS."""
     return sys.platform == "darwin"
 
 

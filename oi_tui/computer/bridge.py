@@ -86,7 +86,7 @@ def note_window(number: int, title: str, process: int) -> None:
 
 
 def takes_images() -> bool:
-    """Whether the model of the conversation takes images; True where that is not known."""
+    """Return whether the model of the conversation takes images; True where that is not known."""
     try:
         return str(_exchange(os.environ[VARIABLE], {"takes_images": True})["text"]) != "no"
     except (KeyError, ComputerError):
@@ -94,7 +94,8 @@ def takes_images() -> bool:
 
 
 def allows_unmasked(why: str) -> bool:
-    """Whether pictures may show what may be passwords; waits while the person is asked for this reason.
+    """Return whether pictures may show what may be passwords; waits while the person is asked
+    for this reason.
 
     Without a reason, nobody is asked. Without an oi-tui around this code, pictures go to nobody.
     """

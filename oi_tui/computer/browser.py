@@ -229,7 +229,7 @@ class Browser(Tool):
         return page
 
     def _count_unseen(self) -> int:
-        """How many pages there are of which Playwright has not told yet."""
+        """Return how many pages there are of which Playwright has not told yet."""
         targets = self._targets.send("Target.getTargets")["targetInfos"]
         count: int = sum(target["type"] == "page" for target in targets) - len(self._page.context.pages)
         return count
@@ -244,7 +244,7 @@ class Browser(Tool):
                 raise
 
     def _load(self) -> Any:
-        """The page, read to its end: after a click, the page that the click opened."""
+        """Return the page, read to its end: after a click, the page that the click opened."""
         page = self._get_page()
         end = time.monotonic() + _LOADING_SECONDS
         while self._next is not None and time.monotonic() < end:
@@ -264,7 +264,7 @@ class Browser(Tool):
             page.close()
 
     def _list_frames(self, page: Any) -> list[Any]:
-        """The page itself, and the frames in it that are visible."""
+        """Return the page itself, and the frames in it that are visible."""
         frames = [page.main_frame]
         for frame in [item for item in page.frames if item != page.main_frame][:_MOST_FRAMES]:
             # It may go, or be replaced, at any time.
@@ -274,7 +274,7 @@ class Browser(Tool):
         return frames
 
     def _read_frames(self, reader: str) -> list[Any]:
-        """What a reader finds in the page, and in each frame."""
+        """Return what a reader finds in the page, and in each frame."""
         with _translate_errors():
             first, *others = self._list_frames(self._load())
             answers = [_read_frame(first, reader, _ANSWER_SECONDS)]
@@ -359,7 +359,7 @@ def _note_dialog(opened: dict[str, Any], closed: dict[str, Any]) -> None:
 
 
 def _is_answering(place: Any, seconds: float) -> bool:
-    """Whether a page or a frame answers; not while a script on it runs."""
+    """Return whether a page or a frame answers; not while a script on it runs."""
     try:
         place.locator(":root").wait_for(state="attached", timeout=seconds * 1000)
     except Exception as error:
@@ -402,7 +402,7 @@ def _read_frame(frame: Any, reader: str, seconds: float) -> Any:
 
 
 def _count(place: Any) -> int:
-    """How many elements are there; none in a frame that has gone."""
+    """Return how many elements are there; none in a frame that has gone."""
     try:
         return int(place.count())
     except Exception as error:
@@ -412,7 +412,7 @@ def _count(place: Any) -> int:
 
 
 def _find_frame(request: Any) -> Any:
-    """The frame of a request; None for that of a page which is not there yet."""
+    """Return the frame of a request; None for that of a page which is not there yet."""
     try:
         return request.frame
     except Exception:  # noqa: BLE001 -- Playwright need not be there to name its errors
@@ -424,7 +424,7 @@ def _has_only_wayland() -> bool:
 
 
 def _says_closed(error: Exception) -> bool:
-    """Whether the browser or its page is gone: the person closed it, or it crashed."""
+    """Return whether the browser or its page is gone: the person closed it, or it crashed."""
     return any(words in str(error).casefold() for words in ("been closed", "connection closed", "crashed"))
 
 

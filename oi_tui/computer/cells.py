@@ -18,12 +18,12 @@ _show: Callable[[str, Sequence[Picture]], None] | None = None
 
 
 def read_number() -> int:
-    """The number of the cell that runs; always 0 outside of oi-tui."""
+    """Return the number of the cell that runs; always 0 outside of oi-tui."""
     return _number() if _number else 0
 
 
 def are_counted() -> bool:
-    """Whether oi-tui runs this code, and says when a cell ends."""
+    """Return whether oi-tui runs this code, and says when a cell ends."""
     return _number is not None
 
 

@@ -70,7 +70,7 @@ print(*(found or ["no CSV file here"]), sep="\n")
 
 
 def find_missing(talk: Talk, name: str) -> Reply | None:
-    """The answer to code that did not find the CSV file `name`; None when that is not what happened.
+    """Return the answer to code that did not find the CSV file `name`; None when that is not what happened.
 
     First the CSV files are listed; then, when one has a similar name, it is offered.
     """
@@ -92,7 +92,7 @@ def find_missing(talk: Talk, name: str) -> Reply | None:
 
 
 def find_similar_file(name: str, step: TaskStep) -> str | None:
-    """The listed file with the name most like `name`; the only one there is counts as similar."""
+    """Return the listed file with the name most like `name`; the only one there is counts as similar."""
     files = [line.strip() for line in step.output.splitlines() if line.strip().lower().endswith(".csv")]
     by_name = {path.rsplit("/", 1)[-1].lower(): path for path in reversed(files)}
     close = difflib.get_close_matches(name.rsplit("/", 1)[-1].lower(), by_name, n=1, cutoff=0.6)
@@ -102,7 +102,7 @@ def find_similar_file(name: str, step: TaskStep) -> str | None:
 
 
 def insert_name(code: str, name: str) -> str:
-    """The code with the file's name written into it as a literal."""
+    """Return the code with the file's name written into it as a literal."""
     return code.strip().replace("NAME", json.dumps(name, ensure_ascii=False))
 
 
@@ -174,7 +174,9 @@ def _open(step: TaskStep, name: str) -> str:
 
 
 def _write_cell(text: str) -> str:
-    """The text as a cell of a table; as code where Markdown would read it otherwise, such as `__name__`."""
+    """Return the text as a cell of a table; as code where Markdown would read it otherwise, such
+    as `__name__`.
+    """
     cell = text.replace("|", "\\|")
     return "`{}`".format(cell.replace("`", "'")) if _MARKDOWN.search(text) else cell
 

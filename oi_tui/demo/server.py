@@ -206,7 +206,7 @@ def _make_chunks(request: dict[str, Any], reply: Reply, size: int) -> Iterator[d
 
 
 def _make_whole_reply(request: dict[str, Any], reply: Reply) -> dict[str, Any]:
-    """The reply as the single answer to a request that does not want a stream."""
+    """Return the reply as the single answer to a request that does not want a stream."""
     tool = _find_code_tool(request)
     runs = [part for part in reply if isinstance(part, CodeToRun)]
     text = "".join(part.text for part in reply if isinstance(part, Say))
@@ -227,7 +227,10 @@ def _make_whole_reply(request: dict[str, Any], reply: Reply) -> dict[str, Any]:
 
 
 def _find_code_tool(request: dict[str, Any]) -> str | None:
-    """The name of the tool that takes code; None when the caller has none, and code goes into a fence."""
+    """Return the name of the tool that takes code.
+
+    None when the caller has none, and code goes into a fence.
+    """
     functions = [tool.get("function") or {} for tool in request.get("tools") or ()]
     takes_code = (f for f in functions if "code" in (f.get("parameters") or {}).get("properties", {}))
     return next((str(function["name"]) for function in takes_code), None)

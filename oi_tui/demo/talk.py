@@ -97,7 +97,9 @@ class Talk:
 
 
 def read(messages: Sequence[Mapping[str, Any]]) -> Talk:
-    """The talk that stands in the messages of a chat-completion request, with tools or with fenced code."""
+    """Return the talk that stands in the messages of a chat-completion request, with tools or
+    with fenced code.
+    """
     talk = Talk("")
     codes: dict[str, tuple[str, str]] = {}
     fenced: tuple[str, str] | None = None

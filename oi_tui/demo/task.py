@@ -26,23 +26,26 @@ class Task:
 
 
 def request_pattern(words: str) -> re.Pattern[str]:
-    """A pattern for requests that have these words, in any case."""
+    """Return a pattern for requests that have these words, in any case."""
     return re.compile(words, re.IGNORECASE | re.DOTALL)
 
 
 def find_csv_name(request: str) -> str | None:
-    """The CSV file that a request names, quoted or not, with or without "@"; None when it names none."""
+    """Return the CSV file that a request names, quoted or not, with or without "@".
+
+    None when it names none.
+    """
     match = _QUOTED.search(request) or _WORD.search(request)
     return match[1] if match else None
 
 
 def quote_lines(output: str, lines: int = 6) -> str:
-    """The first lines of an output as a Markdown list, each word for word."""
+    """Return the first lines of an output as a Markdown list, each word for word."""
     lines_kept = [line.rstrip().replace("`", "'") for line in output.splitlines() if line.strip()]
     more = f"\n- … and {len(lines_kept) - lines} more lines" if len(lines_kept) > lines else ""
     return "\n".join(f"- `{line}`" for line in lines_kept[:lines]) + more if lines_kept else "- (nothing)"
 
 
 def report_unexpected(step: TaskStep) -> Reply:
-    """The end of a script whose code failed in a way that it has no answer for."""
+    """Return the end of a script whose code failed in a way that it has no answer for."""
     return [Say(f"That ended with an error which is not in my script: `{step.error}`. I stop here.")]

@@ -28,13 +28,13 @@ class ActiveProfile:
 
 
 def load_default_settings() -> ActiveProfile:
-    """The settings of a start without flags. Writes nothing. Raises ProfileError or OSError."""
+    """Return the settings of a start without flags. Writes nothing. Raises ProfileError or OSError."""
     profile, path = profiles.open_profile(None, write=False)
     return ActiveProfile(profile.with_environment(), path)
 
 
 def make_defaults(problem: ProfileError | OSError) -> ActiveProfile:
-    """The defaults, instead of what cannot be used."""
+    """Return the defaults, instead of what cannot be used."""
     words = str(problem)
     if isinstance(problem, OSError):
         words = f"{problem.filename or ''}: {problem.strerror or problem}".removeprefix(": ")

@@ -27,7 +27,7 @@ _ENDINGS = ("_API_KEY", "_API_TOKEN")
 
 
 def check_settings(active: "ActiveProfile | None" = None) -> Iterator[Diagnosis]:
-    """The profile in use, the others of its folder, and what cannot act on this machine."""
+    """Check the profile in use, the others of its folder, and what cannot act on this machine."""
     from oi_tui import profiles
     from oi_tui.engine.settings.profile import ProfileError
     from oi_tui.engine.settings.profile import list_settings as declared
@@ -51,7 +51,7 @@ def check_settings(active: "ActiveProfile | None" = None) -> Iterator[Diagnosis]
 
 
 def _describe_active(active: "ActiveProfile") -> Iterator[Diagnosis]:
-    """The settings in effect, where they come from, and what is wrong with them."""
+    """Yield the settings in effect, where they come from, and what is wrong with them."""
     from oi_tui.engine.settings.profile import Profile, ProfileError
     from oi_tui.engine.settings.profile import list_settings as declared
 
@@ -88,7 +88,7 @@ def _describe_active(active: "ActiveProfile") -> Iterator[Diagnosis]:
 
 
 def _list_remarks(profile: "Profile", path: Path | None, broken: str = "") -> Iterator[Diagnosis]:
-    """The remarks on a profile that were not made elsewhere."""
+    """Yield the remarks on a profile that were not made elsewhere."""
     from oi_tui.engine.settings.profile import explain_no_effect
 
     for remark in (*profile.unknown, *profile.notes, *explain_no_effect(profile)):
@@ -102,7 +102,7 @@ def _list_remarks(profile: "Profile", path: Path | None, broken: str = "") -> It
 
 
 def check_languages(active: "ActiveProfile | None" = None) -> Iterator[Diagnosis]:
-    """Every language that is known, with its program's version or how to get it."""
+    """Check every language that is known: its program's version, or how to get it."""
     from oi_tui.custom_languages import CustomLanguages
     from oi_tui.runtimes.computer import Computer
     from oi_tui.runtimes.language import Choices
@@ -160,7 +160,9 @@ def check_sandbox(active: "ActiveProfile | None" = None) -> Iterator[Diagnosis]:
 
 
 def check_kept_keys(active: "ActiveProfile | None" = None) -> Iterator[Diagnosis]:
-    """The keys that were given to us to keep, by name, the model's own, and where a new one would go."""
+    """Check the keys that were given to us to keep, by name, the model's own, and
+    where a new one would go.
+    """
     from oi_tui.engine.credentials import private_file
     from oi_tui.engine.credentials.key_source import find_key_source
     from oi_tui.engine.credentials.keys import ORDER, Secrets
@@ -182,7 +184,9 @@ def check_kept_keys(active: "ActiveProfile | None" = None) -> Iterator[Diagnosis
 
 
 def check_models(active: "ActiveProfile | None" = None) -> Iterator[Diagnosis]:
-    """Keys, by name and never by value; servers on this machine; and whether the model's own one answers."""
+    """Check keys, by name and never by value; servers on this machine;
+    and whether the model's own one answers.
+    """
     from oi_tui.engine.credentials.keys import find_provider
     from oi_tui.engine.llm import endpoint
     from oi_tui.engine.models import local_servers
@@ -219,7 +223,7 @@ def check_models(active: "ActiveProfile | None" = None) -> Iterator[Diagnosis]:
 
 
 def _check_ollama(model: str, found: "Sequence[LocalModel]") -> Iterator[Diagnosis]:
-    """Whether Ollama on this machine can be asked for the model."""
+    """Check whether Ollama on this machine can be asked for the model."""
     from oi_tui.engine.models.local_servers import is_named
 
     there = [item for item in found if item.server == "Ollama"]
@@ -235,7 +239,7 @@ def _check_ollama(model: str, found: "Sequence[LocalModel]") -> Iterator[Diagnos
 
 
 def _try_default_settings() -> "ActiveProfile":
-    """The settings of a start without flags, as far as they can be read."""
+    """Return the settings of a start without flags, as far as they can be read."""
     from oi_tui.doctor import active_profile
     from oi_tui.engine.settings.profile import ProfileError
 

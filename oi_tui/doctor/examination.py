@@ -45,7 +45,7 @@ IMPORTED = (
 def list_checks(
     active: "ActiveProfile | None" = None, *, ask_terminal: bool, stopped: threading.Event | None = None
 ) -> tuple[Check, ...]:
-    """Every part of the examination of the settings in use; without them, of those of a usual start.
+    """Return every part of the examination of the settings in use; without them, of those of a usual start.
 
     `ask_terminal` only where nobody else reads the keyboard. `stopped` ends what connects to the target.
     """

@@ -17,7 +17,7 @@ _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 
 def check_folders() -> Iterator[Diagnosis]:
-    """Our own folders, the working directory, and the one for temporary files."""
+    """Check our own folders, the working directory, and the one for temporary files."""
     home = os.environ.get("HOME", "")
     if not home:
         yield Diagnosis(None, "HOME is not set; the home folder is taken from the system's list of users")

@@ -20,7 +20,7 @@ _REQUIREMENT = re.compile(r"([A-Za-z0-9._-]+)\s*(.*)")
 
 
 def check_python() -> Iterator[Diagnosis]:
-    """The interpreter that runs us."""
+    """Check the interpreter that runs us."""
     version = ".".join(map(str, sys.version_info[:3]))
     where = f"Python {version}, {sys.executable or 'of unknown place'}"
     if sys.version_info < OLDEST:
@@ -33,7 +33,7 @@ def check_python() -> Iterator[Diagnosis]:
 
 
 def check_packages() -> Iterator[Diagnosis]:
-    """Every package that we were declared to need, in a version that works, and importable."""
+    """Check every package that we were declared to need: a version that works, and importable."""
     try:
         wanted = metadata.requires("oi-tui") or []
     except metadata.PackageNotFoundError:
@@ -55,7 +55,7 @@ def check_packages() -> Iterator[Diagnosis]:
 
 
 def check_files() -> Iterator[Diagnosis]:
-    """Our own files that are no modules."""
+    """Check our own files that are no modules."""
     styles = _ROOT / "styles" if (_ROOT / "styles").is_dir() else _ROOT.parent / "styles"
     python = _ROOT / "runtimes" / "drivers" / "python"
     missing = [str(path) for path in (styles / "app.tcss", python / "python_driver.py") if not path.is_file()]
@@ -94,7 +94,7 @@ def _check_package(name: str, limits: str) -> Diagnosis | None:
 
 
 def _is_within(version: str, limits: str) -> bool:
-    """Whether a version satisfies limits such as `>=8.2,<9`, by its numbers alone."""
+    """Return whether a version satisfies limits such as `>=8.2,<9`, by its numbers alone."""
     return all(_is_satisfied(version, limit.strip()) for limit in limits.split(",") if limit.strip())
 
 
@@ -121,7 +121,7 @@ def _is_satisfied(version: str, limit: str) -> bool:
 
 
 def _parse_numbers(version: str) -> tuple[int, ...]:
-    """The numbers of a release, without zeros at its end: 8.2.0 is 8.2."""
+    """Return the numbers of a release, without zeros at its end: 8.2.0 is 8.2."""
     numbers = [int(part) for part in re.findall(r"\d+", re.split(r"[a-zA-Z+]", version)[0])]
     while numbers and not numbers[-1]:
         numbers.pop()

@@ -42,7 +42,7 @@ def run(target: str | None, active: "ActiveProfile | None" = None) -> int:
 
 
 def report(active: "ActiveProfile | None" = None, *, ask_terminal: bool) -> tuple[str, int]:
-    """The report, and the number of problems in it. Nothing secret is in it."""
+    """Return the report, and the number of problems in it. Nothing secret is in it."""
     lines = [f"oi-tui {__version__} on {platform.system()} {platform.release()}, {platform.machine()}"]
     problems = 0
     stopped = threading.Event()

@@ -39,7 +39,7 @@ class CellRights:
         return frozenset(item.language for item in self._grants if item.scope == "language")
 
     def asks_for_tools(self, named: Sequence[str]) -> bool:
-        """Whether code needs an approval because of the tools that it names, even with a grant."""
+        """Return whether code needs an approval because of the tools that it names, even with a grant."""
         if self._grants.all_granted:
             return False
         granted = {make_path(language) for language in self.list_granted_languages() if is_tool(language)}

@@ -6,7 +6,7 @@ _LINE = re.compile(r"\s*%%on[ \t]+(?P<target>[^\r\n]*\S)[ \t]*(?:\r?\n|$)")
 
 
 def split(code: str) -> tuple[str, str]:
-    """The target that the first line names, "" for none, and the code without that line.
+    """Return the target that the first line names, "" for none, and the code without that line.
 
     An empty line stands in its place, so that the lines keep their numbers.
     """
@@ -17,5 +17,5 @@ def split(code: str) -> tuple[str, str]:
 
 
 def join(target: str, code: str) -> str:
-    """The code with a first line that has it run there."""
+    """Return the code with a first line that has it run there."""
     return f"%%on {target}\n{code}"

@@ -204,7 +204,7 @@ class Exchange:
         facts: ModelInfo,
         notes: Sequence[str] = (),
     ) -> PreparedRequest:
-        """The request as it would be sent now."""
+        """Return the request as it would be sent now."""
         window = facts.find_window(profile)
         newest, older = select_recent(messages, window) if window else (messages, 0)
         written = request_writer.write(
@@ -249,7 +249,7 @@ class Exchange:
     def _receive_reply(
         self, model: str, tokens: int, deltas: Iterator[Delta], parser: ReplyParser, writer: ReplyBuilder
     ) -> Steps[tuple[ErrorInfo | None, bool]]:
-        """Returns the fault that ended the reply, and whether anything had come by then."""
+        """Receive the reply. Return the fault that ended it, and whether anything had come by then."""
         yield ModelCalled(model, tokens)
         began = full = called = False
         signed = SignedReasoning()
@@ -379,7 +379,7 @@ class Exchange:
         return self._windows.complete(facts, profile)
 
     def _choose_manner(self, profile: Profile, facts: ModelInfo) -> tuple[bool, bool]:
-        """Whether to offer the tool, and whether fenced text of the reply is code to run.
+        """Return whether to offer the tool, and whether fenced text of the reply is code to run.
 
         Nobody knows for sure which models call tools. So the tool is offered until a model refuses it, and
         fences count until the model is known to call tools or has done so.

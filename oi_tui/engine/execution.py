@@ -165,7 +165,11 @@ class Execution:
     def _run_cell(
         self, code: Message, profile: Profile, note: str, asker: str
     ) -> Steps[tuple[str | None, bool] | Message]:
-        """Like `cell`, where the cell runs. Returns the code where its place was changed by the person."""
+        """Do what `cell` does, where the cell runs. Returns the code
+        where its place was changed by the person.
+
+        Returns the code where its place was changed by the person.
+        """
         place = self._enter_place(code, profile)
         language = place.language
         if place.database:
@@ -244,7 +248,10 @@ class Execution:
         return unasked, grant, caution
 
     def _enter_database(self, language: str | None) -> str:
-        """The database that the code would use; what was granted for another one is not granted there."""
+        """Return the database that the code would use.
+
+        What was granted for another one is not granted there.
+        """
         database = self._computer.find_database(language) if language else ""
         if language and database and self._databases.setdefault(language, database) != database:
             self._databases[language] = database
@@ -454,7 +461,9 @@ class Execution:
             yield Noticed(f"{loss.reason}.", "error")
 
     def _find_last_runs(self, language: str) -> Iterator[Message]:
-        """The last code that ran in a language, and if the model does not see that, the last that it sees."""
+        """Yield the last code that ran in a language, and if the model does not see that, the last
+        that it sees.
+        """
         for code in reversed(self._log.messages):
             ran = code.type == "code" and code.state in ("finished", "failed", "interrupted")
             if ran and self._computer.resolve(code.format or "") == language:

@@ -33,15 +33,15 @@ class MessageLog:
             return tuple(self._messages.values())
 
     def __getitem__(self, id: str) -> Message:
-        """The message as it stands now."""
+        """Return the message as it stands now."""
         return self._messages[id]
 
     def number(self, id: str) -> int:
-        """The number of a cell as screens show it: counted from 1, in the order of appearance."""
+        """Return the number of a cell as screens show it: counted from 1, in the order of appearance."""
         return self._numbers[id]
 
     def count_cells(self) -> None:
-        """Number the cells again, as for a screen that shows the conversation from its beginning."""
+        """Count the cells again, as for a screen that shows the conversation from its beginning."""
         self._numbers = {}
         for message in self.messages:
             self._count(message)
@@ -94,7 +94,7 @@ class MessageLog:
         self._recorder.forget(ids)
 
     def from_on(self, id: str, *, keep: bool = False) -> tuple[Message, ...]:
-        """The message and all that followed; with `keep` only what followed it and what it printed."""
+        """Return the message and all that followed; with `keep` only what followed it and what it printed."""
         messages = self.messages
         place = next((i for i, m in enumerate(messages) if m.id == id), len(messages))
         if keep:
@@ -125,7 +125,7 @@ class MessageLog:
         return self._trouble is not None
 
     def saves_again(self) -> bool:
-        """Whether what could not be saved before is saved by now; true once."""
+        """Return whether what could not be saved before is saved by now; true once."""
         recovered = self._trouble is not None and self._recorder.trouble is None
         if recovered:
             self._trouble = None

@@ -19,7 +19,7 @@ class RemoteFiles(Protocol):
         """Return and forget the files that the last run changed; None when it changed none."""
 
     def list_folder(self, language: str) -> str:
-        """What is in the folder of the language, for `read_listing`; "" where nobody answers soon."""
+        """Return what is in the folder of the language, for `read_listing`; "" where nobody answers soon."""
 
 
 class CodeRunner(Protocol):
@@ -50,10 +50,12 @@ class CodeRunner(Protocol):
         """The files of the place where code runs now; None for this machine, and where there are none."""
 
     def find_folder(self, language: str) -> Path | None:
-        """The folder in which a language of this machine is now; None where that is not known."""
+        """Return the folder in which a language of this machine is now; None where that is not known."""
 
     def find_database(self, language: str) -> str:
-        """The database that code of the language would use, in words; "" for a language without one."""
+        """Return the database that code of the language would use, in words; "" for a language
+        without one.
+        """
 
     def explain_refusal_at(self, target: str) -> str | None:
         """Return why a cell cannot run on the target that it names; None when it can."""
@@ -62,7 +64,7 @@ class CodeRunner(Protocol):
         """Have code run on that target meanwhile; for one of which `explain_refusal_at` says nothing."""
 
     def resolve(self, name: str) -> str | None:
-        """The language's own name for what a model calls it; None when there is no such language."""
+        """Return the language's own name for what a model calls it; None when there is no such language."""
 
     def explain_missing(self, language: str) -> str | None:
         """Return why a known language cannot run, and how to install it; None when it can."""

@@ -10,7 +10,7 @@ _SNAPSHOT = ("%snapshot ", "save.image(", 'cat("Restored", length(load(')
 
 
 def list_completed(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """The code that finished, in order, each once however often it ran.
+    """Return the code that finished, in order, each once however often it ran.
 
     What failed, was stopped or was rejected left nothing to bring back.
     """
@@ -27,12 +27,12 @@ def list_completed(messages: Sequence[Message]) -> tuple[Message, ...]:
 
 
 def has_not_run(message: Message) -> bool:
-    """Whether this is code of the model about which nothing was decided yet."""
+    """Return whether this is code of the model about which nothing was decided yet."""
     return message.type == "code" and message.role == "assistant" and message.state in (None, "queued")
 
 
 def copy_for_rerun(earlier: Message) -> Message:
-    """The same code as a new message of the person's own, which the model does not see."""
+    """Return the same code as a new message of the person's own, which the model does not see."""
     return Message(
         role="user",
         type="code",
@@ -73,12 +73,12 @@ def copy_for_following(earlier: Message | None, language: str, code: str, id: st
 
 
 def is_continued(message: Message) -> bool:
-    """Whether this cell shows how code went on that was left running."""
+    """Return whether this cell shows how code went on that was left running."""
     return message.is_cell and message.role == "assistant" and message.parent is not None
 
 
 def sum_seconds(codes: Sequence[Message]) -> float:
-    """The total running time of the codes."""
+    """Return the total running time of the codes."""
     return sum(code.seconds or 0.0 for code in codes)
 
 

@@ -82,7 +82,7 @@ class Rounds:
                 )
 
     def _collect_results(self, codes: Sequence[Message]) -> tuple[str, ...]:
-        """The codes and their results, for comparison."""
+        """Return the codes and their results, for comparison."""
         ids = {code.id for code in codes}
         return tuple(m.content for m in self._log.messages if m.id in ids or m.parent in ids)
 

@@ -67,7 +67,7 @@ class Session:
         tools: Callable[[], Sequence[McpTool]] = tuple,
         cells_reach_model: bool = False,
     ) -> None:
-        """`notes` are sent to the model with each request, after those of the languages.
+        """Take `notes`, which are sent to the model with each request, after those of the languages.
 
         `live_names` are the variables that the languages have, in words, for the model.
         `tools` are tools of other programs that it can call. With `cells_reach_model`, Python cells can ask
@@ -314,7 +314,7 @@ class Session:
         return self._log.fails_to_save
 
     def saves_again(self) -> bool:
-        """Whether what could not be saved before is saved by now; true once."""
+        """Return whether what could not be saved before is saved by now; true once."""
         return self._log.saves_again()
 
     def close(self) -> None:

@@ -88,15 +88,15 @@ class SkillLibrary:
         return skills, problems
 
     def find(self, name: str) -> Skill | None:
-        """The skill of that name, or None; of several, the person's own."""
+        """Return the skill of that name, or None; of several, the person's own."""
         return next((skill for skill in self.list_all() if skill.name == name), None)
 
     def find_untrusted(self, name: str) -> Skill | None:
-        """The skill of that name that is not used yet, or None."""
+        """Return the skill of that name that is not used yet, or None."""
         return next((item for item in self.list_all() if item.name == name and not item.trusted), None)
 
     def write_notes(self, *, sandboxed: bool = False) -> tuple[str, ...]:
-        """What the model gets: a line for each skill that is trusted; nothing if there is none.
+        """Return what the model gets: a line for each skill that is trusted; nothing if there is none.
 
         Programs in the sandbox can read only those of the project.
         """
@@ -118,7 +118,7 @@ class SkillLibrary:
 
 
 def find_folder() -> Path:
-    """The folder of a person's own skills."""
+    """Return the folder of a person's own skills."""
     return paths.config() / "skills"
 
 
@@ -173,7 +173,7 @@ def save(name: str, text: str) -> Path:
 
 
 def choose_path(name: str) -> Path:
-    """The file of a new skill. Raises SkillError where the name cannot be one, or is taken."""
+    """Return the file of a new skill. Raises SkillError where the name cannot be one, or is taken."""
     if not _NAME.fullmatch(name):
         raise SkillError("A skill's name has letters, digits, - and _ only, such as: clean-csv")
     place = find_folder() / name / _FILE
@@ -221,13 +221,13 @@ def import_skill(source: Path) -> Path | None:
 
 
 def make_name(source: Path) -> str:
-    """The name of the skill that a file with functions becomes."""
+    """Return the name of the skill that a file with functions becomes."""
     plain = unicodedata.normalize("NFKD", source.stem).encode("ascii", "ignore").decode()
     return re.sub(r"[^A-Za-z0-9_-]", "-", plain).strip("-_")[:64] or "skill"
 
 
 def _find_functions(code: str) -> dict[str, tuple[str, str]]:
-    """The functions in Python code: each name, with its call and what is said about it in one line."""
+    """Return the functions in Python code: each name, with its call and what is said about it in one line."""
     try:
         tree = ast.parse(code)
     except (SyntaxError, ValueError, RecursionError):
@@ -278,7 +278,7 @@ def _make_preview(path: Path, text: str) -> ExternalContent:
 
 
 def _split_header(text: str) -> tuple[dict[str, str], str]:
-    """The fields of the head (between two lines of dashes) and the rest."""
+    """Return the fields of the head (between two lines of dashes) and the rest."""
     text = text.removeprefix("\ufeff")
     lines = text.splitlines()
     if not lines or lines[0].strip() != "---" or "---" not in [line.strip() for line in lines[1:]]:

@@ -21,7 +21,7 @@ _MARKUP = re.compile(r"[*_`#>|]+")
 
 
 def find_voice() -> Sequence[str] | None:
-    """The program that speaks here, with its arguments, or None."""
+    """Return the program that speaks here, with its arguments, or None."""
     return next((item for item in _VOICES if shutil.which(item[0])), None)
 
 
@@ -33,7 +33,7 @@ def explain_silence() -> str | None:
 
 
 def make_speakable(text: str) -> str:
-    """The words of Markdown text, without code and marks."""
+    """Return the words of Markdown text, without code and marks."""
     words = _MARKUP.sub(" ", _FENCE.sub(" ", text))
     return " ".join("".join(c if c.isprintable() else " " for c in words).split())[:_LONGEST]
 

@@ -86,7 +86,7 @@ class CallableTools:
     granted: frozenset[str] | None = None
 
     def allows(self, tool: McpTool) -> bool:
-        """Whether the run may call the tool."""
+        """Return whether the run may call the tool."""
         return tool.python_path in self.named and (self.granted is None or tool.language in self.granted)
 
 
@@ -97,7 +97,7 @@ NO_TOOLS = CallableTools()
 
 
 def is_tool(language: str) -> bool:
-    """Whether this is the language of a tool."""
+    """Return whether this is the language of a tool."""
     return language.startswith(_PREFIX)
 
 
@@ -175,7 +175,7 @@ def write_arguments(arguments: Mapping[str, Any]) -> str:
 
 
 def describe_tools(tools: Sequence[McpTool], *, as_text: bool) -> tuple[str, ...]:
-    """The description of the tools for a model; `as_text` for one that has no functions to call."""
+    """Return the description of the tools for a model; `as_text` for one that has no functions to call."""
     if not tools:
         return ()
     if not as_text:

@@ -44,7 +44,7 @@ def find_cells_to_rerun(messages: Sequence[Message], language: str, lost: Collec
 
 
 def _find_names(code: str, language: str) -> tuple[set[str], set[str]]:
-    """The names that code gives a value to, and those that it uses."""
+    """Return the names that code gives a value to, and those that it uses."""
     code = code[:_LONGEST]
     try:
         if language == "python":
@@ -61,7 +61,7 @@ def _find_names(code: str, language: str) -> tuple[set[str], set[str]]:
 
 
 def _find_bound_names(tree: ast.AST) -> Iterator[str]:
-    """The names that code binds in the namespace of the program."""
+    """Yield the names that code binds in the namespace of the program."""
     for node in ast.iter_child_nodes(tree):
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():

@@ -144,7 +144,9 @@ def _choose_action(snapshots: Snapshots, root: Path, change: FileChange) -> Rest
 
 
 def _can_be_kept(snapshots: Snapshots, path: Path, status: os.stat_result, change: FileChange) -> bool:
-    """Whether what is there can be kept: a file, or the very link or empty folder that the code left."""
+    """Return whether what is there can be kept: a file, or the very link or empty folder
+    that the code left.
+    """
     if stat.S_ISREG(status.st_mode):
         return True
     try:
@@ -257,7 +259,7 @@ def _open_parent(root: Path, relative: str, *, make: bool) -> Iterator[tuple[int
 
 
 def _resolve_inside(root: Path, relative: str) -> Path | None:
-    """The file's place; None when the way there leads out of the folder."""
+    """Return the file's place; None when the way there leads out of the folder."""
     path = Path(relative)
     if path.is_absolute() or ".." in path.parts or not path.parts:
         return None

@@ -68,7 +68,7 @@ class ChangeSet:
     target: str = ""
 
     def to_json(self) -> str:
-        """The change set as text."""
+        """Return the change set as text."""
         return json.dumps(asdict(self))
 
 
@@ -89,7 +89,7 @@ def read_change_set(text: str | bytes) -> ChangeSet:
 
 
 def _read_change(values: dict[str, object]) -> FileChange:
-    """The change of these fields. Raises TypeError or ValueError."""
+    """Return the change of these fields. Raises TypeError or ValueError."""
     change = FileChange(**values)  # type: ignore[arg-type]
     maybe = (str, type(None))
     if not all(isinstance(value, _KINDS.get(name, maybe)) for name, value in values.items()):
@@ -171,7 +171,7 @@ class Snapshots:
         paths.replace_file(self._find_path(change_set.id), change_set.to_json())
 
     def find_change_set(self, id: str) -> ChangeSet | None:
-        """The changes while the code with this id ran; None when unknown."""
+        """Return the changes while the code with this id ran; None when unknown."""
         if not _NAME.fullmatch(id):
             return None
         try:
@@ -180,7 +180,7 @@ class Snapshots:
             return None
 
     def filter_kept(self, ids: Iterable[str]) -> list[str]:
-        """The ids for which a change set is kept, in the given order."""
+        """Return the ids for which a change set is kept, in the given order."""
         try:
             names = {path.stem for path in self._change_sets.iterdir()}
         except OSError:
@@ -188,7 +188,7 @@ class Snapshots:
         return [item for item in ids if item in names]
 
     def find_latest(self, ids: Iterable[str]) -> str | None:
-        """The id whose change set was kept last; None if there is no change set for any of them."""
+        """Return the id whose change set was kept last; None if there is no change set for any of them."""
         change_sets = []
         for item in self.filter_kept(ids):
             with contextlib.suppress(OSError):
@@ -220,5 +220,5 @@ class Snapshots:
 
 
 def is_link(name: str | None) -> bool:
-    """Whether this name stands for the target of a link."""
+    """Return whether this name stands for the target of a link."""
     return name is not None and name.startswith(_LINK)

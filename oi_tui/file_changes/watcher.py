@@ -45,7 +45,9 @@ class FolderListing:
     whole: bool = True
 
     def covers(self, path: str) -> bool:
-        """Whether a file would have been found there: its folder was listed, or would have been if it was."""
+        """Return whether a file would have been found there: its folder was listed,
+        or would have been if it was.
+        """
         folder = path.rpartition("/")[0]
         while folder and folder not in self.seen:
             folder = folder.rpartition("/")[0]

@@ -103,7 +103,7 @@ def read(ending: str, name: str, opener: Callable[[], IO[bytes]]) -> TableRecord
 
 
 def _read_sample(file: IO[bytes]) -> bytes:
-    """The beginning of the file: more of it where its lines are very long."""
+    """Return the beginning of the file: more of it where its lines are very long."""
     sample = file.read(_SAMPLE_BYTES)
     while sample.count(b"\n") < _WIDE_LINES and len(sample) < _WIDE_BYTES:
         more = file.read(len(sample))
@@ -114,12 +114,12 @@ def _read_sample(file: IO[bytes]) -> bytes:
 
 
 def _count_remarks(lines: Sequence[str]) -> int:
-    """How many lines above the table begin with #; none where there is nothing but such lines."""
+    """Return how many lines above the table begin with #; none where there is nothing but such lines."""
     return next((at for at, line in enumerate(lines) if not line.startswith("#")), 0)
 
 
 def _find_names(remark: list[str], rows: Sequence[Sequence[str]], width: int) -> list[str]:
-    """The names of the columns in a remark above the rows; none where the first row has them."""
+    """Return the names of the columns in a remark above the rows; none where the first row has them."""
     if width < 2 or len(remark) != width:
         return []
     has_number = [any(NUMBER.match(cell.strip()) for cell in row) for row in rows]
@@ -129,7 +129,7 @@ def _find_names(remark: list[str], rows: Sequence[Sequence[str]], width: int) ->
 
 
 def _split(rows: list[list[str]], at: int, width: int) -> tuple[list[str], list[list[str]]]:
-    """The names of the columns, and the rows below."""
+    """Return the names of the columns, and the rows below."""
     if not rows:
         return [], []
     header, body = rows[at], rows[at + 1 :]
@@ -142,7 +142,7 @@ def _split(rows: list[list[str]], at: int, width: int) -> tuple[list[str], list[
 
 
 def _has_decimal_commas(rows: Sequence[Sequence[str]], *, certain: bool) -> bool:
-    """Whether numbers are written as 12,5; without being `certain` 1,234 says nothing of it."""
+    """Return whether numbers are written as 12,5; without being `certain` 1,234 says nothing of it."""
     cells = (cell.strip() for row in rows for cell in row if "," in cell)
     return any(
         _DECIMAL_COMMA.match(cell) and (certain or len(cell.rpartition(",")[2]) != 3) for cell in cells
@@ -150,14 +150,15 @@ def _has_decimal_commas(rows: Sequence[Sequence[str]], *, certain: bool) -> bool
 
 
 def _is_data(row: Sequence[str]) -> bool:
-    """Whether a row has numbers only, which are not years."""
+    """Return whether a row has numbers only, which are not years."""
     if not row or not all(NUMBER.match(cell.strip()) for cell in row):
         return False
     return not all(YEAR.match(cell.strip()) for cell in row)
 
 
 def _is_like_rows(header: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
-    """Whether a first row with texts is no header: all columns with only numbers below have one in it, too.
+    """Return whether a first row with texts is no header: all columns
+    with only numbers below have one in it, too.
 
     Years, and other numbers that increase from column to column, may be names.
     """
@@ -179,7 +180,7 @@ def _has_only_numbers(column: Sequence[str]) -> bool:
 
 
 def _read_lines(opener: Callable[[], IO[str]], notes: list[str]) -> Iterator[str]:
-    """The lines of the file, in which single bytes that are no UTF-8 are letters of Windows-1252."""
+    """Yield the lines of the file, in which single bytes that are no UTF-8 are letters of Windows-1252."""
     converted = False
     with opener() as file:
         for line in file:
@@ -225,7 +226,10 @@ def _detect_delimiter(lines: list[str], *, tabs: bool) -> str:
 
 
 def _read_as_text(name: str, lines: list[str], form: _Form) -> _Form:
-    """The form of a text whose name does not say that it is a table. Raises TableError for other texts."""
+    """Return the form of a text whose name does not say that it is a table.
+
+    Raises TableError for other texts.
+    """
     if not any(line.strip() for line in lines):
         raise TableError(f"{name} is not a table: it is empty.")
     spaced = replace(form, delimiter=_SPACE, spaces=True)
@@ -245,25 +249,25 @@ def _read_as_text(name: str, lines: list[str], form: _Form) -> _Form:
 
 
 def _space(line: str) -> str:
-    """The line with spaces only between its cells."""
+    """Return the line with spaces only between its cells."""
     return line.strip().replace("\t", _SPACE) + "\n"
 
 
 def _count_share(lines: list[str], form: _Form) -> float:
-    """The share of the lines that have the usual number of cells; 0 for one cell, or one line."""
+    """Return the share of the lines that have the usual number of cells; 0 for one cell, or one line."""
     widths = Counter(len(row) for row in form.make_reader(lines) if row)
     (width, many), *_ = widths.most_common(1) or [(0, 0)]
     return many / widths.total() if width > 1 and widths.total() > 1 else 0.0
 
 
 def _has_numbers(lines: list[str], form: _Form) -> bool:
-    """Whether one of the columns has numbers, apart from its first cell."""
+    """Return whether one of the columns has numbers, apart from its first cell."""
     rows = [row for row in form.make_reader(lines) if row][1:]
     return any(all(NUMBER.match(cell) for cell in column) for column in zip(*rows, strict=True))
 
 
 def _is_numbers(lines: list[str]) -> bool:
-    """Whether there is a column of numbers, of which the first may be its name."""
+    """Return whether there is a column of numbers, of which the first may be its name."""
     cells = [line.strip() for line in lines if line.strip()]
     return len(cells) > 1 and all(NUMBER.match(cell) for cell in cells[1:])
 

@@ -63,7 +63,8 @@ class FileIndex:
         self._closed = True
 
     def find(self, fragment: str, most: int = 50) -> list[str]:
-        """Paths that a person may mean by what they have typed, the likeliest first; folders end with "/".
+        """Return paths that a person may mean by what they have typed, the likeliest first;
+        folders end with "/".
 
         A path that begins at the root, at home, or with a dot is looked up where it leads to; hidden files
         are found when a dot was typed.
@@ -104,7 +105,7 @@ class FileIndex:
                 self._thread = None
 
     def _list_below(self) -> Iterator[str]:
-        """Every path below the root: from git where it knows them, else from the folders themselves."""
+        """Yield every path below the root: from git where it knows them, else from the folders themselves."""
         known = False
         for path in _list_from_git(self.root):
             known = True
@@ -197,7 +198,7 @@ def _fold(text: str) -> str:
 
 
 def _match_paths(paths: list[str], fragment: str) -> list[str]:
-    """Paths with the fragment in them; where there is none, those with its letters in their order."""
+    """Return paths with the fragment in them; where there is none, those with its letters in their order."""
     matches: list[str] = []
     for path in paths:
         if fragment in (path.lower() if path.isascii() else _fold(path)):
@@ -223,7 +224,7 @@ def _rank(path: str, fragment: str) -> tuple[bool, bool, int, int, str]:
 
 
 def _list_beside(root: Path, fragment: str, most: int) -> list[str]:
-    """The entries of the folder that a path leads to which begin as its last part does."""
+    """Return the entries of the folder that a path leads to which begin as its last part does."""
     folder, slash, begun = fragment.rpartition("/")
     if not slash:
         return ["./", "../"] if fragment == "." else ["../"] if fragment == ".." else ["~/"]

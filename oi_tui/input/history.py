@@ -27,7 +27,7 @@ class PromptHistory:
         self._path = path or paths.state() / "history.jsonl"
 
     def load(self) -> list[str]:
-        """The newest entries, oldest first; damaged lines are passed over."""
+        """Return the newest entries, oldest first; damaged lines are passed over."""
         try:
             lines = self._path.read_text(encoding="utf-8", errors="replace").splitlines()
         except OSError:

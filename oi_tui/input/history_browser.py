@@ -48,7 +48,7 @@ class HistoryBrowser:
         return self._draft
 
     def is_walking(self, text: str) -> bool:
-        """Whether what the prompt holds is an entry that was walked to, unchanged."""
+        """Return whether what the prompt holds is an entry that was walked to, unchanged."""
         return self._place < len(self._entries) and text == self._shown
 
     def find_containing(self, text: str, most: int) -> list[str]:

@@ -26,11 +26,11 @@ class FileLookup(Protocol):
     """The files of another machine."""
 
     def stat(self, path: str) -> object | None:
-        """What is there; None for nothing."""
+        """Return what is there; None for nothing."""
 
 
 def find_typed_mention(before: str) -> str | None:
-    """The mention that is being typed at the end of the text, without its `@`, or None."""
+    """Return the mention that is being typed at the end of the text, without its `@`, or None."""
     match = _TYPED.search(before[-1000:])
     if match is None:
         return None
@@ -44,7 +44,7 @@ def write_mention(name: str) -> str:
 
 
 def parse_dropped(text: str, root: Path) -> list[str] | None:
-    """The paths that a paste consists of, as files dropped into a terminal arrive; None if it is text.
+    """Return the paths that a paste consists of, as files dropped into a terminal arrive; None if it is text.
 
     Quoted, escaped and `file://` forms are understood. Paths below `root` are given relative to it.
     """
@@ -60,7 +60,7 @@ def parse_dropped(text: str, root: Path) -> list[str] | None:
 
 
 def _split_path_lines(text: str) -> list[str] | None:
-    """One path a line, spaces and all, as some terminals drop them."""
+    """Return one path a line, spaces and all, as some terminals drop them."""
     lines = [_unquote(line.strip()) for line in text.splitlines() if line.strip()]
     return lines if all(line.startswith(("/", "~/")) and _exists(line) for line in lines) else None
 
@@ -104,7 +104,7 @@ def expand(
     elsewhere: str = "",
     files: FileLookup | None = None,
 ) -> str:
-    """The message that a prompt stands for.
+    """Return the message that a prompt stands for.
 
     `@path` becomes the path, `@name` the variable's name; what a model should know of the variables (type,
     shape, columns; never what they hold) is added at the end, and what `@server:uri` holds. What points at
@@ -131,7 +131,7 @@ class _Meanings:
         self._memories: list[Memory] | None = None
 
     def replace(self, found: re.Match[str]) -> str:
-        """The text that replaces a mention in the message."""
+        """Return the text that replaces a mention in the message."""
         if found[1] is not None:
             return self._find_meaning(found[1]) or found[0]
         name = found[2]
@@ -177,7 +177,7 @@ class _Meanings:
 
 
 def _list_candidates(name: str) -> Iterator[str]:
-    """The name, and the name without what may follow it in a sentence."""
+    """Yield the name, and the name without what may follow it in a sentence."""
     yield name
     while name and name[-1] in _AFTER:
         name = name[:-1]
@@ -186,7 +186,9 @@ def _list_candidates(name: str) -> Iterator[str]:
 
 
 def _find_variables(name: str, memories: Iterable[Memory]) -> Iterator[tuple[str, str]]:
-    """The languages that remember the name, each with the name; `python:name` means that of one language."""
+    """Yield the languages that remember the name, each with the name; `python:name` means that
+    of one language.
+    """
     language, colon, rest = name.partition(":")
     for memory in memories:
         wanted = rest if colon and language == memory.language else name

@@ -9,7 +9,9 @@ _OPENS = re.compile(r"```[\w+#-]*\s*")
 
 
 def is_open(text: str) -> bool:
-    """Whether three quotation marks wait for three more, or the fence of the first line for its end."""
+    """Return whether three quotation marks wait for three more, or the fence of the first line
+    for its end.
+    """
     if text.count(QUOTES) % 2 == 1:
         return True
     lines = text.lstrip().splitlines()

@@ -60,7 +60,7 @@ def export(
 def write_csv_lines(
     source: TableSource, shape: TableShape, view: TableQuery, first: int, width: int
 ) -> Iterator[str]:
-    """The view as CSV, with a header."""
+    """Yield the view as CSV, with a header."""
     yield write_csv_line([column.name for column in shape.columns[first : first + width]])
     for rows in _split_batches(source, shape, view, first, width):
         for cells in rows:
@@ -68,7 +68,7 @@ def write_csv_lines(
 
 
 def write_csv_line(cells: list[str]) -> str:
-    """The cells as a line of CSV."""
+    """Return the cells as a line of CSV."""
     file = io.StringIO()
     csv.writer(file, lineterminator="\n").writerow(cells)
     return file.getvalue()
@@ -152,7 +152,7 @@ def _send(file: IO[str], value: object) -> None:
 
 
 def _make_distinct(names: Sequence[str]) -> list[str]:
-    """The names, with a number behind those that were there before: files need names that differ."""
+    """Return the names, with a number behind those that were there before: files need names that differ."""
     found: dict[str, None] = {}
     for name in names:
         number, given = 1, name

@@ -84,7 +84,7 @@ _UNREADABLE = (
 
 
 def is_table_file(name: str) -> bool:
-    """Whether a file of this name opens as a table."""
+    """Return whether a file of this name opens as a table."""
     return bool(table_readers.find_ending(name)) or Path(name).suffix.lower() in _DATABASES
 
 
@@ -110,7 +110,10 @@ def explain_no_table(path: Path) -> str | None:
 
 
 def is_file(path: Path) -> bool:
-    """Whether there is such a file. Unlike Path.is_file, False if the path is too long or closed to us."""
+    """Return whether there is such a file.
+
+    Unlike Path.is_file, False if the path is too long or closed to us.
+    """
     return os.path.isfile(path)  # noqa: PTH113 -- Path.is_file raises before Python 3.14
 
 
@@ -332,7 +335,7 @@ class TableFile:
         return f"rows{column // _PART}" if self._records else _quote(self._table)
 
     def _join_parts(self, columns: Iterable[int]) -> str:
-        """The tables that have the columns, as what SELECT reads from."""
+        """Return the tables that have the columns, as what SELECT reads from."""
         first, *others = sorted({self._find_part(at) for at in columns}) or [self._find_part(0)]
         return first + "".join(f" JOIN {part} ON {part}.rowid = {first}.rowid" for part in others)
 
@@ -368,7 +371,7 @@ class TableFile:
                 raise TableError(f"{self.name} cannot be read: {error}") from error
 
     def _build_where(self, view: TableQuery) -> tuple[str, list[object], Iterable[int]]:
-        """The condition of a view, its values, and the columns that it needs."""
+        """Return the condition of a view, its values, and the columns that it needs."""
         if not view.words:
             return "", [], ()
         if (condition := self._build_condition(view.words)) is not None:
@@ -381,7 +384,10 @@ class TableFile:
         return " WHERE " + " OR ".join(tests), [f"%{escaped}%"], range(len(self._names))
 
     def _build_condition(self, words: str) -> tuple[str, list[object], Iterable[int]] | None:
-        """The rows where a column has a value, as `price > 5` or `city = missing`; None for other words."""
+        """Return the rows where a column has a value, as `price > 5` or `city = missing`.
+
+        None for other words.
+        """
         condition = read_condition(words, [column.name for column in self._shape])
         if condition is None:
             return None
@@ -400,7 +406,7 @@ class TableFile:
         return f" WHERE ({is_number}) AND {self._build_number(name)} {sign} ?", [number], (at,)
 
     def _build_number(self, name: str) -> str:
-        """What reads the number in a column."""
+        """Return what reads the number in a column."""
         written = self._written.get(name.strip('"'))
         if written is None:
             return f"CAST({name} AS REAL)"
@@ -421,7 +427,7 @@ class TableFile:
         return f"CAST(REPLACE(REPLACE({digits}, '.', ''), ',', '.') AS REAL)"
 
     def _find_gaps(self, name: str) -> Sequence[str]:
-        """What stands between the thousands in a column, apart from commas and points."""
+        """Return what stands between the thousands in a column, apart from commas and points."""
         if name not in self._gaps or not self._is_whole:
             table = self._find_part(self._names.index(name[1:-1].replace('""', '"')))
             wanted = ", ".join(f"max(instr({name}, ?))" for _ in _GAPS)
@@ -430,7 +436,10 @@ class TableFile:
         return self._gaps[name]
 
     def _has_infinite(self, name: str) -> bool:
-        """Whether a column of numbers with commas has infinite ones, too. Without them it is read faster."""
+        """Return whether a column of numbers with commas has infinite ones, too.
+
+        Without them it is read faster.
+        """
         if name not in self._infinite or not self._is_whole:
             table = self._find_part(self._names.index(name[1:-1].replace('""', '"')))
             ((found,),) = self._ask(f"SELECT EXISTS (SELECT 1 FROM {table} WHERE {name} LIKE '%inf%')")
@@ -438,7 +447,7 @@ class TableFile:
         return self._infinite[name]
 
     def shape(self, view: TableQuery) -> TableShape:
-        """The table as it was when it was opened."""
+        """Return the table as it was when it was opened."""
         where, values, needed = self._build_where(view)
         table = self._join_parts(needed)
         total = self._total if self._records else self._ask(f"SELECT count(*) FROM {table}")[0][0]
@@ -448,7 +457,7 @@ class TableFile:
     def page(
         self, view: TableQuery, start: int, count: int, first: int, columns: int, *, whole: bool = False
     ) -> list[TableRow]:
-        """Some rows and columns of the view."""
+        """Return some rows and columns of the view."""
         where, values, needed = self._build_where(view)
         order = ""
         if view.sort is not None:
@@ -472,7 +481,7 @@ class TableFile:
         return [TableRow(str(start + at + 1), tuple(row)) for at, row in enumerate(rows)]
 
     def statistics(self, column: int) -> Statistics:
-        """One column of all rows, in figures."""
+        """Return one column of all rows, in figures."""
         name, table = _quote(self._names[column]), self._find_part(column)
         ((total, there, distinct),) = self._ask(
             f"SELECT count(*), count({name}), count(DISTINCT {name}) FROM {table}"
@@ -522,7 +531,7 @@ def _quote(name: str) -> str:
 
 
 def _learn(column: Sequence[object], kind: str, *, comma: bool) -> tuple[Sequence[object], str]:
-    """The values of a column as they are kept, and the kind of the column with them."""
+    """Return the values of a column as they are kept, and the kind of the column with them."""
     if not set(map(type, column)) <= {str, type(None)}:
         column = [
             None if value is None or value != value else value if isinstance(value, str) else _format(value)
@@ -548,7 +557,7 @@ _NUMERIC = ("int", "float", "infinite", "grouped", "comma")
 
 
 def _merge(kind: str, found: str) -> str:
-    """The kind of a column of one kind that also holds texts of another."""
+    """Return the kind of a column of one kind that also holds texts of another."""
     if not kind or kind == found:
         return found
     if kind in _NUMERIC and found in _NUMERIC:

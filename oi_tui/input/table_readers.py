@@ -99,7 +99,8 @@ class _Source:
 
 
 def find_ending(name: str) -> str:
-    """The ending that says what a file holds: .csv for prices.csv.gz; .zip where only its files say it.
+    """Return the ending that says what a file holds: .csv for prices.csv.gz; .zip
+    where only its files say it.
 
     "" for no table.
     """
@@ -268,13 +269,15 @@ def _read_json(source: _Source) -> TableRecords:
 
 
 def _is_feature(record: dict[str, Any]) -> bool:
-    """Whether a record is a feature of GeoJSON."""
+    """Return whether a record is a feature of GeoJSON."""
     parts = [record.get(name, "") for name in ("properties", "geometry")]
     return record.get("type") == "Feature" and all(part is None or isinstance(part, dict) for part in parts)
 
 
 def _flatten_feature(feature: dict[str, Any]) -> dict[str, object]:
-    """The properties of a feature of GeoJSON as columns, between its other members and its geometry."""
+    """Return the properties of a feature of GeoJSON as columns, between its other members
+    and its geometry.
+    """
     others = {
         name: value for name, value in feature.items() if name not in ("type", "properties", "geometry")
     }
@@ -282,7 +285,7 @@ def _flatten_feature(feature: dict[str, Any]) -> dict[str, object]:
 
 
 def _read_frame(found: Any) -> TableRecords | None:
-    """A data frame as pandas writes it, by columns, by rows or split, or records by their names."""
+    """Return a data frame as pandas writes it, by columns, by rows or split, or records by their names."""
     if not isinstance(found, dict) or not found:
         return None
     if found.keys() <= {"columns", "index", "data"} and {"columns", "data"} <= found.keys():
@@ -311,7 +314,10 @@ def _name(name: object) -> str:
 
 
 def _list_in(found: Any) -> Any:
-    """The list of rows, also of an object that has one; columns as a dictionary; None for anything else."""
+    """Return the list of rows, also of an object that has one; columns as a dictionary.
+
+    None for anything else.
+    """
     if isinstance(found, list):
         return found or None
     if not isinstance(found, dict):
@@ -335,7 +341,7 @@ def _list_in(found: Any) -> Any:
 
 
 def _order_values(record: dict[str, object], names: dict[str, None]) -> list[object]:
-    """The values of a record in the order of the names, to which its own are added."""
+    """Return the values of a record in the order of the names, to which its own are added."""
     if not record.keys() <= names.keys():
         names.update(dict.fromkeys(record))
     return [record.get(name) for name in names]
@@ -348,7 +354,9 @@ def _as_records(
     rest: Iterable[Sequence[object]],
     notes: list[str],
 ) -> TableRecords:
-    """Records whose names are known from all of the rows that were read so far, and grow with the rest."""
+    """Return records whose names are known from all of the rows that were read so far, and grow
+    with the rest.
+    """
     if not first:
         raise TableError(f"The file is not a table: {_NO_RECORD}.")
     shown = list(names)
@@ -399,7 +407,7 @@ class _Reader:
         )
 
     def read_line(self) -> Any:
-        """What the program says next. Raises TableError where it failed."""
+        """Return what the program says next. Raises TableError where it failed."""
         assert self._process.stdout
         line = self._process.stdout.readline()
         if line:
@@ -415,7 +423,7 @@ class _Reader:
         return None
 
     def rows(self) -> Iterator[list[object]]:
-        """The rows, as they are read."""
+        """Yield the rows, as they are read."""
         while batch := self.read_line():
             yield from batch
 
@@ -458,7 +466,9 @@ def _read_sheet(reader: _Reader, path: Path, facts: Mapping[str, Any], table: st
 
 
 def _drop_end(rows: Iterable[Sequence[object]]) -> Iterator[list[object]]:
-    """The rows without the empty cells at their end, and without the empty rows at the end of the sheet."""
+    """Yield the rows without the empty cells at their end, and without the empty rows at the end
+    of the sheet.
+    """
     empty = 0
     for row in rows:
         cells = list(row)

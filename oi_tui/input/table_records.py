@@ -43,7 +43,7 @@ def find_header(rows: Sequence[Sequence[object]], width: int) -> int:
 
 
 def _has_names(row: Sequence[object], below: Sequence[object], width: int) -> bool:
-    """Whether a row with few cells names the columns of the full row below it, and is no title."""
+    """Return whether a row with few cells names the columns of the full row below it, and is no title."""
     filled = _count_filled(row)
     if width == 2 and filled == 1 and row[0] in (None, ""):
         return True
@@ -57,7 +57,7 @@ def _count_filled(row: Sequence[object]) -> int:
 
 
 def _has_numbers(row: Sequence[object]) -> bool:
-    """Whether a row has numbers that are no years."""
+    """Return whether a row has numbers that are no years."""
     return any(
         NUMBER.match(str(value).strip()) and not YEAR.match(str(value).strip())
         for value in row

@@ -140,7 +140,7 @@ _TWO_BYTES = (
 
 
 def detect_encoding(sample: bytes) -> str:
-    """The encoding of a text, by its beginning; "utf-8" also where single bytes of it are none."""
+    """Return the encoding of a text, by its beginning; "utf-8" also where single bytes of it are none."""
     for mark, encoding in _MARKS:
         if sample.startswith(mark):
             return encoding
@@ -160,7 +160,9 @@ def restore_letters(text: str) -> str:
 
 
 def _guess(sample: bytes) -> str:
-    """The encoding whose letters make the most usual text; "utf-8" for Windows-1252, which is read so too."""
+    """Return the encoding whose letters make the most usual text; "utf-8" for Windows-1252,
+    which is read so too.
+    """
     lines = b"\n".join(line for line in sample.splitlines() if not line.isascii())[:_ENOUGH]
     escaped = len(_ESCAPED.findall(as_utf8 := lines.decode("utf-8", "surrogateescape")))
     if sum(not character.isascii() for character in as_utf8) - escaped > escaped:
@@ -177,7 +179,9 @@ def _guess(sample: bytes) -> str:
 
 
 def _score_languages(text: str, languages: Sequence[_Language]) -> float:
-    """How usual the text is in the language it fits best: at most 1 for each character that is no ASCII."""
+    """Return how usual the text is in the language it fits best: at most 1 for each character
+    that is no ASCII.
+    """
     sum_of_signs, letters = 0.0, Counter[str]()
     for at in _find_high(text):
         score = _score_place(text, at)
@@ -238,7 +242,7 @@ def _score_place(text: str, at: int) -> float | None:
 
 
 def _score_characters(text: bytes, form: _Characters) -> float:
-    """How usual the text is, two bytes at a time: at most 2 for each character that is no ASCII."""
+    """Return how usual the text is, two bytes at a time: at most 2 for each character that is no ASCII."""
     decoded = text.decode(form.encoding, "replace")
     has_kana = form.has_kana and _KANA.search(decoded) is not None
     return sum(_score_character(decoded, at, form, has_kana=has_kana) for at in _find_high(decoded))

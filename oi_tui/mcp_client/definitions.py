@@ -88,7 +88,7 @@ def select_pinned(definition: Definition) -> dict[str, Any]:
 
 
 def compute_digest(definition: Definition) -> str:
-    """The SHA-256 of a definition."""
+    """Return the SHA-256 of a definition."""
     text = json.dumps(select_pinned(definition), sort_keys=True, ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -114,7 +114,7 @@ class Pins:
         self._path = path or paths.config() / "mcp_tools.json"
 
     def of(self, server: McpServer) -> list[Definition] | None:
-        """The pinned definitions of a server; None for one that was never used. Raises OSError."""
+        """Return the pinned definitions of a server; None for one that was never used. Raises OSError."""
         found = private_file.read(self._path).get(_describe_server(server))
         return found if isinstance(found, list) else None
 
@@ -130,6 +130,8 @@ class Pins:
 
 
 def _describe_server(server: McpServer) -> str:
-    """A server by its name and how it is reached: another program of the same name is another server."""
+    """Return a server by its name and how it is reached: another program
+    of the same name is another server.
+    """
     reached = hashlib.sha256(json.dumps([server.command, server.url]).encode()).hexdigest()[:16]
     return f"{server.name} {reached}"

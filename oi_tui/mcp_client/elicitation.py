@@ -141,7 +141,7 @@ def _describe_expected(field: Mapping[str, Any]) -> str:
 
 
 def _list_choices(field: object) -> list[tuple[str, str]]:
-    """The values that a field may have, each with its title."""
+    """Return the values that a field may have, each with its title."""
     if not isinstance(field, dict):
         return []
     titled = field.get("oneOf") or field.get("anyOf")

@@ -33,7 +33,7 @@ class Resources:
         self._servers = servers
 
     def list_addresses(self, server: str, stopped: threading.Event | None = None) -> list[tuple[str, str]]:
-        """The addresses of a server's resources, each with its name."""
+        """Return the addresses of a server's resources, each with its name."""
         answer = self._servers.ask(server, {"do": "resources"}, stopped)
         return [(str(item.get("uri")), one_line(str(item.get("name") or ""), 80)) for item in answer]
 
@@ -45,7 +45,7 @@ class Resources:
         return f"{_INTRODUCTION.format(escape_controls(uri), server)}\n{write_fence(_shorten(text), '')}"
 
     def list_prompts(self, server: str, stopped: threading.Event | None = None) -> list[ServerPrompt]:
-        """The prompts of a server."""
+        """Return the prompts of a server."""
         return [_parse_prompt(item) for item in self._servers.ask(server, {"do": "prompts"}, stopped)]
 
     def prompt(self, server: str, name: str, arguments: Mapping[str, str]) -> str:

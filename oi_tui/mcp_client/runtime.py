@@ -164,7 +164,7 @@ class ToolRuntime(RuntimeWithoutTerminal):
 
 
 def _describe_progress(record: Mapping[str, Any]) -> str:
-    """A line that says how far a call is; the next one takes its place."""
+    """Return a line that says how far a call is; the next one takes its place."""
     done, total, message = record["progress"], record.get("total"), record.get("message")
     amount = f"{_format_amount(done)} of {_format_amount(total)}" if total else _format_amount(done)
     return escape_controls(one_line(f"{amount}: {message}" if message else amount, 100))

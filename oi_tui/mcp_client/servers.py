@@ -92,7 +92,7 @@ class McpServers:
             return list(self._servers.values())
 
     def find(self, name: str) -> ServerStatus | None:
-        """The server of that name."""
+        """Return the server of that name."""
         with self._lock:
             return self._servers.get(name)
 
@@ -128,7 +128,7 @@ class McpServers:
             threading.Thread(target=self._connect_first, args=(status,), daemon=True).start()
 
     def tools(self) -> Sequence[McpTool]:
-        """The tools that the model may call; waits a moment for servers that start."""
+        """Return the tools that the model may call; waits a moment for servers that start."""
         if not self._servers or self._profile.sandbox:
             return ()
         self.start()
@@ -141,7 +141,7 @@ class McpServers:
         return _drop_duplicates(known, lambda tool: tool.function)[: definitions.MOST_TOOLS]
 
     def languages(self) -> Sequence[Language]:
-        """The languages that stand for the tools which are known."""
+        """Return the languages that stand for the tools which are known."""
         with self._lock:
             found = {
                 tool.language: (tool, status.server.shown) for status in self.status for tool in status.tools
@@ -251,7 +251,7 @@ class McpServers:
         self._accept_tools(status, status.offered, quiet=True)
 
     def describe_changes(self, status: ServerStatus) -> list[str]:
-        """The lines in which what the server offers differs from what is used."""
+        """Return the lines in which what the server offers differs from what is used."""
         return definitions.describe_difference(status.used, status.offered)
 
     def close(self) -> None:
@@ -311,7 +311,9 @@ class McpServers:
             status.connecting.release()
 
     def _was_renewed_elsewhere(self, status: ServerStatus, server: McpServer) -> bool:
-        """Whether a token is over that another oi-tui has renewed: a server may take each one once only."""
+        """Return whether a token is over that another oi-tui has renewed:
+        a server may take each one once only.
+        """
         used = status.signed_in or {}
         kept = self._sign_ins.of(server) if is_over(used) else None
         return kept is not None and kept.get("tokens") != used.get("tokens")
@@ -320,7 +322,7 @@ class McpServers:
     def _renewing(
         self, status: ServerStatus, server: McpServer, is_due: bool, stopped: threading.Event | None = None
     ) -> Iterator[None]:
-        """Where this oi-tui is about to renew the sign-in, let no other one do so before it is renewed."""
+        """Let no other oi-tui renew the sign-in while this one does."""
         claim = self._sign_ins.claim(server, stopped) if is_due else None
         if claim:
             status.renewal = claim

@@ -70,14 +70,14 @@ class SignIns:
 
 
 def is_over(kept: Mapping[str, Any] | None) -> bool:
-    """Whether the time of a token is over, so that it is renewed with the next request."""
+    """Return whether the time of a token is over, so that it is renewed with the next request."""
     kept = kept or {}
     can_renew = bool((kept.get("tokens") or {}).get("refresh_token"))
     return can_renew and bool(kept.get("expires")) and time.time() >= kept["expires"]
 
 
 def can_sign_in(server: McpServer) -> bool:
-    """Whether a person can sign in to the server: one over HTTP without its own key."""
+    """Return whether a person can sign in to the server: one over HTTP without its own key."""
     return bool(server.url) and not any(name.lower() == "authorization" for name in server.values)
 
 

@@ -49,18 +49,18 @@ def ask_for_line(request: InputRequested) -> ElicitRequest:
 
 
 def is_yes(answer: ElicitResult | None) -> bool:
-    """Whether the answer is a clear yes."""
+    """Return whether the answer is a clear yes."""
     return _read_content(answer).get("decision") == _RUN
 
 
 def find_reason(answer: ElicitResult | None) -> str:
-    """Why the person said no, where they gave a reason."""
+    """Return why the person said no, where they gave a reason."""
     given = _read_content(answer).get("reason")
     return given.strip() if isinstance(given, str) else ""
 
 
 def find_line(answer: ElicitResult | None) -> str | None:
-    """The line that the person typed; None when they typed none."""
+    """Return the line that the person typed; None when they typed none."""
     given = _read_content(answer).get("line")
     return given.replace("\n", " ") if isinstance(given, str) else None
 

@@ -326,7 +326,7 @@ class HostTools:
 
 
 def _find_host_name(context: Context) -> str:
-    """What the host calls itself."""
+    """Return what the host calls itself."""
     params = context.session.client_params
     info = params.client_info if params else None
     name = info and (info.title or info.name)
@@ -344,7 +344,7 @@ def _make_pulse(context: Context) -> Callable[[float], Coroutine[Any, Any, None]
 
 
 def _can_ask(context: Context) -> bool:
-    """Whether the host can show a form to a person."""
+    """Return whether the host can show a form to a person."""
     known = context.session.client_capabilities
     if known is None or known.elicitation is None:
         return False

@@ -106,7 +106,7 @@ class PlainCommands(ConversationActions):
         self._conversation.left = True
 
     def leave_printing(self) -> None:
-        """The same: all of it stands in the terminal already."""
+        """Leave as usual: all of it stands in the terminal already."""
         self.leave()
 
 
@@ -118,7 +118,7 @@ class PlainLog(LogActions):
         log.print_lines(on)
 
     def open(self) -> None:
-        """The newest lines of the log."""
+        """Print the newest lines of the log."""
         newest = list(log.recent.lines)[-_LOGGED:]
         self._ui.show_notice("\n".join([*newest, log.describe_place()]))
 

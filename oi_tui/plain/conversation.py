@@ -193,7 +193,7 @@ class PlainConversation:
         return (line or "").strip().lower() in ("y", "yes")
 
     def _read_answer(self) -> str | None:
-        """The line that is typed now; None after ctrl+c, and at the end of input."""
+        """Return the line that is typed now; None after ctrl+c, and at the end of input."""
         try:
             while (line := self.keyboard.line()) is None:
                 self._alarm.silence()

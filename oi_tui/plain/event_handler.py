@@ -149,7 +149,7 @@ class PlainEventHandler:
             self.print_notice(f"Hidden characters: {one_line(', '.join(hidden), 400)}")
 
     def ask_input(self, language: str, request: InputRequested) -> None:
-        """The program waits for a line: show what it asks for, on the line where the answer is typed."""
+        """Show what the program that waits for a line asks for, on the line where the answer is typed."""
         hidden = " (your input is hidden and not saved)" if request.masked else ""
         self.print_notice(f"{one_line(language, 20)} is waiting for input{hidden}:")
         if self._echoes:

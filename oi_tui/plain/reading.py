@@ -24,7 +24,7 @@ class PlainReading:
         self._workspace = workspace
 
     def find(self, text: str) -> None:
-        """The lines of the conversation in which the text occurs."""
+        """Print the lines of the conversation in which the text occurs."""
         if not text:
             self._ui.show_notice("Type the text to find: %find text")
             return

@@ -160,7 +160,7 @@ def _begin(
 
 
 def _find_served_model(profile: Profile, notes: Callable[[str], None]) -> Profile:
-    """The profile with a model of this machine: the one it names, else the first, if any answers."""
+    """Return the profile with a model of this machine: the one it names, else the first, if any answers."""
     models = local_servers.find()
     named = profile.model if "model" in profile.origins else None
     fitting = [item for item in models if named is None or local_servers.is_named(item, named)]
@@ -195,7 +195,7 @@ def _greet(conversation: PlainConversation, workspace: Workspace) -> None:
 
 
 def _find_exit_code(conversation: PlainConversation) -> int:
-    """The exit code for how the last turn ended."""
+    """Return the exit code for how the last turn ended."""
     ended: TurnEnded | None = conversation.outcome
     if conversation.refused:
         return NOT_APPROVED

@@ -56,7 +56,7 @@ class PlainScreens:
         self._ui.show_notice("Plain mode reads lines; it has no key bindings.")
 
     def open_navigator(self) -> None:
-        """The newest conversations; one of them is opened by its number."""
+        """List the newest conversations; one of them is opened by its number."""
         store = self._workspace.store
         summaries = store.list_summaries()[:_LISTED]
         if not summaries:
@@ -68,7 +68,9 @@ class PlainScreens:
             self._ui.open_conversation(summaries[number].id)
 
     def open_profile(self, name: str) -> None:
-        """Every setting with its value, and where settings are changed; or those of the profile named."""
+        """Print every setting with its value, and where settings are changed; or those
+        of the profile named.
+        """
         if name:
             self._ui.switch_profile(name)
             return
@@ -100,7 +102,7 @@ class PlainScreens:
             self._use(model=models[number].model, api_base=models[number].api_base)
 
     def open_palette(self) -> None:
-        """The commands, which %help lists."""
+        """Point to %help, which lists the commands."""
         self.open_help()
 
     def open_permissions(self) -> None:

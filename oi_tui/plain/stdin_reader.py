@@ -57,7 +57,7 @@ class StdinReader:
         return found
 
     def line(self) -> str | None:
-        """The next line, without its newline; None when the alarm rings first.
+        """Return the next line, without its newline; None when the alarm rings first.
 
         Raises EOFError when there are no more lines, and where a terminal's end of input was typed.
         """
@@ -99,7 +99,9 @@ class StdinReader:
         self.early.clear()
 
     def is_settled(self, line: str) -> bool:
-        """Whether the line was an answer; a line with more text right after it is set aside instead."""
+        """Return whether the line was an answer; a line
+        with more text right after it is set aside instead.
+        """
         if not self._rest and not select.select([self._descriptor], [], [], SETTLE)[0]:
             return True
         self.early.append(line)

@@ -17,7 +17,7 @@ class Availability:
 
 
 def describe(found: Sequence[Availability]) -> str:
-    """The languages with version, program and whether their line is marked; how to get the others."""
+    """Return the languages with version, program and whether their line is marked; how to get the others."""
     rows = [("language", "version", "line", "program")]
     rows += [
         (

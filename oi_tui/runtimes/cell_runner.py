@@ -165,7 +165,10 @@ class CellRunner:
         return runtime
 
     def _get_host(self, language: Language, program: str) -> PtyRuntime:
-        """The runtime in whose process a guest runs. The catalog has checked that it is a built-in one."""
+        """Return the runtime in whose process a guest runs.
+
+        The catalog has checked that it is a built-in one.
+        """
         declared = self._catalog.host(language)
         assert declared is not None
         host = self._get_runtime(declared, program)
@@ -197,7 +200,7 @@ class CellRunner:
             runtime.interrupt()
 
     def is_running(self, pid: int) -> bool:
-        """Whether that process is the language whose code runs now, and not one that code started."""
+        """Return whether that process is the language whose code runs now, and not one that code started."""
         return self._find_running(pid) is not None
 
     def ask_person(self, pid: int, text: str, prompt: str, stopped: threading.Event) -> str | None:

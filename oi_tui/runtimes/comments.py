@@ -30,7 +30,10 @@ _LEXERS = {"deno": "typescript", "bun": "typescript", "zsh": "bash", "shell": "b
 
 
 def is_in_comment(language: str, before: str) -> bool:
-    """Whether the code before the caret ends within a comment. False for languages whose drivers know it."""
+    """Return whether the code before the caret ends within a comment.
+
+    False for languages whose drivers know it.
+    """
     if language not in _COMMENTS:
         return False
     code = cut_code_to_complete(before)

@@ -175,28 +175,36 @@ class Computer:
         return self._catalog.explain_missing(language)
 
     def check_availability(self) -> tuple[Availability, ...]:
-        """The availability of every language. Asks each program for its version, which takes a moment."""
+        """Return the availability of every language.
+
+        Asks each program for its version, which takes a moment.
+        """
         return self._catalog.check_availability()
 
     def resolve(self, name: str) -> str | None:
-        """The language that is meant by a name, an alias or an odd spelling; None when it is unknown."""
+        """Return the language that is meant by a name, an alias or an odd spelling.
+
+        None when it is unknown.
+        """
         return self._catalog.resolve(name)
 
     def describe(self, language: str) -> str:
-        """The language's program, as `Python 3.11.7 (.venv)`; how to get it where it is missing."""
+        """Return the language's program, as `Python 3.11.7 (.venv)`; how to get it where it is missing."""
         return self._catalog.describe(language)
 
     def find_program(self, language: str) -> str | None:
-        """The path of the language's program; None where it is missing."""
+        """Return the path of the language's program; None where it is missing."""
         found = self._catalog.find(language)
         return self._catalog.find_program(found) if found else None
 
     def find_database(self, language: str) -> str:
-        """The database that code of the language would use, in words; "" for a language without one."""
+        """Return the database that code of the language would use, in words; "" for a language
+        without one.
+        """
         return self._catalog.find_database(language)
 
     def find_folder(self, language: str) -> Path | None:
-        """The folder in which a language of this machine is now; None where that is not known."""
+        """Return the folder in which a language of this machine is now; None where that is not known."""
         return self.inspector.find_folder(language)
 
     # -------------------------------------------------------------------------------------- targets
@@ -299,7 +307,9 @@ class Computer:
         self._runner.use_startup(startup)
 
     def is_running(self, pid: int) -> bool:
-        """Whether that process is the language whose code runs just now, and not one that code started."""
+        """Return whether that process is the language whose code runs just now, and not one
+        that code started.
+        """
         return self._runner.is_running(pid)
 
     def ask_person(self, pid: int, text: str, prompt: str, stopped: threading.Event) -> str | None:

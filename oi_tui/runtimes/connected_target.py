@@ -36,13 +36,13 @@ class ConnectedTarget(Protocol):
         """Every language that the target could have."""
 
     def find_program(self, language: str) -> str | None:
-        """The language's program there; None where it is missing."""
+        """Return the language's program there; None where it is missing."""
 
     def describe(self, language: Language) -> str:
-        """The language's program there in a few words."""
+        """Return the language's program there in a few words."""
 
     def runtime(self, language: Language) -> Runtime:
-        """The language, to be run there."""
+        """Return the language, to be run there."""
 
     @property
     def is_used(self) -> bool:

@@ -22,7 +22,8 @@ class Inspector:
         self._catalog = catalog
 
     def read_variables(self, language: str) -> tuple[Variable, ...]:
-        """The variables of a language, in the order of definition; empty where it does not report them.
+        """Return the variables of a language, in the order of definition; empty
+        where it does not report them.
 
         Empty also while the language is busy.
         """
@@ -30,7 +31,8 @@ class Inspector:
         return runtime.read_memory().variables if runtime else ()
 
     def read_memories(self) -> tuple[Memory, ...]:
-        """The variables of each language that can run here and tells or keeps some, or why there are none.
+        """Return the variables of each language that can run here and tells or keeps some,
+        or why there are none.
 
         One that tells none is left out until it is used.
         """
@@ -50,14 +52,17 @@ class Inspector:
         return runtime.inspect(name) if runtime else None
 
     def find_folder(self, language: str) -> Path | None:
-        """The folder in which a language of this machine is, or would start; None where that is not known."""
+        """Return the folder in which a language of this machine is, or would start.
+
+        None where that is not known.
+        """
         runtime = self._find_runtime(language) or self._find_guest(language)
         if isinstance(runtime, GuestRuntime):
             runtime = runtime.host
         return runtime.find_folder() if isinstance(runtime, PtyRuntime) else self._cwd
 
     def open_table(self, language: str, name: str) -> LiveTable:
-        """A table in a variable. Raises TableError where the language cannot be asked."""
+        """Return a table in a variable. Raises TableError where the language cannot be asked."""
         runtime = self._find_runtime(language)
         if isinstance(runtime, GuestRuntime):
             runtime = runtime.host
@@ -73,11 +78,11 @@ class Inspector:
         return LiveTable(name, runtime.language.title, runtime.ask_table)
 
     def can_complete(self, language: str) -> bool:
-        """Whether the language is at work and offers completions; does not wait."""
+        """Return whether the language is at work and offers completions; does not wait."""
         return self._find_idle_runtime(language) is not None
 
     def complete(self, language: str, before: str) -> CompletionSet | None:
-        """What completes the code before the caret; None where that is not known, as during a run."""
+        """Return what completes the code before the caret; None where that is not known, as during a run."""
         runtime = self._find_idle_runtime(language)
         if runtime is None:
             return None
@@ -90,13 +95,13 @@ class Inspector:
             return self._targets.current.runtimes.get(self._catalog.resolve(name) or name)
 
     def _find_guest(self, name: str) -> Runtime | None:
-        """The language in the process of another one that is at work, before its own first cell."""
+        """Return the language in the process of another one that is at work, before its own first cell."""
         language = self._catalog.find(name)
         host = self._find_runtime(language.host) if language and language.host else None
         return GuestRuntime(language, host) if language and isinstance(host, PtyRuntime) else None
 
     def _find_idle_runtime(self, name: str) -> Runtime | None:
-        """The language at work if it offers completions and does not run code now."""
+        """Return the language at work if it offers completions and does not run code now."""
         runtime = self._find_runtime(name) or self._find_guest(name)
         if runtime is None:
             return None

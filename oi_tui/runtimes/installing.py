@@ -19,14 +19,19 @@ MANAGERS: dict[str, str] = {
 
 
 def explain_how_to_get(language: Language, which: Callable[[str], str | None] = shutil.which) -> str:
-    """The command that installs the language here, in a sentence; the language's own hint without one."""
+    """Return the command that installs the language here, in a sentence; the language's own hint
+    without one.
+    """
     return find_command(language.packages, which) or language.hint
 
 
 def find_command(
     packages: Mapping[str, str], which: Callable[[str], str | None] = shutil.which
 ) -> str | None:
-    """The command that installs one of the packages here, in a sentence; None without a manager for it."""
+    """Return the command that installs one of the packages here, in a sentence.
+
+    None without a manager for it.
+    """
     for manager, command in MANAGERS.items():
         package = packages.get(manager)
         # On Linux the distribution's package manager comes first; some people have Homebrew as well.

@@ -67,13 +67,13 @@ class Runtime(Protocol):
         """
 
     def read_memory(self) -> Memory:
-        """The variables of the language, as far as it reports them."""
+        """Report nothing."""
 
     def inspect(self, name: str) -> Detail | None:
-        """The value of one variable; None where it is not reported."""
+        """Report nothing."""
 
     def complete(self, before: str) -> CompletionSet | None:
-        """What completes the code before the caret; None where that is not known, as during a run."""
+        """Report nothing."""
 
     def send_input(self, text: str) -> None:
         """Type to the program."""
@@ -97,15 +97,15 @@ class RuntimeWithoutTerminal:
     language: "Language"
 
     def read_memory(self) -> Memory:
-        """Nothing is reported."""
+        """Report nothing."""
         return Memory(self.language.name, "silent")
 
     def inspect(self, name: str) -> Detail | None:  # noqa: ARG002
-        """Nothing is reported."""
+        """Report nothing."""
         return None
 
     def complete(self, before: str) -> CompletionSet | None:  # noqa: ARG002
-        """Nothing is known."""
+        """Report nothing."""
         return None
 
     def send_input(self, text: str) -> None:

@@ -58,7 +58,10 @@ class LanguageCatalog:
         )
 
     def resolve(self, name: str) -> str | None:
-        """The language that is meant by a name, an alias or an odd spelling; None when it is unknown."""
+        """Return the language that is meant by a name, an alias or an odd spelling.
+
+        None when it is unknown.
+        """
         word = re.sub(r"[\s{].*", "", name.strip().lstrip(".").lower(), flags=re.DOTALL)
         # Custom languages are the last ones, and may replace built-in ones.
         for language in reversed(self.offered):
@@ -67,13 +70,16 @@ class LanguageCatalog:
         return word if any(word == language.name for language in self._unlisted()) else None
 
     def _is_same_program(self, language: Language) -> bool:
-        """Whether it is part of another language, which has the same program here."""
+        """Return whether it is part of another language, which has the same program here."""
         whole = self._find_named(language.part_of) if language.part_of else None
         program = self.find_program(whole) if whole else None
         return program is not None and program == self.find_program(language)
 
     def find(self, name: str) -> Language | None:
-        """The language that is meant by a name, an alias or an odd spelling; None when it is unknown."""
+        """Return the language that is meant by a name, an alias or an odd spelling.
+
+        None when it is unknown.
+        """
         return self._find_named(self.resolve(name) or name)
 
     def _find_named(self, name: str) -> Language | None:
@@ -81,11 +87,11 @@ class LanguageCatalog:
         return next((language for language in known if language.name == name), None)
 
     def is_unlisted(self, language: Language) -> bool:
-        """Whether it runs on this machine for every target."""
+        """Return whether it runs on this machine for every target."""
         return any(entry is language for entry in self._unlisted())
 
     def find_program(self, language: Language) -> str | None:
-        """The path of the language's program; None where it is missing."""
+        """Return the path of the language's program; None where it is missing."""
         state = self._targets.current
         if state.remote and not self.is_unlisted(language):
             return state.remote.find_program(language.name)
@@ -100,7 +106,7 @@ class LanguageCatalog:
         return path
 
     def host(self, language: Language) -> Language | None:
-        """The language in whose process this one runs."""
+        """Return the language in whose process this one runs."""
         return self._find_named(language.host)
 
     def explain_missing(self, name: str) -> str | None:
@@ -131,7 +137,7 @@ class LanguageCatalog:
         return f"{language.title} was not found on {title}."
 
     def describe(self, name: str) -> str:
-        """The language's program, as `Python 3.11.7 (.venv)`; how to get it where it is missing."""
+        """Return the language's program, as `Python 3.11.7 (.venv)`; how to get it where it is missing."""
         language = self.find(name)
         if language is None:
             return f"{name} is not available"
@@ -149,7 +155,9 @@ class LanguageCatalog:
         return f"{words}: {database}" if database else words
 
     def find_database(self, name: str) -> str:
-        """The database that code of the language would use, in words; "" for a language without one."""
+        """Return the database that code of the language would use, in words; "" for a language
+        without one.
+        """
         language = self.find(name)
         if language is None or not language.host:
             return ""
@@ -158,7 +166,7 @@ class LanguageCatalog:
         return (runtime.database if isinstance(runtime, PtyRuntime) else "") or "a database in memory"
 
     def check_availability(self) -> tuple[Availability, ...]:
-        """The availability of every language, but for those that a custom one replaces.
+        """Return the availability of every language, but for those that a custom one replaces.
 
         Asks each program for its version, which takes a moment.
         """
@@ -189,7 +197,7 @@ class LanguageCatalog:
         return sandbox.find_problem()
 
     def sandbox(self) -> Sandbox | None:
-        """The sandbox with every program of this machine in it; None where it is off."""
+        """Return the sandbox with every program of this machine in it; None where it is off."""
         if not self._confinement.enabled:
             return None
         return self._confinement.sandbox(tuple(filter(None, map(self.find_program, self.declared))))

@@ -27,7 +27,7 @@ OUTSIDE = "pages open in your browser, which can use the network"
 
 
 def find_photographer() -> str | None:
-    """The browser that can take a picture without a window, or None."""
+    """Return the browser that can take a picture without a window, or None."""
     return next((path for name in _BROWSERS if (path := shutil.which(name))), None)
 
 
@@ -44,7 +44,7 @@ def describe(_: str) -> str:
 
 
 def start(kind: str, program: str, folder: Path) -> Start:
-    """The driver that makes pages of a kind."""
+    """Return the driver that makes pages of a kind."""
     pages = paths.data() / "pages"
     return Start(
         (

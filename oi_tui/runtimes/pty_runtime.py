@@ -219,7 +219,10 @@ class PtyRuntime:
         return process is not None and pid > 0 and process.driver_pid == pid
 
     def read_memory(self, language: Language | None = None) -> Memory:
-        """The variables of the language, or of a guest. Starts nothing, and never waits long for a run."""
+        """Return the variables of the language, or of a guest.
+
+        Starts nothing, and never waits long for a run.
+        """
         language, process = language or self.language, self._process
         name, request = language.name, language.variables_request
         if not request:
@@ -239,7 +242,7 @@ class PtyRuntime:
         return Memory(name, "known", shown, count, is_over=not language.keeps)
 
     def inspect(self, name: str) -> Detail | None:
-        """The value of one variable; None where it is not reported, or does not exist."""
+        """Return the value of one variable; None where it is not reported, or does not exist."""
         request = self.language.variable_request
         answer = self._ask("variable", request, name) if request and is_name(name) else None
         if answer is None:
@@ -265,7 +268,7 @@ class PtyRuntime:
         return answer[0] if answer else None
 
     def complete(self, before: str, language: Language | None = None) -> CompletionSet | None:
-        """What completes the code before the caret, of the language or of a guest.
+        """Return what completes the code before the caret, of the language or of a guest.
 
         None while the language runs, or when it is slow.
         """
@@ -278,12 +281,15 @@ class PtyRuntime:
         return read_completions(answer[0], self.hidden_inputs) if answer else None
 
     def find_folder(self) -> Path | None:
-        """The folder in which the language is, or would start; None where that is not known."""
+        """Return the folder in which the language is, or would start; None where that is not known."""
         process = self._process
         return process_table.find_folder(process.pid) if process and not process.ended else self._cwd
 
     def _ask(self, kind: str, request: str, name: str = "") -> tuple[Event, bytes | None] | None:
-        """The driver's answer, and the file that goes with it; None while it runs, or when it is slow."""
+        """Return the driver's answer, and the file that goes with it.
+
+        None while it runs, or when it is slow.
+        """
         if not self._questions.acquire(timeout=_TURN):
             return None
         try:

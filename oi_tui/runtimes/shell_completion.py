@@ -54,7 +54,7 @@ def _is_comment(line: str) -> bool:
 
 
 def _complete_commands(memory: Memory, typed: str) -> list[Completion]:
-    """The functions and aliases of the shell, then the programs on PATH."""
+    """Return the functions and aliases of the shell, then the programs on PATH."""
     own = [
         Completion(variable.name, variable.type)
         for variable in memory.variables
@@ -71,7 +71,7 @@ def _complete_commands(memory: Memory, typed: str) -> list[Completion]:
 
 
 def _complete_files(typed: str, folder: Path, quote: str) -> list[Completion]:
-    """The files with this beginning of a path, quoted for the shell."""
+    """Return the files with this beginning of a path, quoted for the shell."""
     place, slash, begin = typed.rpartition("/")
     try:
         with os.scandir(folder / Path(place + slash).expanduser()) as entries:

@@ -81,7 +81,7 @@ class TableSource(Protocol):
         """The name of the table: a variable or a file."""
 
     def shape(self, view: TableQuery) -> TableShape:
-        """The current shape of the table."""
+        """Return the current shape of the table."""
 
     def page(
         self, view: TableQuery, start: int, count: int, first: int, columns: int, *, whole: bool = False
@@ -92,7 +92,7 @@ class TableSource(Protocol):
         """
 
     def statistics(self, column: int) -> Statistics:
-        """One column of all rows, in figures."""
+        """Return one column of all rows, in figures."""
 
 
 #: Asks the language that has the table; None where it does not answer.
@@ -125,7 +125,7 @@ class LiveTable:
         return answer
 
     def shape(self, view: TableQuery) -> TableShape:
-        """The current shape of the table."""
+        """Return the current shape of the table."""
         answer = self._answer(do="shape", sort=view.sort, descending=view.descending, words=view.words)
         columns = tuple(
             Column(repair_surrogates(str(name)), str(of), bool(numeric))
@@ -138,7 +138,10 @@ class LiveTable:
     def page(
         self, view: TableQuery, start: int, count: int, first: int, columns: int, *, whole: bool = False
     ) -> list[TableRow]:
-        """Some rows and columns of the view. Raises TableChangedError where its shape is another one now."""
+        """Return some rows and columns of the view.
+
+        Raises TableChangedError where its shape is another one now.
+        """
         part = {"start": start, "count": count, "first": first, "columns": columns, "whole": whole}
         order = {"sort": view.sort, "descending": view.descending, "words": view.words}
         answer = self._answer(do="page", **order, **part)
@@ -153,7 +156,7 @@ class LiveTable:
         ]
 
     def statistics(self, column: int) -> Statistics:
-        """One column of all rows, in figures."""
+        """Return one column of all rows, in figures."""
         answer = self._answer(do="statistics", column=column)
         facts = tuple((str(name), str(value)) for name, value in _list(answer, "facts"))
         return Statistics(facts, tuple((str(name), int(many)) for name, many in _list(answer, "bars")))

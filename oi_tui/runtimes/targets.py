@@ -109,7 +109,7 @@ class Targets:
         return tuple(dict.fromkeys((self.home, *connected)))
 
     def find(self, name: str) -> str | None:
-        """The connected target that is meant by its spelling, or by its title if only one has it."""
+        """Return the connected target that is meant by its spelling, or by its title if only one has it."""
         if name in self.names:
             return name
         titled = self._list_titled(name)
@@ -125,7 +125,7 @@ class Targets:
         return [remote.spelling for remote in self.list_connected() if remote.title == name]
 
     def files_on(self, name: str = "") -> "TargetFiles | None":
-        """The files of a connected target, of `home` for ""; None for this machine."""
+        """Return the files of a connected target, of `home` for ""; None for this machine."""
         key = self.find(name or self.home)
         return next((remote.files for remote in self.list_connected() if remote.spelling == key), None)
 
@@ -198,7 +198,7 @@ class Targets:
         return ""
 
     def is_running_on(self, name: str) -> bool:
-        """Whether code runs on that target just now."""
+        """Return whether code runs on that target just now."""
         return self._is_running_on(self.find(name) or "")
 
     def _is_running_on(self, key: str) -> bool:
@@ -295,7 +295,7 @@ class Targets:
             self.current.programs.clear()
 
     def list_connected(self) -> "list[ConnectedTarget]":
-        """Every connected target."""
+        """Return every connected target."""
         with self.lock:
             return [state.remote for state in self._list_states() if state.remote]
 

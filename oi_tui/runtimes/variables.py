@@ -82,7 +82,7 @@ class VariableSource(Protocol):
     """Knows the variables of languages."""
 
     def read_memories(self) -> tuple[Memory, ...]:
-        """The variables of each language; may take a moment."""
+        """Return the variables of each language; may take a moment."""
 
     def inspect(self, language: str, name: str) -> Detail | None:
         """Return the reported value of one variable."""
@@ -93,13 +93,13 @@ _NAMED = 3
 
 
 def parse_names(found: object) -> tuple[str, ...]:
-    """The names of variables that a driver reports; invalid names are left out."""
+    """Return the names of variables that a driver reports; invalid names are left out."""
     given = found if isinstance(found, list) else []
     return tuple(name for name in given[: 2 * _NAMED] if isinstance(name, str) and is_name(name))
 
 
 def join_names(names: Sequence[str]) -> str:
-    """A few names that stand for all of them."""
+    """Return a few names that stand for all of them."""
     return ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
 
 
@@ -109,12 +109,12 @@ def describe_loss(names: Sequence[str]) -> str:
 
 
 def is_name(name: str) -> bool:
-    """Whether a driver can be asked about a variable of this name."""
+    """Return whether a driver can be asked about a variable of this name."""
     return _NAME.fullmatch(name) is not None
 
 
 def read(found: object) -> Iterator[Variable]:
-    """The variables in a driver's answer; invalid entries are left out."""
+    """Yield the variables in a driver's answer; invalid entries are left out."""
     for entry in found if isinstance(found, list) else ():
         if isinstance(entry, dict) and isinstance(entry.get("name"), str):
             name, size = entry["name"], entry.get("size")
@@ -125,23 +125,23 @@ def read(found: object) -> Iterator[Variable]:
 
 
 def is_private(name: str, shown: str) -> bool:
-    """Whether a text is shown that belongs to a name such as `db_password`."""
+    """Return whether a text is shown that belongs to a name such as `db_password`."""
     return shown[:1] in ("'", '"') and _PRIVATE.search(name) is not None
 
 
 def merge_newer(old: tuple[Memory, ...], new: tuple[Memory, ...]) -> tuple[Memory, ...]:
-    """The current variables; for a busy language, those it reported before."""
+    """Return the current variables; for a busy language, those it reported before."""
     before = {memory.language: memory for memory in old}
     return tuple(before.get(memory.language, memory) if memory.state == "busy" else memory for memory in new)
 
 
 def is_table(language: str, variable_type: str) -> bool:
-    """Whether variables of this type open as a table."""
+    """Return whether variables of this type open as a table."""
     return variable_type in _TABLES.get(language, ())
 
 
 def is_code(variable: Variable) -> bool:
-    """Whether it is a function, a class or a module, and no data."""
+    """Return whether it is a function, a class or a module, and no data."""
     described = variable.summary.startswith(("function ", "class ", "module "))
     # The summary of a shell's text is the text itself.
     return variable.type in _CODE or (described and variable.type != "string")
@@ -157,14 +157,14 @@ def sort_by_interest(language: str, variables: Sequence[Variable]) -> tuple[list
 
 
 def hide_value(variable: Variable, hidden: Collection[str]) -> Variable:
-    """The variable, without its value where that is something that was typed hidden."""
+    """Return the variable, without its value where that is something that was typed hidden."""
     if holds(variable.summary, hidden):
         return replace(variable, summary=f"{variable.type}, not shown")
     return variable
 
 
 def holds(shown: str, hidden: Collection[str]) -> bool:
-    """Whether a shown value is, or contains, one of the texts, also as Python spells them."""
+    """Return whether a shown value is, or contains, one of the texts, also as Python spells them."""
     bare = shown.strip().strip("'\"")
     for text in hidden:
         spellings = {text, repr(text)[1:-1]}
@@ -198,7 +198,7 @@ def _parse_fields(written: bytes) -> Iterator[_Field]:
 
 
 def read_shell(written: bytes) -> Iterator[Variable]:
-    """The variables that a shell wrote: name, kind, beginning, count and mark, each ended by NUL."""
+    """Yield the variables that a shell wrote: name, kind, beginning, count and mark, each ended by NUL."""
     for field in _parse_fields(written):
         if field.kind in ("array", "map"):
             yield Variable(field.name, field.kind, field.length)
@@ -213,7 +213,7 @@ def read_shell(written: bytes) -> Iterator[Variable]:
 
 
 def read_shell_detail(written: bytes) -> Detail | None:
-    """The single variable that a shell reported."""
+    """Return the single variable that a shell reported."""
     for field in _parse_fields(written):
         words = f"function {field.name}" if field.kind == "function" else field.length
         if field.kind in ("string", "integer", "float"):

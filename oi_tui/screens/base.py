@@ -10,7 +10,10 @@ from textual.widget import Widget
 
 
 def is_closed(node: object) -> bool:
-    """Whether this is a closed screen or a widget of one. Some of its widgets may be removed already."""
+    """Return whether this is a closed screen or a widget of one.
+
+    Some of its widgets may be removed already.
+    """
     if not isinstance(node, Widget):
         return False
     screens = (item for item in node.ancestors_with_self if isinstance(item, Screen))
@@ -18,7 +21,7 @@ def is_closed(node: object) -> bool:
 
 
 def is_incomplete(node: object) -> bool:
-    """Whether this is a screen, or a widget of one, that is just opening or was closed."""
+    """Return whether this is a screen, or a widget of one, that is just opening or was closed."""
     return isinstance(node, Widget) and (is_closed(node) or not node.screen.is_mounted)
 
 

@@ -61,7 +61,9 @@ def _count(lines: int) -> str:
 
 
 def list_changes(before: list[str], after: list[str]) -> Iterator[tuple[str, int, str]]:
-    """The lines with a sign each, "-", "+" or " ", and their numbers; "…" and a count for those left out."""
+    """Yield the lines with a sign each, "-", "+" or " ", and their numbers; "…" and a count
+    for those left out.
+    """
     steps = SequenceMatcher(None, before, after, autojunk=len(before) > _LONG).get_opcodes()
     if all(tag == "equal" for tag, *_ in steps):
         return

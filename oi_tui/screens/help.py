@@ -133,7 +133,7 @@ class HelpScreen(Dialog[None]):
 
 
 def filter_rows(rows: Sequence[tuple[str, str]], sought: str) -> list[tuple[str, str]]:
-    """The rows that have all the words, below the titles of their sections."""
+    """Return the rows that have all the words, below the titles of their sections."""
     words = sought.lower().split()
     found: list[tuple[str, str]] = []
     title: tuple[str, str] | None = None
@@ -190,7 +190,7 @@ def _share_out(sections: Sequence[list[Content]], columns: int) -> list[list[Con
 
 
 def _draw_beside(key: str, words: str, *, width: int, key_width: int) -> list[Content]:
-    """A key, and beside it what it does: neither touches the other."""
+    """Return a key, and beside it what it does: neither touches the other."""
     keys = _wrap_key(key, max(8, key_width - 4))
     parts = textwrap.wrap(words, max(10, width - key_width))
     return [
@@ -200,7 +200,7 @@ def _draw_beside(key: str, words: str, *, width: int, key_width: int) -> list[Co
 
 
 def _draw_below(key: str, words: str, *, width: int) -> list[Content]:
-    """A key, and below it what it does: for a screen with few columns."""
+    """Return a key, and below it what it does: for a screen with few columns."""
     keys = [Content.styled(f"  {part}", "$text-accent") for part in _wrap_key(key, max(8, width - 2))]
     return [*keys, *(Content(f"    {part}") for part in textwrap.wrap(words, max(10, width - 4)))]
 

@@ -23,7 +23,7 @@ _NAMED = {key.value.rpartition("+")[2] for key in Keys} | set(KEY_ALIASES)
 
 
 def list_bindings() -> Known:
-    """Every key by the name of what it does, with where it works: one entry for each of its keys."""
+    """Return every key by the name of what it does, with where it works: one entry for each of its keys."""
     for package in (oi_tui.screens, oi_tui.widgets):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             importlib.import_module(module.name)
@@ -44,7 +44,7 @@ def _list_own_classes(kind: type[DOMNode]) -> Iterator[type[DOMNode]]:
 
 
 def read_chosen(text: str) -> tuple[Mapping[str, str], list[str]]:
-    """The keys of the profile that can be used, and sentences about the others and about conflicts."""
+    """Return the keys of the profile that can be used, and sentences about the others and about conflicts."""
     try:
         wanted = dict(parse(text))
     except ValueError as error:
@@ -69,7 +69,9 @@ def read_chosen(text: str) -> tuple[Mapping[str, str], list[str]]:
 
 
 def _find_conflicts(known: Known, wanted: Mapping[str, str]) -> list[str]:
-    """Keys that would now do two things in one place; the one that is listed last is the one that works."""
+    """Return keys that would now do two things in one place; the one
+    that is listed last is the one that works.
+    """
     uses: dict[tuple[str, str], list[str]] = {}
     for name, places in known.items():
         keys = wanted[name].split(",") if name in wanted else [binding.key for _, binding in places]
@@ -89,7 +91,7 @@ def _name_key(key: str) -> str:
 
 
 def is_key(key: str) -> bool:
-    """Whether there is a key of that name: a letter or sign, a named key, either with modifiers."""
+    """Return whether there is a key of that name: a letter or sign, a named key, either with modifiers."""
     *modifiers, last = key.split("+") if key != "+" else ["+"]
     if any(modifier not in MODIFIERS for modifier in modifiers):
         return False
@@ -109,7 +111,7 @@ _COLUMNS = ((0, 28), (1, 15))
 
 
 def describe_names(changed: Mapping[str, str]) -> str:
-    """Every name with its keys, those that were changed marked."""
+    """Return every name with its keys, those that were changed marked."""
     rows = []
     for name, places in list_bindings().items():
         keys = changed.get(name) or ",".join(dict.fromkeys(binding.key for _, binding in places))
@@ -120,7 +122,7 @@ def describe_names(changed: Mapping[str, str]) -> str:
 
 
 def list_keys_here(screen: Any) -> tuple[str, list[tuple[str, str]]]:
-    """The focused part in words, and its keys as they are now."""
+    """Return the focused part in words, and its keys as they are now."""
     rows: list[tuple[str, str]] = []
     title = ""
     changed = screen.app.remapped

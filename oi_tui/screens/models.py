@@ -67,7 +67,7 @@ def list_kept_models(secrets: Secrets) -> list[ModelChoice]:
 
 
 def _list_hosted() -> list[tuple[str, str]]:
-    """The variables of providers' keys, each with the model to offer for it."""
+    """Return the variables of providers' keys, each with the model to offer for it."""
     models = [presets.find_model(name) for name in _HOSTED]
     return [(find_variable_name(model) or "", model) for model in models]
 
@@ -370,7 +370,7 @@ class ModelsScreen(Dialog[ModelChoice | None]):
 
 
 def _is_same(one: ModelChoice, other: ModelChoice) -> bool:
-    """Whether both are the same model at the same place, however they were found."""
+    """Return whether both are the same model at the same place, however they were found."""
     return (one.model, one.api_base) == (other.model, other.api_base)
 
 

@@ -34,7 +34,7 @@ class QuestionDialog(Dialog[str | None]):
         self._quiet = KeyGuard()
 
     def compose(self) -> ComposeResult:
-        """The question, and the field, which takes no keys that were meant for the prompt."""
+        """Yield the question, and the field, which takes no keys that were meant for the prompt."""
         lines = [escape_controls(line[:_WIDTH]) for line in self._question.splitlines()[:_LINES]]
         with DialogBox(id="ask") as box:
             box.border_title = Content(one_line(self._title, 60))

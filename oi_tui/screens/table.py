@@ -337,7 +337,7 @@ class TableScreen(Page[None]):
             self._read_on()
 
     def _find_sorted(self, shape: TableShape, sort: int) -> int | None:
-        """Where the column by which the rows are sorted is now; None where it has gone."""
+        """Return where the column by which the rows are sorted is now; None where it has gone."""
         names = [column.name for column in shape.columns]
         if names[sort : sort + 1] == [self._sorted_by]:
             return sort
@@ -387,7 +387,7 @@ class TableScreen(Page[None]):
         self._ask(read, apply)
 
     def _is_complete(self, action: str) -> bool:
-        """Whether all rows are here; says that the action needs them where they are not."""
+        """Return whether all rows are here; says that the action needs them where they are not."""
         shape = self._table.shape
         if shape is not None and shape.reading:
             self._say(f"The file is still being read. {action} when all rows are here.")
@@ -568,7 +568,7 @@ def _fetch_page(source: TableSource, view: TableQuery, place: PageKey) -> list[T
 
 
 def format_statistics(found: Statistics) -> str:
-    """Statistics as text: the facts, then a bar for each value or range."""
+    """Return statistics as text: the facts, then a bar for each value or range."""
     wide = max((len(name) for name, _ in found.facts), default=0)
     text = [f"{name:{wide}}  {value}" for name, value in found.facts]
     if found.bars:

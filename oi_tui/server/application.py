@@ -75,7 +75,7 @@ def list_routes() -> list[BaseRoute]:
 
 
 def _list_openai_routes(base: str) -> list[BaseRoute]:
-    """The routes of OpenAI's interface."""
+    """Return the routes of OpenAI's interface."""
     response = f"{base}/responses/{{id}}"
     return [
         Route(f"{base}/chat/completions", completions.complete_chat, methods=["POST"]),

@@ -137,7 +137,7 @@ async def while_connected(socket: WebSocket, *work: Coroutine[Any, Any, None]) -
 
 
 def _comes_from_leaving(error: Exception, socket: WebSocket) -> bool:
-    """Whether an error only says that the client has left: also that of what was sent after that."""
+    """Return whether an error only says that the client has left: also that of what was sent after that."""
     is_closed = socket.application_state is WebSocketState.DISCONNECTED
     return isinstance(error, _LEFT) or (isinstance(error, RuntimeError) and is_closed)
 

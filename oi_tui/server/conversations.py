@@ -12,7 +12,7 @@ _LONGEST_SEARCH = 200
 
 
 async def list_conversations(request: Request) -> Response:
-    """Saved conversations, the newest first; `?search=` finds those that contain all its words."""
+    """Return saved conversations, the newest first; `?search=` finds those that contain all its words."""
     sessions = find_context(request).sessions
     words = request.query_params.get("search", "")[:_LONGEST_SEARCH]
     backend = (await sessions.find()).backend

@@ -202,7 +202,7 @@ class RequestGuard:
             )
 
     def _is_allowed(self, scope: Scope, headers: "_Headers") -> bool:
-        """Whether the request has the token or, for kernels, their password or the cookie for it.
+        """Return whether the request has the token or, for kernels, their password or the cookie for it.
 
         Where it offers several, each must be right: whoever stands between may have read another one.
         """
@@ -300,7 +300,7 @@ class _Sender:
 
 
 def _is_public(scope: Scope) -> bool:
-    """Whether the request only reads pages that contain no data of the person."""
+    """Return whether the request only reads pages that contain no data of the person."""
     if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD"):
         return False
     path: str = scope["path"]
@@ -308,7 +308,7 @@ def _is_public(scope: Scope) -> bool:
 
 
 def _signs_in(scope: Scope) -> bool:
-    """Whether the request signs in with the password for kernels, which its route checks."""
+    """Return whether the request signs in with the password for kernels, which its route checks."""
     return scope["type"] == "http" and scope["method"] == "POST" and scope["path"] == LOGIN
 
 

@@ -330,7 +330,7 @@ class _Text(Protocol):
         """Add a piece."""
 
     def content(self) -> str:
-        """The text so far."""
+        """Return the text so far."""
 
 
 class _WholeText:
@@ -344,7 +344,7 @@ class _WholeText:
         self._pieces.append(text)
 
     def content(self) -> str:
-        """The text so far."""
+        """Return the text so far."""
         return "".join(self._pieces)
 
 

@@ -39,7 +39,7 @@ _ANSWER = {"grant": make_whole(1), "stop": SWITCH}
 
 
 async def list_sessions(request: Request) -> Response:
-    """Every session."""
+    """Return every session."""
     sessions = find_context(request).sessions.all
     return JSONResponse({"sessions": [wire.describe_session(session) for session in sessions]})
 
@@ -58,7 +58,7 @@ async def create_session(request: Request) -> Response:
 
 
 async def show_session(request: Request) -> Response:
-    """The whole state of a session."""
+    """Return the whole state of a session."""
     return JSONResponse(wire.describe_state(await _find_session(request)))
 
 
@@ -76,7 +76,7 @@ async def perform_action(request: Request) -> Response:
 
 
 async def show_image(request: Request) -> Response:
-    """An image of the conversation."""
+    """Return an image of the conversation."""
     session, wanted = await _find_session(request), request.path_params["image"]
     message = next((item for item in session.messages if item.id == wanted), None)
     image = await asyncio.to_thread(read_picture, message) if message else None
@@ -86,7 +86,7 @@ async def show_image(request: Request) -> Response:
 
 
 async def stream_events(request: Request) -> Response:
-    """The events as server-sent events; `Last-Event-ID` or `?after=` resumes behind an event."""
+    """Return the events as server-sent events; `Last-Event-ID` or `?after=` resumes behind an event."""
     session = await _find_session(request)
     after = _parse_number(request.headers.get("last-event-id") or request.query_params.get("after"))
     seconds = find_context(request).options.limits.unwatched_seconds
@@ -145,7 +145,7 @@ async def _read_records(
 
 
 async def watch(socket: WebSocket) -> None:
-    """The events over a WebSocket, which takes the same actions as POST: {"do": "say", …}."""
+    """Send the events over a WebSocket, which takes the same actions as POST: {"do": "say", …}."""
     context = find_context(socket)
     await socket.accept(subprotocol=choose_subprotocol(socket))
     try:

@@ -95,7 +95,7 @@ class MessageAssembler:
 
 
 def read_messages(parts: Sequence[Mapping[str, Any]]) -> list[Message]:
-    """The messages that the parts are. Raises BadChunkError for an image that cannot be read."""
+    """Return the messages that the parts are. Raises BadChunkError for an image that cannot be read."""
     return [_read_message(part["type"], part["format"], part["content"]) for part in parts]
 
 
@@ -260,7 +260,7 @@ class OriginalClient:
 
 
 async def chat(socket: WebSocket) -> None:
-    """The WebSocket at /: chunks in, chunks out. `?session=ID` chooses a session."""
+    """Serve the WebSocket at /: chunks in, chunks out. `?session=ID` chooses a session."""
     context = find_context(socket)
     try:
         session = await context.sessions.find(socket.query_params.get("session", DEFAULT))
@@ -279,7 +279,7 @@ async def heartbeat(_request: Request) -> Response:
 
 
 async def read_setting(request: Request) -> Response:
-    """A setting, as {"name": value}."""
+    """Return a setting, as {"name": value}."""
     session = await find_context(request).sessions.find()
     name = request.path_params["name"]
     try:

@@ -11,12 +11,12 @@ _FOLDER = Path(__file__).parent / "page_files"
 
 
 async def show_page(_request: Request) -> Response:
-    """The page itself."""
+    """Return the page itself."""
     return _make_response("index.html")
 
 
 async def show_file(request: Request) -> Response:
-    """A file of the page; its name is looked up, never opened as a path."""
+    """Return a file of the page; its name is looked up, never opened as a path."""
     return _make_response(request.path_params["name"])
 
 

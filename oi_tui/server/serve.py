@@ -78,7 +78,7 @@ def _open(options: ServerOptions, stack: ExitStack) -> None:
 
 
 def make_page_address(options: ServerOptions) -> str:
-    """The address of the page. The token is behind the #, which browsers do not send."""
+    """Return the address of the page. The token is behind the #, which browsers do not send."""
     return f"{options.address}/#token={options.token}"
 
 
@@ -98,7 +98,7 @@ def make_greeting(options: ServerOptions, *, auto_run: bool) -> str:
 
 
 def is_open_to_others(options: ServerOptions) -> bool:
-    """Whether other machines can reach the server."""
+    """Return whether other machines can reach the server."""
     host = options.host.strip("[]")
     return not options.socket and host not in ("localhost", "::1") and not host.startswith("127.")
 
@@ -141,7 +141,7 @@ def _listen_at_path(path: Path) -> socket.socket:
 
 
 def _is_answered(path: Path) -> bool:
-    """Whether a server lives at the socket, not only its file."""
+    """Return whether a server lives at the socket, not only its file."""
     with socket.socket(socket.AF_UNIX) as probe:
         try:
             probe.connect(str(path))
@@ -151,7 +151,7 @@ def _is_answered(path: Path) -> bool:
 
 
 def add_port(options: ServerOptions, listening: socket.socket) -> ServerOptions:
-    """The options with the port that was given for port 0."""
+    """Return the options with the port that was given for port 0."""
     return options if options.socket else replace(options, port=listening.getsockname()[1])
 
 
@@ -290,7 +290,7 @@ class _StrictProtocol(_EndsStalled, H11Protocol):
         super().connection_lost(exc)
 
     def _has_folded_header(self) -> bool:
-        """Whether the request that begins, or as much of it as has arrived, has a folded header."""
+        """Return whether the request that begins, or as much of it as has arrived, has a folded header."""
         if self.conn.their_state is not h11.IDLE:
             return False
         arrived, _ = self.conn.trailing_data

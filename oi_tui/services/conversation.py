@@ -39,7 +39,7 @@ class CurrentConversation:
         skills: SkillLibrary,
         saved: tuple[Journal, Sequence[Message]] | None = None,
     ) -> None:
-        """`saved` is where to go on."""
+        """Begin a conversation, or go on with `saved`."""
         self.store = store
         self._profile = profile
         self._model = model

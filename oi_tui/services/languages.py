@@ -41,10 +41,10 @@ class LanguageInspector(VariableSource, Protocol):
     """Reads what languages remember. It starts no language."""
 
     def open_table(self, language: str, name: str) -> TableSource:
-        """A table that a language remembers. Raises TableError where it cannot be asked."""
+        """Return a table that a language remembers. Raises TableError where it cannot be asked."""
 
     def can_complete(self, language: str) -> bool:
-        """Whether the language offers completions now; does not wait."""
+        """Return whether the language offers completions now; does not wait."""
 
     def complete(self, language: str, before: str) -> CompletionSet | None:
         """Return what completes the code before the caret; may take a moment. None if unknown."""
@@ -62,7 +62,7 @@ class ConnectedTargets(Protocol):
         """The targets that cells can name, that of cells that name none first."""
 
     def files_on(self, name: str = "") -> "TargetFiles | None":
-        """The files of a target, that of cells that name none for ""; None for this machine's."""
+        """Return the files of a target, that of cells that name none for ""; None for this machine's."""
 
     def connect(
         self, spelling: str, stopped: threading.Event | None = None, *, ask: "Ask | None" = None
@@ -73,7 +73,7 @@ class ConnectedTargets(Protocol):
         """Run code there from now on; blocks while the connection is made. Raises TargetError, and stays."""
 
     def is_running_on(self, name: str) -> bool:
-        """Whether code runs on that target just now."""
+        """Return whether code runs on that target just now."""
 
     def detach(self, name: str = "") -> str:
         """Leave what runs on a target running there, and disconnect; blocks. Returns why not, or ""."""
@@ -91,13 +91,13 @@ class Languages(protocols.CodeRunner, Protocol):
     """Runs code, and reports what the user wants to know."""
 
     def describe(self, language: str) -> str:
-        """The program that runs the language, in a few words."""
+        """Return the program that runs the language, in a few words."""
 
     def find_program(self, language: str) -> str | None:
-        """The path of the language's program; None where it is missing."""
+        """Return the path of the language's program; None where it is missing."""
 
     def check_availability(self) -> Sequence[Availability]:
-        """The availability of every language; asks their programs, which takes a moment."""
+        """Return the availability of every language; asks their programs, which takes a moment."""
 
     @property
     def inspector(self) -> LanguageInspector:
@@ -341,7 +341,7 @@ class LanguageService:
         )
 
     def _collect_languages(self) -> tuple[Language, ...]:
-        """The languages that may run; Python has the computer object where the profile wants that."""
+        """Return the languages that may run; Python has the computer object where the profile wants that."""
         languages: tuple[Language, ...] = (*LANGUAGES, *self.custom.languages)
         if self._cell_model:
             languages = self._cell_model.add_to(languages, self._is_running, lambda: self._profile.sandbox)
@@ -372,7 +372,7 @@ class LanguageService:
         return self._computer_api.add_to(languages)
 
     def _is_running(self, pid: int) -> bool:
-        """Whether a process is the language that runs the cell."""
+        """Return whether a process is the language that runs the cell."""
         return self._own_computer is not None and self._own_computer.is_running(pid)
 
     def _ask_person(self, pid: int, text: str, prompt: str, stopped: threading.Event) -> str | None:
@@ -383,7 +383,7 @@ class LanguageService:
         return self._session().execution.granted_windows
 
     def _allows_unmasked(self, why: str) -> bool:
-        """Whether code may see the screen where it is not known where password fields are."""
+        """Return whether code may see the screen where it is not known where password fields are."""
         return self._profile.unmasked_screen or self.unmasked_screen.is_allowed(why)
 
     def _stop_turn(self) -> None:
@@ -397,7 +397,10 @@ class LanguageService:
 
 
 def _open_computer(**options: Any) -> Computer:
-    """The languages where the settings want them. Raises ProfileError where that place cannot be reached."""
+    """Return the languages where the settings want them.
+
+    Raises ProfileError where that place cannot be reached.
+    """
     from oi_tui.runtimes.remote.askpass import ask_on_terminal
 
     try:

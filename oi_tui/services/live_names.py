@@ -25,6 +25,6 @@ def describe_memories(memories: Sequence[Memory]) -> str:
 
 
 def _describe_type(variable: Variable) -> str:
-    """The type and, where the summary has it, the shape; no value, which may be secret."""
+    """Return the type and, where the summary has it, the shape; no value, which may be secret."""
     shape = variable.summary if variable.summary.startswith(variable.type + " ") else variable.type
     return one_line(shape, _WORDS)

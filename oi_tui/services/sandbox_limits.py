@@ -5,7 +5,7 @@ from oi_tui.runtimes.sandbox.limits import SandboxLimits
 
 
 def read_limits(profile: Profile) -> SandboxLimits:
-    """The limits of programs in the sandbox, from the settings of a profile."""
+    """Return the limits of programs in the sandbox, from the settings of a profile."""
     return SandboxLimits(
         profile.sandbox_memory, profile.sandbox_processes, profile.sandbox_disk, profile.sandbox_time
     )

@@ -85,7 +85,7 @@ class VariableKeeper:
 
 
 def _write(language: str, path: Path, size: int) -> str:
-    """The code that keeps the variables of a language."""
+    """Return the code that keeps the variables of a language."""
     if language == "python":
         return f"%snapshot leave {shlex.quote(str(path))} {size} {_SECONDS}"
     names = {

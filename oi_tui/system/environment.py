@@ -68,7 +68,7 @@ def list_secret_values(environment: Mapping[str, str] | None = None) -> tuple[st
 
 @functools.lru_cache(maxsize=1024)
 def is_secret(name: str, value: str) -> bool:
-    """Whether a variable looks like a key or a password."""
+    """Return whether a variable looks like a key or a password."""
     if name in _HARMLESS or not value:
         return False
     if has_secret(value):
@@ -90,7 +90,7 @@ def _is_named(name: str, patterns: Iterable[str]) -> bool:
 
 
 def can_be_closed() -> bool:
-    """Whether this system lets a process hide the environment that it was started with."""
+    """Return whether this system lets a process hide the environment that it was started with."""
     return sys.platform == "linux"
 
 

@@ -76,5 +76,5 @@ class GarbageCollector:
 
 
 def is_due() -> bool:
-    """Whether there may be garbage that only a full collection finds."""
+    """Return whether there may be garbage that only a full collection finds."""
     return gc.get_count()[2] >= _DUE

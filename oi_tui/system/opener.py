@@ -13,7 +13,7 @@ _OPENERS = (("xdg-open",), ("gio", "open"), ("wslview",), ("x-www-browser",))
 
 
 def find_opener() -> tuple[str, ...] | None:
-    """The command that opens something where the person sees it; None where there is no display."""
+    """Return the command that opens something where the person sees it; None where there is no display."""
     if sys.platform == "darwin":
         return ("open",)
     if not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):

@@ -42,7 +42,7 @@ class Ansi16Filter(LineFilter):
     """Replaces a theme's colours with the terminal's own."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002
-        """The segments in those colours. Half blocks are pixels, and need no contrast."""
+        """Return the segments in those colours. Half blocks are pixels, and need no contrast."""
         return [
             Segment(text, _find_style(text, style) if style else style, control)
             for text, style, control in segments
@@ -59,7 +59,7 @@ def _is_pixels(text: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def convert_style(style: Style) -> Style:
-    """The style in sixteen colours; the terminal's own, and its default, stay as they are."""
+    """Return the style in sixteen colours; the terminal's own, and its default, stay as they are."""
     ground, ink = style.bgcolor, style.color
     if style.reverse:
         ground, ink = ink, ground
@@ -74,7 +74,7 @@ def convert_style(style: Style) -> Style:
 
 @lru_cache(maxsize=4096)
 def _find_pixel_style(style: Style) -> Style:
-    """The style of two pixels: a colour may be seen on itself, and the ground is one of them."""
+    """Return the style of two pixels: a colour may be seen on itself, and the ground is one of them."""
     ink, ground = (
         None if colour is None or colour.is_default else _to_colour(_choose_background(colour))
         for colour in (style.color, style.bgcolor)
@@ -91,7 +91,7 @@ def _convert_colour(number: int) -> Color:
 
 
 def _find_hue(color: Color, vivid: int) -> int | None:
-    """The number of the plain colour of that hue; None for a grey."""
+    """Return the number of the plain colour of that hue; None for a grey."""
     red, green, blue = color.r, color.g, color.b
     if max(red, green, blue) - min(red, green, blue) < vivid:
         return None

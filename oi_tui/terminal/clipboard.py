@@ -53,7 +53,7 @@ def _copy_with_pbcopy(text: str) -> bool:
 
 
 def _offer(words: list[str], text: str, environment: Mapping[str, str] | None = None) -> bool:
-    """Whether a tool took the text from its input."""
+    """Return whether a tool took the text from its input."""
     try:
         done = subprocess.run(
             words,

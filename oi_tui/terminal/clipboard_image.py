@@ -29,12 +29,12 @@ _PROGRAMS = (
 
 
 def is_remote() -> bool:
-    """Whether the person sits at another machine."""
+    """Return whether the person sits at another machine."""
     return bool(os.environ.get("SSH_CONNECTION") or os.environ.get("SSH_TTY"))
 
 
 def can_be_read() -> bool:
-    """Whether there may be a clipboard of a desktop here, and a program that reads it."""
+    """Return whether there may be a clipboard of a desktop here, and a program that reads it."""
     if is_remote():
         return False
     if sys.platform == "darwin":

@@ -8,6 +8,8 @@ _TRUECOLOR = 331
 
 
 def is_colourful_xterm(environment: Mapping[str, str]) -> bool:
-    """Whether it is XTerm under its short name: it shows all colours, though `xterm` stands for few."""
+    """Return whether it is XTerm under its short name: it shows all colours,
+    though `xterm` stands for few.
+    """
     version = re.fullmatch(r"XTerm\((\d+)\)", environment.get("XTERM_VERSION", ""))
     return environment.get("TERM") == "xterm" and version is not None and int(version[1]) >= _TRUECOLOR

@@ -17,7 +17,7 @@ class ContrastFilter(LineFilter):
     """
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002
-        """The segments, the same list where all of it could be read."""
+        """Return the segments, the same list where all of it could be read."""
         for _, style, _ in segments:
             if style is not None and make_readable(style) is not style:
                 return [
@@ -31,7 +31,7 @@ class ContrastFilter(LineFilter):
 
 @lru_cache(maxsize=4096)
 def make_readable(style: Style) -> Style:
-    """The style, or one with a colour that can be read on its ground."""
+    """Return the style, or one with a colour that can be read on its ground."""
     if style.color is None or style.bgcolor is None or style.color.is_default or style.bgcolor.is_default:
         return style
     ink, ground = Color.from_rich_color(style.color), Color.from_rich_color(style.bgcolor)

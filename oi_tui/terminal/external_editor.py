@@ -23,12 +23,12 @@ _PATIENCE = 2.0
 
 
 def is_named() -> bool:
-    """Whether the person named an editor, in `$VISUAL` or `$EDITOR`."""
+    """Return whether the person named an editor, in `$VISUAL` or `$EDITOR`."""
     return bool(os.environ.get("VISUAL") or os.environ.get("EDITOR"))
 
 
 def edit_outside(app: "App[object]", text: str, suffix: str) -> str:
-    """The text as `$VISUAL` or `$EDITOR` (else vi) left it; as it was when that did not work."""
+    """Return the text as `$VISUAL` or `$EDITOR` (else vi) left it; as it was when that did not work."""
     from textual.app import SuspendNotSupported
 
     try:
@@ -42,7 +42,7 @@ def edit_outside(app: "App[object]", text: str, suffix: str) -> str:
 
 
 def edit(text: str, suffix: str, run: Callable[[Sequence[str]], int] = subprocess.call) -> tuple[str, str]:
-    """The text as the person's editor left it; and in a sentence what went wrong, if it is as it was.
+    """Return the text as the person's editor left it; and in a sentence what went wrong, if it is as it was.
 
     `run` runs a command and returns its exit code.
     """

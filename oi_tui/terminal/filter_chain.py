@@ -19,7 +19,7 @@ class FilterChain(LineFilter):
         self.filters = tuple(filters)
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
-        """The segments as the last filter returns them."""
+        """Return the segments as the last filter returns them."""
         for line_filter in self.filters:
             segments = line_filter.apply(segments, background)
         return segments

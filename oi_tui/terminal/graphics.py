@@ -37,7 +37,9 @@ class Tmux:
 
 
 def is_worth_asking(wanted: str, environment: Mapping[str, str] = os.environ) -> bool:
-    """Whether the terminal is to be asked: only where that decides something, and where it cannot disturb."""
+    """Return whether the terminal is to be asked: only where that decides something, and
+    where it cannot disturb.
+    """
     term = environment.get("TERM", "")
     if wanted in ("blocks", "off") or environment.get("TERM_PROGRAM") == "Apple_Terminal":
         return False
@@ -73,7 +75,9 @@ def _find_name(environment: Mapping[str, str]) -> str:
 
 
 def _can_place(term: str, name: str) -> bool:
-    """Whether a terminal with this TERM and name places pictures; the name counts where it is known."""
+    """Return whether a terminal with this TERM and name places pictures; the name counts
+    where it is known.
+    """
     program = name.lower() or term.lower().removeprefix("xterm-")
     old = _EARLY_KITTY.match(program)
     return program.startswith(_PLACING) and not (old and int(old["minor"]) < _PLACES_SINCE)

@@ -378,7 +378,9 @@ def _translate_character(codes: list[int], bits: int, text: list[int]) -> str:
 
 
 def _is_character(code: int) -> bool:
-    """Whether a code point is a character that a key can type: no control, surrogate or private use."""
+    """Return whether a code point is a character that a key can type: no control, surrogate
+    or private use.
+    """
     return (
         0x20 <= code <= 0x10FFFF
         and not 0x7F <= code < 0xA0

@@ -17,7 +17,7 @@ _LONGEST = 200
 
 
 def _find_sequence(environment: Mapping[str, str]) -> str:
-    """The sequence that the terminal shows as a desktop notification; "" where none is known."""
+    """Return the sequence that the terminal shows as a desktop notification; "" where none is known."""
     program, term = environment.get("TERM_PROGRAM", ""), environment.get("TERM", "")
     if "kitty" in term or "KITTY_WINDOW_ID" in environment:
         return "99"
@@ -31,7 +31,7 @@ def _find_sequence(environment: Mapping[str, str]) -> str:
 
 
 def _remove_separators(text: str) -> str:
-    """Text that ends no sequence and separates none of its fields."""
+    """Return text that ends no sequence and separates none of its fields."""
     return one_line(text, _LONGEST).replace(";", ",")
 
 
@@ -68,7 +68,7 @@ def make_title_sequence(text: str) -> str:
 
 
 def find_tool_command(title: str, body: str, environment: Mapping[str, str] = os.environ) -> list[str]:
-    """The command that notifies without the terminal's help; [] if this machine has no desktop."""
+    """Return the command that notifies without the terminal's help; [] if this machine has no desktop."""
     local = environment.get("WAYLAND_DISPLAY") or environment.get("DISPLAY")
     if not local or "SSH_CONNECTION" in environment or shutil.which("notify-send") is None:
         return []

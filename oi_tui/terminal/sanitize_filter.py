@@ -27,7 +27,7 @@ class SanitizeFilter(LineFilter):
     """
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002
-        """The segments, the same list where nothing was unsafe."""
+        """Return the segments, the same list where nothing was unsafe."""
         for text, _, _ in segments:
             if not (text.isascii() and text.isprintable()) and (_PLACEHOLDER in text or clean(text) != text):
                 return [_clean(segment) for segment in segments]
@@ -46,7 +46,7 @@ def _clean(segment: Segment) -> Segment:
 
 @lru_cache(maxsize=4096)
 def clean(text: str) -> str:
-    """The text with what is unsafe replaced, in as many cells."""
+    """Return the text with what is unsafe replaced, in as many cells."""
     if clean_text(text) == text and "\n" not in text and "\t" not in text:
         return text
     known = strip_variation_selectors(text)

@@ -69,7 +69,7 @@ def find_last_key(app: App[Any]) -> float:
 
 
 def find_last_other_key(app: App[Any]) -> float:
-    """When a key was last pressed that does not leave, on the monotonic clock, in seconds."""
+    """Return when a key was last pressed that does not leave, on the monotonic clock, in seconds."""
     return app.last_other_key if isinstance(app, IdleClock) else 0.0
 
 
@@ -79,7 +79,7 @@ def find_last_activity(app: App[Any]) -> float:
 
 
 def looks_away(app: App[Any]) -> bool:
-    """Whether the person is probably not looking at the screen.
+    """Return whether the person is probably not looking at the screen.
 
     A terminal that never reports its focus (as tmux without focus-events) counts as left alone when no
     key was pressed for a minute.

@@ -7,7 +7,7 @@ from textual.app import App
 
 
 def is_mouse_wanted(setting: bool, environment: Mapping[str, str] = os.environ) -> bool:
-    """Whether to use the mouse from the start, where the setting says so.
+    """Return whether to use the mouse from the start, where the setting says so.
 
     GNU screen (4.9.0) takes an escape for the beginning of a mouse report once a program uses the mouse, and
     keeps it until another key comes. Escape stops programs there, so the mouse waits for `%mouse on`.

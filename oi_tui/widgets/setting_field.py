@@ -134,13 +134,15 @@ class SettingField(Vertical):
         self._show_state()
 
     def _shorten_help(self) -> str:
-        """The first sentence of the help, and why the setting has no effect; the rest is seen on focus."""
+        """Return the first sentence of the help, and why the setting has no effect;
+        the rest is seen on focus.
+        """
         reason = self.setting.cannot()
         first = f"{self.setting.help.partition('. ')[0].removesuffix('.')}."
         return f"It has no effect: {reason}. {first}" if reason else first
 
     def _describe_help(self) -> str:
-        """The help of the setting, with notes on when it takes effect."""
+        """Return the help of the setting, with notes on when it takes effect."""
         reason = self.setting.cannot()
         without = f" It has no effect: {reason}." if reason else ""
         later = f" It takes effect {self.setting.later}." if self.setting.later else ""

@@ -87,7 +87,7 @@ def _clean(facts: Sequence[Fact]) -> list[Fact]:
 
 
 def _measure_least(facts: Sequence[Fact], shortest: int) -> int:
-    """The cells that the facts take when the last one is shortened."""
+    """Return the cells that the facts take when the last one is shortened."""
     if not facts:
         return 0
     *others, (last, _) = facts
@@ -95,7 +95,7 @@ def _measure_least(facts: Sequence[Fact], shortest: int) -> int:
 
 
 def _measure_apart(facts: Sequence[Fact]) -> int:
-    """The cells that the facts take with the gap before each."""
+    """Return the cells that the facts take with the gap before each."""
     return sum(cell_len(text) + len(GAP) for text, _ in facts)
 
 

@@ -117,7 +117,7 @@ def sweep() -> None:
 
 
 def _is_answered(path: Path) -> bool:
-    """Whether a window listens at a socket; what cannot be known counts as yes."""
+    """Return whether a window listens at a socket; what cannot be known counts as yes."""
     with socket.socket(socket.AF_UNIX) as probe:
         probe.setblocking(False)
         try:

@@ -187,7 +187,9 @@ def _parse_whole_number(value: object) -> int:
 
 
 def _is_own(writer: asyncio.StreamWriter) -> bool:
-    """Whether the other end belongs to the same person; where this cannot be asked, the token decides."""
+    """Return whether the other end belongs to the same person; where this cannot be asked,
+    the token decides.
+    """
     if sys.platform != "linux":
         return True
     with contextlib.suppress(OSError):

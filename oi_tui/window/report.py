@@ -35,7 +35,7 @@ class Outcome:
     seconds: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The outcome as a JSON object."""
+        """Return the outcome as a JSON object."""
         return asdict(self)
 
     @classmethod

@@ -135,7 +135,7 @@ class ActionLog:
         return f"{name!r} {place}" if name and at == place else f"{place}"
 
     def _under(self, place: tuple[int, int]) -> str:
-        """The title of the window at a place."""
+        """Return the title of the window at a place."""
         return next(
             (_shorten(window.title) for window in reversed(self._desktop.windows()) if _has(window, place)),
             "",

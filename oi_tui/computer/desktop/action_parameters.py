@@ -44,7 +44,7 @@ class Parameters:
             raise ComputerError(f"{self._name} has no parameter {unknown[0]!r:.80}; parameters: {names}.")
 
     def has(self, *keys: str) -> bool:
-        """Whether one of these is given."""
+        """Return whether one of these is given."""
         return any(key in self._values for key in keys)
 
     def read_point(self, key: str = "coordinate") -> tuple[int, int] | None:

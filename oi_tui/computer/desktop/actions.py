@@ -159,7 +159,7 @@ def _scroll(parameters: Parameters) -> Run:
 
 
 def _read_turns(parameters: Parameters) -> list[tuple[int, bool]]:
-    """How far the wheel turns, and whether sideways."""
+    """Return how far the wheel turns, and whether sideways."""
     if not parameters.has("scroll_x", "scroll_y"):
         direction = parameters.read_choice("scroll_direction", _DIRECTIONS)
         amount = int(parameters.read_number("scroll_amount", 0, _MOST_TURNS))

@@ -57,16 +57,16 @@ class Desktop(Protocol):
         """Whether it went away, and has to be opened again."""
 
     def size(self) -> tuple[int, int]:
-        """The size of the whole screen."""
+        """Return the size of the whole screen."""
 
     def monitors(self) -> list[Region]:
-        """Where each monitor lies on the screen."""
+        """Return where each monitor lies on the screen."""
 
     def capture(self, region: Region) -> Picture:
         """Take a picture of a part of the screen."""
 
     def position(self) -> tuple[int, int]:
-        """Where the pointer is."""
+        """Return where the pointer is."""
 
     def move(self, x: int, y: int) -> None:
         """Put the pointer somewhere."""
@@ -78,7 +78,7 @@ class Desktop(Protocol):
         """Release what programs held down that were killed."""
 
     def key_code(self, name: str) -> tuple[int, bool]:
-        """The number of a key by the name of what is on it, and whether shift is needed.
+        """Return the number of a key by the name of what is on it, and whether shift is needed.
 
         Raises ComputerError for a key that this keyboard does not have.
         """
@@ -108,16 +108,19 @@ class Desktop(Protocol):
         """Notice only the input from now on."""
 
     def is_touched(self, *, wait: bool) -> bool:
-        """Whether a person used mouse or keyboard since; with `wait`, the code may wait to be sure."""
+        """Return whether a person used mouse or keyboard since; with `wait`, the code may wait to be sure."""
 
     def escape_is_down(self) -> bool:
-        """Whether escape is pressed at this moment."""
+        """Return whether escape is pressed at this moment."""
 
     def windows(self) -> list[Window]:
-        """The windows, the lowest first."""
+        """Return the windows, the lowest first."""
 
     def window_at(self, x: int, y: int) -> int | None:
-        """The number of the window that gets a click there, also in its menus; None for another one."""
+        """Return the number of the window that gets a click there, also in its menus.
+
+        None for another one.
+        """
 
     def activate(self, window: Window) -> None:
         """Bring a window to the front."""

@@ -108,7 +108,10 @@ class Bus:
         return bytes(header.data + body.data)
 
     def _receive(self, end: float) -> tuple[int | None, tuple[Any, ...] | None] | None:
-        """The next message: the number of the call that it answers, and the reply; None when time is up."""
+        """Return the next message: the number of the call that it answers, and the reply.
+
+        None when time is up.
+        """
         while (message := _parse(self._unread)) is None:
             if (left := end - time.monotonic()) <= 0:
                 return None
@@ -220,7 +223,10 @@ class _Reader:
 
 
 def _parse(data: bytearray) -> tuple[int, int | None, tuple[Any, ...] | None] | None:
-    """The first message: its length, the call that it answers and the reply; None until it is complete."""
+    """Return the first message: its length, the call that it answers and the reply.
+
+    None until it is complete.
+    """
     if len(data) < 16:
         return None
     order = "<" if data[0] == ord("l") else ">"
@@ -247,7 +253,7 @@ def _read_fields(header: bytes, order: str) -> dict[int, Any]:
 
 
 def _split(signature: str) -> list[str]:
-    """The complete types of a signature, one after the other."""
+    """Return the complete types of a signature, one after the other."""
     types, at = [], 0
     while at < len(signature):
         end = _end_of_type(signature, at)
@@ -299,7 +305,7 @@ def _connect(addresses: str, seconds: float) -> socket.socket:
 
 
 def find_session_address() -> str:
-    """The address of the bus of this login. Raises ComputerError if there is none."""
+    """Return the address of the bus of this login. Raises ComputerError if there is none."""
     if address := os.environ.get("DBUS_SESSION_BUS_ADDRESS"):
         return address
     with contextlib.suppress(KeyError):

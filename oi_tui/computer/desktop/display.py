@@ -227,7 +227,7 @@ def _find_common_part(one: Region, other: Region) -> Region | None:
 
 
 def _find_word_starts(line: list[RecognizedWord], wanted: list[str]) -> list[int]:
-    """Where the words begin in a line; the first and last word may have more around them."""
+    """Return where the words begin in a line; the first and last word may have more around them."""
     count = len(wanted)
     phrase = " ".join(wanted)
     return [

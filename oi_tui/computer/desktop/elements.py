@@ -115,7 +115,7 @@ class Passwords:
     titles: list[str]
 
     def unread(self, windows: Iterable[Window]) -> list[str]:
-        """The titles of the windows of which it is not known where their password fields are."""
+        """Return the titles of the windows of which it is not known where their password fields are."""
         left = list(self.titles)
         unread = []
         for window in windows:
@@ -187,7 +187,10 @@ class Tree:
         )
 
     def is_there(self, element: Element) -> bool:
-        """Whether its program still shows an element where it was; something else may be there by now."""
+        """Return whether its program still shows an element where it was.
+
+        Something else may be there by now.
+        """
         if element.source is None:
             return True
         node = _Node(*element.source)
@@ -205,7 +208,7 @@ class Tree:
         return Passwords([node.region for node in fields], [top.name for top in known])
 
     def _tops(self, on_screen: Sequence[Window] = ()) -> list[_Node]:
-        """The windows of all programs that show something."""
+        """Return the windows of all programs that show something."""
         self._scales = {}
         end = time.monotonic() + _SECONDS
         registry = _Node(_PREFIX + "Registry", _ROOT)
@@ -218,13 +221,13 @@ class Tree:
         return [window for window in windows if _SHOWING in window.states]
 
     def _scale(self, node: _Node) -> tuple[int, int, int, int]:
-        """The place of an element in pixels; its program may count larger units."""
+        """Return the place of an element in pixels; its program may count larger units."""
         scale = self._scales.get(node.bus, 1)
         x, y, width, height = (round(number * scale) for number in node.extents)
         return x, y, width, height
 
     def _list_below(self, tops: list[_Node]) -> list[_Node]:
-        """The elements of windows that are shown, in the order of the tree."""
+        """Return the elements of windows that are shown, in the order of the tree."""
         end = time.monotonic() + _SECONDS
         for top in tops:
             top.top = top
@@ -312,7 +315,10 @@ class Tree:
 
 
 def find_accessibility_address() -> str:
-    """The address of the bus on which programs describe themselves. Raises ComputerError or OSError."""
+    """Return the address of the bus on which programs describe themselves.
+
+    Raises ComputerError or OSError.
+    """
     if address := os.environ.get("AT_SPI_BUS_ADDRESS"):
         return address
     try:
@@ -365,7 +371,7 @@ def matching(elements: Iterable[Element], name: str | None, role: str | None) ->
 
 
 def _name_role(role: str) -> str:
-    """One word for a role that programs and people call otherwise."""
+    """Return one word for a role that programs and people call otherwise."""
     role = role.casefold().replace("_", " ").strip()
     return _OTHER_WORDS.get(role, role)
 
@@ -387,12 +393,15 @@ def _questions(node: _Node) -> list[Call]:
 
 
 def _find_first(reply: Any, kind: type[_T]) -> _T | None:
-    """The first value of a reply; None where there is none of this kind: programs may answer anything."""
+    """Return the first value of a reply.
+
+    None where there is none of this kind: programs may answer anything.
+    """
     return reply[0] if reply and isinstance(reply[0], kind) else None
 
 
 def _read_references(found: Any) -> list[tuple[str, str]]:
-    """The elements that an array names by program and path; a bus hangs up on impossible ones."""
+    """Return the elements that an array names by program and path; a bus hangs up on impossible ones."""
     listed = found if isinstance(found, list) else []
     pairs = [item for item in listed if isinstance(item, tuple) and len(item) == 2]
     texts = [(bus, path) for bus, path in pairs if isinstance(bus, str) and isinstance(path, str)]
@@ -400,7 +409,7 @@ def _read_references(found: Any) -> list[tuple[str, str]]:
 
 
 def _four(found: tuple[Any, ...]) -> tuple[int, int, int, int]:
-    """The four numbers of a rectangle; an empty one where these are others."""
+    """Return the four numbers of a rectangle; an empty one where these are others."""
     if len(found) != 4 or not all(isinstance(item, int) for item in found):
         return 0, 0, 0, 0
     x, y, width, height = found
@@ -408,7 +417,7 @@ def _four(found: tuple[Any, ...]) -> tuple[int, int, int, int]:
 
 
 def _list_bits(words: list[Any]) -> frozenset[int]:
-    """The numbers of the bits that are set."""
+    """Return the numbers of the bits that are set."""
     numbers = [word if isinstance(word, int) else 0 for word in words]
     return frozenset(
         index * 32 + bit for index, word in enumerate(numbers) for bit in range(32) if word >> bit & 1
@@ -423,7 +432,7 @@ def _note_cut(nodes: Iterable[_Node]) -> None:
 
 
 def _walk(node: _Node) -> Iterable[_Node]:
-    """A node and what is below it, which may be deep: without recursion."""
+    """Yield a node and what is below it, which may be deep: without recursion."""
     waiting = [node]
     while waiting:
         node = waiting.pop()
@@ -432,7 +441,9 @@ def _walk(node: _Node) -> Iterable[_Node]:
 
 
 def _to_be_seen(tops: list[_Node], windows: Sequence[Window]) -> list[_Node]:
-    """Those of programs that have a window with such a title, or one without a title; no hidden ones."""
+    """Return those of programs that have a window with such a title, or one without a title;
+    no hidden ones.
+    """
     if not windows:
         return tops
     titles = {normalise_spaces(window.title) for window in windows}
@@ -442,7 +453,9 @@ def _to_be_seen(tops: list[_Node], windows: Sequence[Window]) -> list[_Node]:
 
 
 def _find_scale(top: _Node, windows: Sequence[Window]) -> float:
-    """How many pixels a unit of a window's program is: GTK counts two pixels as one on fine displays."""
+    """Return how many pixels a unit of a window's program is: GTK counts two pixels
+    as one on fine displays.
+    """
     regions = [window.region for window in windows if normalise_spaces(window.title) == top.name]
     x, _, width, _ = top.extents
     distances = [
@@ -457,7 +470,9 @@ def _find_scale(top: _Node, windows: Sequence[Window]) -> float:
 
 
 def _lies_in_its_window(node: _Node, windows: Sequence[Window]) -> bool:
-    """Whether an element is left or right of no window of its title; also where there is no such window."""
+    """Return whether an element is left or right of no window of its title; also
+    where there is no such window.
+    """
     regions = [
         window.region for window in windows if node.top and normalise_spaces(window.title) == node.top.name
     ]
@@ -473,7 +488,7 @@ def _has_place(node: _Node) -> bool:
 
 
 def _find_label_beside(field: _Node, nodes: Iterable[_Node]) -> str:
-    """The text of the label on the left of a field, where a program names no label for it."""
+    """Return the text of the label on the left of a field, where a program names no label for it."""
     x, y, _, height = field.extents
     beside = [
         node
@@ -530,7 +545,7 @@ _trees: dict[tuple[int, str, str], Tree] = {}
 
 
 def open_tree() -> Tree:
-    """The accessibility tree of the session that the environment names."""
+    """Return the accessibility tree of the session that the environment names."""
     env = os.environ
     key = os.getpid(), env.get("AT_SPI_BUS_ADDRESS", ""), env.get("DBUS_SESSION_BUS_ADDRESS", "")
     return _trees.setdefault(key, Tree())

@@ -96,7 +96,7 @@ def _find_code(desktop: DesktopSession, name: str) -> tuple[int, bool]:
 
 
 def _find_codes(desktop: DesktopSession, name: str, names: Sequence[str]) -> list[int]:
-    """The key for a name and, before it, shift where only that gives the sign.
+    """Return the key for a name and, before it, shift where only that gives the sign.
 
     A capital letter with other keys, such as ctrl and A, is the key with that letter.
     """

@@ -37,7 +37,7 @@ class Limit:
     kinds: frozenset[str]
 
     def is_for(self, window: Window) -> bool:
-        """Whether it is for this window; another one may have got its number since."""
+        """Return whether it is for this window; another one may have got its number since."""
         return (self.id, self.title, self.process) == (window.id, window.title, window.process)
 
     def __str__(self) -> str:
@@ -74,7 +74,7 @@ class ActionLimits:
         raise ComputerError(_NO_PICTURES.format(self))
 
     def windows(self, desktop: Desktop) -> list[Window]:
-        """The windows that are there now and of which something is granted."""
+        """Return the windows that are there now and of which something is granted."""
         return [window for window in desktop.windows() if any(limit.is_for(window) for limit in self._limits)]
 
 

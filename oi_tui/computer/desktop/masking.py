@@ -36,7 +36,7 @@ def capture(desktop: Desktop, region: Region, *, ask: bool = True) -> Picture:
 
 
 def _find_passwords(desktop: Desktop, region: Region, ask: bool) -> list[Region]:
-    """Where fields for passwords are; see `capture`."""
+    """Return where fields for passwords are; see `capture`."""
     if not desktop.knows_places:
         if not bridge.allows_unmasked(_NO_PLACES if ask else ""):
             raise ComputerError(_UNMASKED.format(_NO_PLACES))

@@ -211,7 +211,7 @@ class Mouse(Tool):
         return center
 
     def _element_named(self, text: str) -> tuple[int, int] | None:
-        """The center of the one element with this name; None where the tree does not say."""
+        """Return the center of the one element with this name; None where the tree does not say."""
         try:
             elements = self._computer.display.elements()
         except ComputerError:
@@ -255,7 +255,7 @@ class Mouse(Tool):
 
 
 def _describe_target(args: tuple[Any, ...], icon: str | None, text: str | None) -> str:
-    """What is pointed at, in words; "" for a place."""
+    """Return what is pointed at, in words; "" for a place."""
     first = args[0] if args else None
     if isinstance(first, Element):
         return first.name

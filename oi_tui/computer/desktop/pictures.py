@@ -29,7 +29,7 @@ class Picture:
         return self.png()
 
     def png(self) -> bytes:
-        """The picture as the bytes of a PNG file."""
+        """Return the picture as the bytes of a PNG file."""
         step = self.width * 3
         rows = b"".join(b"\0" + self.pixels[at : at + step] for at in range(0, len(self.pixels), step))
         header = struct.pack(">IIBBBBB", self.width, self.height, 8, 2, 0, 0, 0)
@@ -41,7 +41,7 @@ class Picture:
         )
 
     def base64(self) -> str:
-        """The picture as PNG in base64."""
+        """Return the picture as PNG in base64."""
         return base64.b64encode(self.png()).decode()
 
     def save(self, path: str) -> None:
@@ -49,7 +49,7 @@ class Picture:
         Path(path).write_bytes(self.png())
 
     def pil(self) -> Any:
-        """The picture as an image of Pillow, which must be installed in this interpreter."""
+        """Return the picture as an image of Pillow, which must be installed in this interpreter."""
         from PIL import Image
 
         return Image.frombytes("RGB", (self.width, self.height), self.pixels)
@@ -63,7 +63,7 @@ class Picture:
         return Picture(right - left, bottom - top, b"".join(rows))
 
     def blacken(self, rectangles: Sequence[tuple[int, int, int, int]]) -> Picture:
-        """The picture with these parts of it (x, y, width, height) in black."""
+        """Return the picture with these parts of it (x, y, width, height) in black."""
         if not rectangles:
             return self
         pixels, step = bytearray(self.pixels), self.width * 3
@@ -75,14 +75,14 @@ class Picture:
         return Picture(self.width, self.height, bytes(pixels))
 
     def fitted(self, longest: int = LONGEST_SIDE) -> Picture:
-        """The picture in a size whose longest side is not more than this; the same where it fits."""
+        """Return the picture in a size whose longest side is not more than this; the same where it fits."""
         side = max(self.width, self.height)
         if side <= longest:
             return self
         return self.resized(max(1, self.width * longest // side), max(1, self.height * longest // side))
 
     def resized(self, width: int, height: int) -> Picture:
-        """The picture in another size."""
+        """Return the picture in another size."""
         try:
             image = self.pil().resize((width, height))
         except ImportError:

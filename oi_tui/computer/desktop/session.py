@@ -156,7 +156,7 @@ class DesktopSession:
             self._hand_back(asked=takeovers != self._takeovers)
 
     def limits(self) -> ActionLimits | None:
-        """What the running code is confined to; None where it is not."""
+        """Return what the running code is confined to; None where it is not."""
         return confining.parse(bridge.read_confinement()) if cells.are_counted() else None
 
     def require_window(self, window: Window) -> None:
@@ -238,7 +238,10 @@ class DesktopSession:
         self.release()
 
     def _was_taken_over(self) -> bool:
-        """Whether the guard has stopped this code because of mouse or keyboard; they may be at rest again."""
+        """Return whether the guard has stopped this code because of mouse or keyboard.
+
+        They may be at rest again.
+        """
         with self._lock:
             return self._guard is not None and TAKEN_OVER in self._guard.read_news()
 
@@ -307,7 +310,7 @@ class DesktopSession:
 
 
 def is_near(place: tuple[int, int], other: tuple[int, int]) -> bool:
-    """Whether two places of the pointer are the same, but for what programs may move it."""
+    """Return whether two places of the pointer are the same, but for what programs may move it."""
     return abs(place[0] - other[0]) <= _NEAR and abs(place[1] - other[1]) <= _NEAR
 
 
@@ -352,7 +355,9 @@ _sessions: dict[tuple[int, str, str], DesktopSession] = {}
 
 
 def open_session() -> DesktopSession:
-    """The desktop that the environment names, opened at the first use; a forked process opens its own."""
+    """Return the desktop that the environment names, opened at the first use;
+    a forked process opens its own.
+    """
     key = os.getpid(), os.environ.get("DISPLAY", ""), os.environ.get("WAYLAND_DISPLAY", "")
     if key not in _sessions or _sessions[key].desktop.is_closed:
         desktop = open_desktop()

@@ -101,14 +101,14 @@ class X11:
         return self._connection.is_closed
 
     def size(self) -> tuple[int, int]:
-        """The size of the whole screen."""
+        """Return the size of the whole screen."""
         with self._lock:
             # What the library keeps is the size when the display was opened.
             region = self._read_region(self._root)
         return (region.width, region.height) if region else (0, 0)
 
     def monitors(self) -> list[Region]:
-        """Where each monitor lies; the whole screen where that is not known."""
+        """Return where each monitor lies; the whole screen where that is not known."""
         return [region for _, region in self._list_named_monitors()] or [Region(0, 0, *self.size())]
 
     def _list_named_monitors(self) -> list[tuple[str, Region]]:
@@ -141,7 +141,9 @@ class X11:
         return text
 
     def is_xwayland(self) -> bool:
-        """Whether this display is one inside of a Wayland session, which shows only a part of its windows."""
+        """Return whether this display is one inside of a Wayland session, which shows only a part
+        of its windows.
+        """
         major, event, error = c_int(), c_int(), c_int()
         with self._lock:
             if self._x.XQueryExtension(self._display, b"XWAYLAND", *map(byref, (major, event, error))):
@@ -167,11 +169,11 @@ class X11:
                 self._x.XDestroyImage(image)
 
     def position(self) -> tuple[int, int]:
-        """Where the pointer is."""
+        """Return where the pointer is."""
         return self._query_pointer()[:2]
 
     def _query_pointer(self) -> tuple[int, int, int]:
-        """Where the pointer is, and which modifiers and buttons are on."""
+        """Return where the pointer is, and which modifiers and buttons are on."""
         ids, numbers, mask = (c_ulong(), c_ulong()), (c_int(), c_int(), c_int(), c_int()), c_uint()
         with self._lock:
             self._x.XQueryPointer(
@@ -276,7 +278,10 @@ class X11:
         return was_on
 
     def key_code(self, name: str) -> tuple[int, bool]:
-        """The key for a name such as `Return` or a character; one that is on no key is put on a free one."""
+        """Return the key for a name such as `Return` or a character.
+
+        One that is on no key is put on a free one.
+        """
         symbol = self._find_symbol(name)
         first, per_key, symbols = self._read_mapping()
         for column in range(min(per_key, 2)):
@@ -289,14 +294,14 @@ class X11:
         """Do nothing: the pointer's position shows whether a person moved it."""
 
     def forget_input(self) -> None:
-        """Nothing to forget."""
+        """Forget nothing."""
 
     def is_touched(self, *, wait: bool) -> bool:
         """Return False: the pointer's position shows whether a person moved it."""
         return False
 
     def escape_is_down(self) -> bool:
-        """Whether escape is pressed at this moment."""
+        """Return whether escape is pressed at this moment."""
         keys = (c_ubyte * 32)()
         with self._lock:
             code = self._x.XKeysymToKeycode(self._display, self._x.XStringToKeysym(b"Escape"))
@@ -304,7 +309,9 @@ class X11:
         return bool(keys[code // 8] & 1 << code % 8)
 
     def windows(self) -> list[Window]:
-        """The windows that the window manager lists, the lowest first; without one, those on the screen."""
+        """Return the windows that the window manager lists, the lowest first; without one,
+        those on the screen.
+        """
         with self._lock:
             if self._has_manager():
                 listed = self._read_numbers(self._root, "_NET_CLIENT_LIST_STACKING") or self._read_numbers(
@@ -329,13 +336,13 @@ class X11:
             ]
 
     def _has_manager(self) -> bool:
-        """Whether a window manager is at work; one that was killed leaves its list of windows."""
+        """Return whether a window manager is at work; one that was killed leaves its list of windows."""
         name = "_NET_SUPPORTING_WM_CHECK"
         own = self._read_numbers(self._root, name)[:1]
         return bool(own) and self._read_numbers(own[0], name)[:1] == own
 
     def _find_clients(self) -> list[int]:
-        """The windows of programs on the screen, the lowest first; menus and the like are left out."""
+        """Return the windows of programs on the screen, the lowest first; menus and the like are left out."""
         clients = []
         for window in self._children(self._root):
             attributes = WindowAttributes()
@@ -350,14 +357,14 @@ class X11:
         return clients
 
     def _find_client(self, window: int, depth: int) -> int:
-        """The window of a program in the frame of an old window manager, which marks it; or 0."""
+        """Return the window of a program in the frame of an old window manager, which marks it; or 0."""
         if self._read_numbers(window, "WM_STATE"):
             return window
         children = self._children(window) if depth else []
         return next((client for child in children if (client := self._find_client(child, depth - 1))), 0)
 
     def _find_focus(self, listed: list[int]) -> int:
-        """The listed window with the keyboard, or 0."""
+        """Return the listed window with the keyboard, or 0."""
         found, revert = c_ulong(), c_int()
         self._x.XGetInputFocus(self._display, byref(found), byref(revert))
         below = {child: window for window in listed for child in self._children(window)}
@@ -373,7 +380,10 @@ class X11:
         return numbers
 
     def window_at(self, x: int, y: int) -> int | None:
-        """The number of the listed window that gets a click there, also in its menus; None for others."""
+        """Return the number of the listed window that gets a click there, also in its menus.
+
+        None for others.
+        """
         listed = {window.id for window in self.windows()}
         with self._lock:
             # From the frame of the window manager inwards; a menu is above all frames, and names its window.
@@ -448,7 +458,7 @@ class X11:
         return spare
 
     def _find_used_spare(self) -> int:
-        """The key that was given a meaning first, by this process or by one before it."""
+        """Return the key that was given a meaning first, by this process or by one before it."""
         with self._lock:
             spare = next(iter(self._spares or self._read_numbers(self._root, _SPARE)), 0)
         if not spare:
@@ -473,7 +483,7 @@ class X11:
         return int(self._x.XInternAtom(self._display, name.encode(), 0))
 
     def _read_property(self, window: int, name: str) -> tuple[int, bytes]:
-        """The format and the raw bytes of a property."""
+        """Return the format and the raw bytes of a property."""
         kind, format_, count, left, data = c_ulong(), c_int(), c_ulong(), c_ulong(), c_void_p()
         failed = self._x.XGetWindowProperty(
             *(self._display, window, self._intern_atom(name), 0, 100_000, 0, _ANY_PROPERTY),

@@ -25,7 +25,7 @@ class Ping:
         self._protocols, self._ping = intern_atom("WM_PROTOCOLS"), intern_atom("_NET_WM_PING")
 
     def is_understood(self, protocols: list[int]) -> bool:
-        """Whether a window with these protocols answers."""
+        """Return whether a window with these protocols answers."""
         return self._ping in protocols
 
     def is_answered(self, window: int, seconds: float) -> bool:

@@ -86,7 +86,7 @@ class Account:
         return host.strip("[]"), int(number)
 
     def is_plain(self, host: str) -> bool:
-        """Whether the connection is not encrypted. Only this machine may be reached like that."""
+        """Return whether the connection is not encrypted. Only this machine may be reached like that."""
         if self.values.get("tls", "on") != "off":
             return False
         if host not in _LOOPBACK:
@@ -111,7 +111,7 @@ def read_account(name: str, purpose: str) -> Account:
 
 
 def is_set_up(name: str) -> bool:
-    """Whether the file has this section."""
+    """Return whether the file has this section."""
     try:
         read_account(name, name)
     except ComputerError:

@@ -48,7 +48,7 @@ def read_span(values: dict[str, str]) -> tuple[Day, Day] | None:
 
 
 def _read_value(value: str, parameters: str) -> Day:
-    """Raises ValueError for what is no time."""
+    """Read the value. Raises ValueError for what is no time."""
     if re.fullmatch(r"\d{8}", value):
         return Time.strptime(value, "%Y%m%d").date()
     time = Time.strptime(value.rstrip("Z"), "%Y%m%dT%H%M%S")
@@ -83,7 +83,7 @@ def describe_value(values: dict[str, str], name: str, time: Day | None) -> str:
 
 
 def covers(span: tuple[Day, Day], first: Day, last: Day) -> bool:
-    """Whether an event takes place on one of these days."""
+    """Return whether an event takes place on one of these days."""
     start, end = span
     if isinstance(start, Time) and isinstance(end, Time):
         begin, until = midnight(first), midnight(last + _ONE_DAY)

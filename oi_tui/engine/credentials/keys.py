@@ -65,7 +65,7 @@ class Secret:
 
 
 def find_variable_name(model: str, api_base: str | None = None) -> str | None:
-    """The name under which the key for a model is kept: its usual environment variable.
+    """Return the name under which the key for a model is kept: its usual environment variable.
 
     With a base of one's own the server is part of the name, so that a key for one server is never sent to
     another: `OPENAI_API_KEY@localhost:8000`. None for models that need no key.
@@ -79,7 +79,7 @@ def find_variable_name(model: str, api_base: str | None = None) -> str | None:
 
 
 def find_provider(model: str) -> str | None:
-    """The provider of a model by LiteLLM's name for it; None where the name does not say."""
+    """Return the provider of a model by LiteLLM's name for it; None where the name does not say."""
     prefix, slash, _ = resolve(model).partition("/")
     if slash:
         return prefix.lower()
@@ -89,7 +89,9 @@ def find_provider(model: str) -> str | None:
 
 
 def _find_keyring() -> Any:
-    """The keyring of this system, or one that a person named in keyring's own configuration; else None."""
+    """Return the keyring of this system, or one that a person named
+    in keyring's own configuration; else None.
+    """
     import keyring.core
     from keyring.backends import fail, null
 
@@ -120,7 +122,7 @@ class Secrets:
         self._silent = False
 
     def find(self, name: str) -> Secret | None:
-        """The key of that name, from the first place that has it; what cannot be read is logged."""
+        """Return the key of that name, from the first place that has it; what cannot be read is logged."""
         places: tuple[tuple[Origin, Callable[[str], str | None]], ...] = (
             ("environment", self._find_in_environment),
             ("keyring", self._find_in_keyring),
@@ -133,7 +135,7 @@ class Secrets:
         return None
 
     def key_for(self, model: str, api_base: str | None = None) -> str | None:
-        """The kept key to send with a request, or None if there is none or none is needed.
+        """Return the kept key to send with a request, or None if there is none or none is needed.
 
         What the environment holds is left to LiteLLM, which reads it itself.
         """
@@ -227,7 +229,7 @@ class Secrets:
         return value if isinstance(value, str) else None
 
     def _ask(self, question: Callable[[Any], _T]) -> _T | None:
-        """The keyring's answer; None without a keyring. Raises SecretError."""
+        """Return the keyring's answer; None without a keyring. Raises SecretError."""
         answers: list[_T] = []
         failures: list[str] = []
 
@@ -253,6 +255,6 @@ class Secrets:
 
 
 def find_token(name: str) -> str | None:
-    """The token of a server that is kept under that name, as a key is, or None."""
+    """Return the token of a server that is kept under that name, as a key is, or None."""
     token = Secrets().find(name)
     return token.value if token else None

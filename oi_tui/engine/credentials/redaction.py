@@ -59,7 +59,7 @@ def learn_address(address: str | None) -> tuple[str, ...]:
 
 
 def remove_secrets(text: str, environment: Mapping[str, str] | None = None) -> str:
-    """The text without the secrets that are known: those learned, and those of the environment."""
+    """Return the text without the secrets that are known: those learned, and those of the environment."""
     return _cut(text, _find_secrets(text, _list_secrets(environment)))
 
 
@@ -73,7 +73,7 @@ def list_known_secrets(environment: Mapping[str, str] | None = None) -> tuple[st
 
 
 def take_out(text: str, secrets: Iterable[str]) -> str:
-    """The text without these secrets, however they are written."""
+    """Return the text without these secrets, however they are written."""
     return _cut(text, _find_secrets(text, secrets))
 
 
@@ -143,7 +143,10 @@ _FOR_ADDRESSES = str.maketrans("+/", "-_")
 
 
 def _cut(text: str, places: Iterable[tuple[int, int]]) -> str:
-    """The text with a mark for each place; places that overlap are one, so that no end of a key is left."""
+    """Return the text with a mark for each place.
+
+    Places that overlap are one, so that no end of a key is left.
+    """
     parts = []
     done = 0
     for start, end in sorted(places):
@@ -157,5 +160,5 @@ class RedactingFormatter(logging.Formatter):
     """Writes log records, tracebacks included, without keys."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The record's text."""
+        """Return the record's text."""
         return redact(super().format(record))

@@ -60,7 +60,7 @@ class Trust:
         self.path = path or paths.config() / "trusted.json"
 
     def accepts(self, shown: ExternalContent) -> bool:
-        """Whether exactly this was trusted before; a record that cannot be believed trusts nothing."""
+        """Return whether exactly this was trusted before; a record that cannot be believed trusts nothing."""
         return any(
             (entry.kind, entry.place, entry.digest) == (shown.kind, shown.place, shown.digest)
             for entry in self.list_entries()
@@ -85,7 +85,7 @@ class Trust:
         return was_trusted
 
     def list_entries(self) -> list[TrustEntry]:
-        """Everything that is trusted, in the order in which it was."""
+        """Return everything that is trusted, in the order in which it was."""
         try:
             if self.path.parent.exists() and not paths.is_safe_to_trust(self.path.parent):
                 _log.warning("Nothing is trusted: other users can write to %s", self.path.parent)
@@ -97,7 +97,7 @@ class Trust:
 
 
 def _read_entries(record: dict[str, object]) -> list[dict[str, str]]:
-    """The well-formed entries of the record."""
+    """Return the well-formed entries of the record."""
     listed = record.get("trusted")
     names = {"kind", "place", "digest", "when"}
     return [

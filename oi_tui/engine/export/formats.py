@@ -89,7 +89,7 @@ def make_file_name(title: str, suffix: str) -> str:
 
 
 def find_format(path: Path) -> Format | None:
-    """The kind of document that a file's name ends with: code of any language is a script."""
+    """Return the kind of document that a file's name ends with: code of any language is a script."""
     suffix = path.suffix.lower()
     if suffix in {item.lower() for item in _SUFFIXES.values()} - {FORMATS["html"].suffix}:
         return FORMATS["script"]
@@ -131,7 +131,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def _find_free_path(path: Path, language: str) -> Path:
-    """The path, or one like it that names no file yet."""
+    """Return the path, or one like it that names no file yet."""
     stems = (
         path.stem,
         f"{path.stem}-{_describe_word(language)}",
@@ -148,7 +148,7 @@ def _describe_word(text: str) -> str:
 
 
 def write_markdown(title: str, messages: Sequence[Message]) -> str:
-    """The conversation to read: a heading for each speaker and each cell, code and output in fences.
+    """Return the conversation to read: a heading for each speaker and each cell, code and output in fences.
 
     Headings of the first three levels are the program's own; headings in messages are moved below them.
     """
@@ -189,7 +189,9 @@ _HTML_HEADING = re.compile(r"<(?=/?h[1-6]\b)", re.IGNORECASE)
 
 
 def _lower_headings(text: str) -> str:
-    """The Markdown with its headings below those of the program, so that it cannot imitate a speaker."""
+    """Return the Markdown with its headings below those of the program, so
+    that it cannot imitate a speaker.
+    """
     if not re.search(r"^[\s>*+\d.)-]*(?:#|=|-)|<\s*/?h[1-6]", text, re.MULTILINE | re.IGNORECASE):
         return text
     from markdown_it import MarkdownIt
@@ -220,7 +222,7 @@ def _escape(text: str) -> str:
 
 
 def write_fence(text: str, language: str) -> str:
-    """The text in a Markdown fence that is longer than any in it."""
+    """Return the text in a Markdown fence that is longer than any in it."""
     longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
     fence = "`" * (longest + 1)
     return f"{fence}{re.sub(r'[^A-Za-z0-9+#-]', '', language)}\n{text}\n{fence}"
@@ -231,7 +233,7 @@ _ENDS = ("", "-->", "?>", "]]>", ">", "</pre>", "</script>", "</style>", "</text
 
 
 def close_markdown(text: str) -> str:
-    """The Markdown with its last block ended, so that it does not take in what follows."""
+    """Return the Markdown with its last block ended, so that it does not take in what follows."""
     if not re.search(r"```|~~~|<[!?a-z]", text, re.IGNORECASE):
         return text
     tildes = max(re.findall(r"~{3,}", text), key=len, default="")
@@ -244,7 +246,7 @@ def close_markdown(text: str) -> str:
 
 
 def _ends_block(text: str) -> bool:
-    """Whether a paragraph that follows the Markdown is one."""
+    """Return whether a paragraph that follows the Markdown is one."""
     from markdown_it import MarkdownIt
 
     tokens = MarkdownIt("commonmark").parse(f"{text}\n\nfollows")
@@ -317,7 +319,7 @@ def _make_cell_source(message: Message) -> str | None:
 
 
 def _comment_out_place(code: str, mark: str) -> str:
-    """Code with the line that says where it runs as a comment: other programs do not know it."""
+    """Turn the line that says where the code runs into a comment: other programs do not know it."""
     target, body = cell_target.split(code)
     return f"{mark} on {target}{body}" if target else code
 
@@ -366,7 +368,9 @@ def _make_outputs(message: Message) -> list[dict[str, Any]]:
 
 
 def write_script(title: str, messages: Sequence[Message], language: str | None = None) -> str:
-    """The code of a language that ran, as one program; of the language that ran most often for None."""
+    """Return the code of a language that ran, as one program; of the language
+    that ran most often for None.
+    """
     language = language or find_main_language(messages)
     mark = _COMMENTS.get(language, "#")
     parts = [f"{mark} {one_line(title, 200)}".strip()]
@@ -383,13 +387,13 @@ def find_main_language(messages: Sequence[Message]) -> str:
 
 
 def _rank_languages(messages: Sequence[Message]) -> list[str]:
-    """The languages of the code that ran, the one that ran most often first."""
+    """Return the languages of the code that ran, the one that ran most often first."""
     ran = Counter((code.format or "").lower() for code in _list_codes(messages))
     return [language for language, _ in ran.most_common()]
 
 
 def _list_codes(messages: Sequence[Message]) -> list[Message]:
-    """The code that ran, each piece once, however often it was run again."""
+    """Return the code that ran, each piece once, however often it was run again."""
     return [
         message
         for message in messages
@@ -401,12 +405,12 @@ def _list_codes(messages: Sequence[Message]) -> list[Message]:
 
 
 def find_script_suffix(messages: Sequence[Message]) -> str:
-    """The suffix of an exported script."""
+    """Return the suffix of an exported script."""
     return find_suffix(find_main_language(messages))
 
 
 def find_suffix(language: str) -> str:
-    """The suffix of a file with code of the language."""
+    """Return the suffix of a file with code of the language."""
     return _SUFFIXES.get(language.lower(), ".txt")
 
 
@@ -419,7 +423,7 @@ ORIGINAL = "original"
 
 
 def write_original(_title: str, messages: Sequence[Message]) -> str:
-    """The list of messages that Open Interpreter 0.4.3 reads; what it does not know is left out.
+    """Return the list of messages that Open Interpreter 0.4.3 reads; what it does not know is left out.
 
     What was brought in is given back as it was.
     """
@@ -438,7 +442,7 @@ def write_original(_title: str, messages: Sequence[Message]) -> str:
 
 
 def make_original_entry(message: Message) -> dict[str, Any]:
-    """The message as Open Interpreter would store it."""
+    """Return the message as Open Interpreter would store it."""
     fields = ("role", "type", "format", "content", "recipient")
     return {name: value for name in fields if (value := getattr(message, name)) is not None}
 

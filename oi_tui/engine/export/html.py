@@ -124,7 +124,7 @@ def _write_output(message: Message) -> str:
 
 
 def _render_image(message: Message) -> str:
-    """The picture as a part of the page, where it is one."""
+    """Return the picture as a part of the page, where it is one."""
     if (message.format or "").startswith("base64"):
         try:
             raw = base64.b64decode(message.content, validate=False)

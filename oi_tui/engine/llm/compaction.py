@@ -65,12 +65,14 @@ def plan(messages: Sequence[Message], profile: Profile, window: int | None) -> C
 
 
 def find_summary(messages: Sequence[Message]) -> Message | None:
-    """The summary that counts: the last one."""
+    """Return the summary that counts: the last one."""
     return next((message for message in reversed(messages) if message.covers), None)
 
 
 def split_at_summary(messages: Sequence[Message]) -> tuple[Message | None, Sequence[Message]]:
-    """The summary that stands for the beginning of the conversation, if there is one, and the rest of it."""
+    """Return the summary that stands for the beginning of the conversation, if there is one,
+    and the rest of it.
+    """
     summary = find_summary(messages)
     if summary is None:
         return None, messages
@@ -80,13 +82,14 @@ def split_at_summary(messages: Sequence[Message]) -> tuple[Message | None, Seque
 
 
 def _find_first_uncovered(messages: Sequence[Message], summary: Message) -> int:
-    """The index of the first message that the summary does not cover."""
+    """Return the index of the first message that the summary does not cover."""
     ids = [message.id for message in messages]
     return ids.index(summary.covers if summary.covers in ids else summary.id) + 1
 
 
 def _find_boundary(messages: Sequence[Message], start: int, room: int) -> int:
-    """The index where the kept part begins: at the user's last message, or later if that part is too long.
+    """Return the index where the kept part begins: at the user's last message, or later if
+    that part is too long.
 
     `room` is in characters. After an answer without code that nobody replied to, all of it may go.
     """

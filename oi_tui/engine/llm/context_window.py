@@ -25,12 +25,16 @@ class MessageGroup:
 
 
 def weigh(text: str) -> int:
-    """Characters; those outside of ASCII count as many as they have bytes, because they make more tokens."""
+    """Return the number of characters; those outside of ASCII count as many as they have bytes,
+    because they make more tokens.
+
+    Those outside of ASCII count as many as they have bytes, because they make more tokens.
+    """
     return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
 
 
 def measure_size(message: Mapping[str, Any]) -> int:
-    """Characters, with a little for what surrounds every message."""
+    """Return the number of characters, with a little for what surrounds every message."""
     content = message["content"]
     if isinstance(content, str):
         size = weigh(content)
@@ -43,13 +47,13 @@ def measure_size(message: Mapping[str, Any]) -> int:
 
 
 def estimate_tokens(request: Request) -> int:
-    """The size of a whole request in tokens, a guess."""
+    """Return the size of a whole request in tokens, a guess."""
     offered = len(json.dumps(list(request.tools))) if request.tools else 0
     return (sum(map(measure_size, request.messages)) + offered) // CHARACTERS
 
 
 def compute_room(window: int, max_tokens: int | None) -> int:
-    """Characters that a request may have, what the reply needs being taken off."""
+    """Return characters that a request may have, what the reply needs being taken off."""
     reply = min(window // 5, 4096) if max_tokens is None else min(max_tokens, window // 2)
     return (window - reply - 25) * CHARACTERS
 

@@ -25,7 +25,7 @@ _ODD_VARIABLES = {
 
 
 def _find_provider_base(profile: Profile) -> tuple[str, str] | None:
-    """The environment variable that says where the profile's provider is, and what it says."""
+    """Return the environment variable that says where the profile's provider is, and what it says."""
     if profile.api_base or profile.completions:
         return None
     provider = find_provider(profile.model) or ""
@@ -35,7 +35,7 @@ def _find_provider_base(profile: Profile) -> tuple[str, str] | None:
 
 
 def find_base(profile: Profile) -> str | None:
-    """The address that is asked, where a setting or a variable of the provider names one."""
+    """Return the address that is asked, where a setting or a variable of the provider names one."""
     own = _find_provider_base(profile)
     return own[1] if own else profile.api_base
 
@@ -52,7 +52,7 @@ def check_provider_address(profile: Profile) -> ErrorInfo | None:
 
 
 def find_server(profile: Profile) -> str | None:
-    """The name or address of the machine that is asked; None for a provider's own servers."""
+    """Return the name or address of the machine that is asked; None for a provider's own servers."""
     if profile.model == "demo":
         return "localhost"
     address = find_base(profile)
@@ -65,7 +65,7 @@ def find_server(profile: Profile) -> str | None:
 
 
 def is_home(profile: Profile) -> bool:
-    """Whether the model is of a kind that runs without a provider, and does so on this machine."""
+    """Return whether the model is of a kind that runs without a provider, and does so on this machine."""
     kind = profile.model == "demo" or find_provider(profile.model) in _HOME
     return kind and not profile.completions and is_this_machine(find_server(profile))
 

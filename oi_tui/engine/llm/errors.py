@@ -61,7 +61,7 @@ _PREFIX = re.compile(r"^\s*(?:litellm\.)?[A-Z]\w*(?:Error|Exception|Timeout)?\s*
 
 
 def explain(error: BaseException, attempt: Attempt) -> ErrorInfo:
-    """The fault that an exception stands for."""
+    """Return the fault that an exception stands for."""
     chain = list(_list_causes(error))
     # Whole pages and dumps come as the words of an error.
     words = " ".join(f"{type(item).__name__}: {str(item)[:_LONGEST]}" for item in chain)
@@ -114,7 +114,7 @@ def describe_timeout(attempt: Attempt) -> ErrorInfo:
 
 
 def _list_causes(error: BaseException) -> Iterator[BaseException]:
-    """The error and what caused it, the wrappers of streams taken off."""
+    """Yield the error and what caused it, the wrappers of streams taken off."""
     seen: set[int] = set()
     todo: list[BaseException | None] = [error]
     while todo:
@@ -146,7 +146,10 @@ def _find_status(chain: list[BaseException]) -> int | None:
 
 
 def _on_the_way(chain: list[BaseException], words: str) -> bool:
-    """Whether the network failed. LiteLLM reports that for each error it does not know, without the cause."""
+    """Return whether the network failed.
+
+    LiteLLM reports that for each error it does not know, without the cause.
+    """
     real = any(
         _NETWORK.search(kind.__name__)
         for item in chain
@@ -157,7 +160,7 @@ def _on_the_way(chain: list[BaseException], words: str) -> bool:
 
 
 def _find_missing_module(words: str) -> str:
-    """The name under which the package that is missing can be installed."""
+    """Return the name under which the package that is missing can be installed."""
     match = MISSING_MODULE.search(words)
     module = next(filter(None, match.groups()), "") if match else ""
     return _PACKAGES.get(module.partition(".")[0], module.rstrip("."))
@@ -170,7 +173,7 @@ def _describe_break(chain: list[BaseException], attempt: Attempt) -> str:
 
 
 def _format_duration(seconds: float) -> str:
-    """A length of time as a person says it: "20 s", "5 min", "24 h"."""
+    """Return a length of time as a person says it: "20 s", "5 min", "24 h"."""
     if seconds < 120:
         return f"{max(seconds, 1):.0f} s"
     if seconds < 2 * 3600:
@@ -188,7 +191,7 @@ def _find_headers(error: BaseException) -> Mapping[str, Any]:
 
 
 def _find_redirect(chain: list[BaseException], words: str, status: int | None) -> str:
-    """The base address to which the server redirects; empty where it does not."""
+    """Return the base address to which the server redirects; empty where it does not."""
     found = ""
     if status in range(300, 400):
         headers = [pair for item in chain for pair in _find_headers(item).items()]
@@ -213,7 +216,7 @@ def _retry_after(chain: list[BaseException], words: str) -> float | None:
 
 
 def _read_limit_wait(seconds: float | None) -> float | None:
-    """The seconds of a wait that a server asks for; None where they cannot be meant."""
+    """Return the seconds of a wait that a server asks for; None where they cannot be meant."""
     if seconds is None or not math.isfinite(seconds) or seconds > _LONGEST_WAIT:
         return None
     return max(0.0, seconds)
@@ -229,7 +232,7 @@ def _parse_length(text: str) -> float | None:
 
 
 def _parse_seconds(text: str) -> float | None:
-    """The seconds of a header Retry-After: a number, a length of time, or a date."""
+    """Return the seconds of a header Retry-After: a number, a length of time, or a date."""
     try:
         return float(text)
     except ValueError:
@@ -276,7 +279,7 @@ class _BodyError(Exception):
 
 
 def _find_phrase(status: int | None) -> str:
-    """The standard phrase of a status."""
+    """Return the standard phrase of a status."""
     try:
         return HTTPStatus(status or 0).phrase
     except ValueError:
@@ -284,7 +287,7 @@ def _find_phrase(status: int | None) -> str:
 
 
 def _extract_text(text: str) -> str:
-    """The words within an error that came as a structure."""
+    """Return the words within an error that came as a structure."""
     text = _CODE.sub("", text)
     if (start := _BODY.search(text[:200])) is not None:
         text = text[start.end() :].removesuffix("'").removesuffix('"')
@@ -314,7 +317,7 @@ def _format_detail(error: BaseException, attempt: Attempt) -> str:
 def make_empty_reply_error(
     attempt: Attempt, finish: str | None, instead: str = "", foreign: ForeignFormat | None = None
 ) -> ErrorInfo:
-    """A reply that ended without a word, a call or a thought.
+    """Explain a reply that ended without a word, a call or a thought.
 
     `instead` is what came in its place, and `foreign` its format where that is another than OpenAI's.
     """
@@ -358,12 +361,12 @@ def make_empty_reply_error(
 
 
 def make_address_error(base: str, wanted: str) -> ErrorInfo:
-    """The base is not a valid address; `wanted` says what it must be."""
+    """Explain that the base is not a valid address; `wanted` says what it must be."""
     return ErrorInfo("address", f"api_base must be {wanted}, not {hide_password(base)}.", "api_base")
 
 
 def explain_no_provider(model: str) -> ErrorInfo:
-    """The name of a model does not say, or not rightly, whose model it is."""
+    """Explain that the name of a model does not say, or not rightly, whose model it is."""
     if reason := explain_gone(model):
         return ErrorInfo("model", reason, "model")
     return ErrorInfo("model", f"The provider of “{model}” is unknown. {suggest_name(model)}", "model")

@@ -27,7 +27,7 @@ _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 def is_this_machine(host: str | None) -> bool:
-    """Whether the host is this very machine, as far as its name says."""
+    """Return whether the host is this very machine, as far as its name says."""
     if not host:
         return False
     if (address := _parse_address(host)) is not None:
@@ -36,7 +36,7 @@ def is_this_machine(host: str | None) -> bool:
 
 
 def is_near(host: str | None) -> bool:
-    """Whether the host is this machine or one of the local network, as far as its name says.
+    """Return whether the host is this machine or one of the local network, as far as its name says.
 
     A name that is not understood for sure counts as a remote one.
     """
@@ -51,7 +51,10 @@ def is_near(host: str | None) -> bool:
 
 
 def _parse_address(host: str) -> _Address | None:
-    """The address that a host is given by, in any of the forms that resolvers take; None for a name."""
+    """Return the address that a host is given by, in any of the forms that resolvers take.
+
+    None for a name.
+    """
     try:
         address: _Address = ipaddress.ip_address(host.removesuffix("."))
     except ValueError:
@@ -62,7 +65,9 @@ def _parse_address(host: str) -> _Address | None:
 
 
 def _read_old_address(host: str) -> ipaddress.IPv4Address | None:
-    """An address of IPv4 with fewer than four parts, or octal or hexadecimal ones (2130706433, 0x7f.1)."""
+    """Return an address of IPv4 with fewer than four parts, or octal
+    or hexadecimal ones (2130706433, 0x7f.1).
+    """
     if not _OLD_ADDRESS.fullmatch(host):
         return None
     try:

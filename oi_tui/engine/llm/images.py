@@ -36,7 +36,7 @@ _MOST = 10
 
 
 def find_named_images(text: str, cwd: Path) -> list[Path]:
-    """The image files that a person's message names, by path or as `@path`, as absolute paths.
+    """Return the image files that a person's message names, by path or as `@path`, as absolute paths.
 
     Only files that exist count, so that talk about "chart.png" in general brings nothing along.
     """
@@ -56,7 +56,9 @@ def find_named_images(text: str, cwd: Path) -> list[Path]:
 
 
 def _split_words(text: str) -> Iterator[str]:
-    """What may be a path: whole lines, as file managers copy a path, and words, some of them in quotes."""
+    """Yield what may be a path: whole lines, as file managers copy a path, and words, some
+    of them in quotes.
+    """
     for line in text.splitlines():
         if " " in (path := line.strip()):
             yield path.removeprefix("@")
@@ -92,15 +94,15 @@ def save(message: Message, folder: Path, *, replace: bool = False) -> Path | Non
 
 
 def locate(message: Message, folder: Path) -> Path:
-    """The file of an image. A stored conversation may come from anywhere, so its text never names the
-    path.
+    """Return the file of an image. A stored conversation may come from anywhere,
+    so its text never names the path.
     """
     name = "".join(filter(str.isalnum, message.id))[:64]
     return folder / f"{name}.{'jpeg' if message.format == 'base64.jpeg' else 'png'}"
 
 
 def measure_size(format: str | None, content: str) -> int:
-    """The bytes that an image takes in a request."""
+    """Return the bytes that an image takes in a request."""
     if format == "path":
         try:
             return min(paths.expand_typed(content).stat().st_size, LARGEST) * 4 // 3
@@ -110,7 +112,7 @@ def measure_size(format: str | None, content: str) -> int:
 
 
 def make_data_url(format: str | None, content: str, *, shrink: bool = True) -> str | None:
-    """The image as a data URL; None if it cannot be read, or is too large to send.
+    """Return the image as a data URL; None if it cannot be read, or is too large to send.
 
     With `shrink` an image that is too large gets fewer pixels.
     """
@@ -140,7 +142,7 @@ def make_data_url(format: str | None, content: str, *, shrink: bool = True) -> s
 
 
 def _detect_kind(data: bytes) -> str | None:
-    """The media type of an image by its first bytes; None for a kind that models do not take."""
+    """Return the media type of an image by its first bytes; None for a kind that models do not take."""
     return next((kind for kind, begin in _KINDS.items() if re.match(begin, data[:16], re.DOTALL)), None)
 
 
@@ -153,7 +155,7 @@ def _detect_kind_of_text(content: str) -> str | None:
 
 
 def _shrink(data: bytes) -> str | None:
-    """The image with as many pixels as models look at, as a data URL."""
+    """Return the image with as many pixels as models look at, as a data URL."""
     from PIL import Image
 
     try:
@@ -168,7 +170,7 @@ def _shrink(data: bytes) -> str | None:
 
 
 def describe(format: str | None, content: str, file: Path | None = None) -> str:
-    """The image in a few words, for a model that does not see: "[image/png, 640 x 480 pixels, ...]".
+    """Return the image in a few words, for a model that does not see: "[image/png, 640 x 480 pixels, ...]".
 
     `file` is where it is kept.
     """

@@ -22,7 +22,7 @@ def select_recent(messages: Sequence[Message], window: int) -> tuple[Sequence[Me
 
 
 def _start(messages: Sequence[Message], room: int) -> int:
-    """The index to begin at: a user message with more after it than fits."""
+    """Return the index to begin at: a user message with more after it than fits."""
     total = 0
     for at in range(len(messages) - 1, -1, -1):
         message = messages[at]
@@ -35,5 +35,5 @@ def _start(messages: Sequence[Message], room: int) -> int:
 
 
 def _is_for_model(message: Message) -> bool:
-    """Whether the message is one that a model would be given."""
+    """Return whether the message is one that a model would be given."""
     return message.recipient != "user" and message.type != "reasoning"

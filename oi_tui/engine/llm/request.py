@@ -62,7 +62,7 @@ def write(
     pictures: Path | None = None,
     foreign: Sequence[foreign_tools.McpTool] = (),
 ) -> PreparedRequest:
-    """The request for the next reply.
+    """Return the request for the next reply.
 
     With `tools` the model is offered the tool `execute`, and code that came as tool calls goes back as such;
     every call is answered exactly once, whatever became of it. Code that came as text stays text. `window`
@@ -103,7 +103,7 @@ def _repair_message(message: Message) -> Message:
 
 
 def make_tool(languages: Sequence[str]) -> dict[str, Any]:
-    """The one tool: run code in a language."""
+    """Return the one tool: run code in a language."""
     return {
         "type": "function",
         "function": {
@@ -127,7 +127,7 @@ def make_tool(languages: Sequence[str]) -> dict[str, Any]:
 
 
 def estimate(messages: Iterable[Message]) -> int:
-    """About how many tokens the messages are."""
+    """Return about how many tokens the messages are."""
     return sum(IMAGE if m.type == "image" else len(m.content) for m in messages) // CHARACTERS
 
 
@@ -151,7 +151,7 @@ class _Conversation:
         self._last_words: str | None = None
 
     def make_units(self, messages: Sequence[Message]) -> list[MessageGroup]:
-        """The conversation in units."""
+        """Return the conversation in units."""
         summary, messages = split_at_summary(messages)
         self._reasoning = reasoning.collect_reasoning(messages, self._profile)
         sent = [_repair_message(m) for m in messages if m.recipient != "user" and m.type != "reasoning"]
@@ -242,7 +242,10 @@ class _Conversation:
         return self._vision and (image.role == "user" or self._profile.emit_images)
 
     def _leads_out(self, image: Message) -> bool:
-        """Whether the image's file is by now a link out of the folder; each request reads the file again."""
+        """Return whether the image's file is by now a link out of the folder.
+
+        Each request reads the file again.
+        """
         if image.format != "path" or self._cwd is None:
             return False
         return paths.find_outside(paths.expand_typed(image.content), self._cwd) is not None
@@ -372,7 +375,7 @@ def _summarise(summary: Message) -> dict[str, Any]:
 
 
 def _begins_reply(before: Message, message: Message, *, after_run: bool, runs_later: bool) -> bool:
-    """Whether a message belongs to another reply than the one before it.
+    """Return whether a message belongs to another reply than the one before it.
 
     Conversations of earlier versions do not say. There, words that stand before the result of a piece of code
     belong to the reply with that code (`runs_later`), and what follows a result (`after_run`) does not.
@@ -451,13 +454,13 @@ def _write_fence(word: str, code: str) -> str:
 
 
 def _is_blank(message: dict[str, Any]) -> bool:
-    """Whether there is nothing in a message, which not every provider takes."""
+    """Return whether there is nothing in a message, which not every provider takes."""
     content = message["content"]
     return "tool_calls" not in message and isinstance(content, str) and not content.strip()
 
 
 def _merge(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Neighbours of the same role as one message: many servers insist on roles that alternate."""
+    """Merge neighbours of the same role into one message: many servers insist on roles that alternate."""
     merged: list[dict[str, Any]] = []
     for message in messages:
         last = merged[-1] if merged else None

@@ -89,7 +89,9 @@ def parse_entries(stored: object) -> dict[str, list[dict[str, Any]]] | None:
 
 
 def _can_be_sent(entries: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether a request can carry the entries; changed for that, they would no longer fit their signature."""
+    """Return whether a request can carry the entries; changed for that,
+    they would no longer fit their signature.
+    """
     try:
         json.dumps(entries, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError):  # also half a character
@@ -120,7 +122,7 @@ def _add_block(kept: list[dict[str, Any]], block: dict[str, Any]) -> None:
 
 
 def _is_open(entry: Mapping[str, Any]) -> bool:
-    """Whether the entry is a thought whose signature has not come."""
+    """Return whether the entry is a thought whose signature has not come."""
     return entry.get("type") == "thinking" and not entry.get("signature")
 
 

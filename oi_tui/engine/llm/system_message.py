@@ -22,7 +22,8 @@ def write(
     cwd: Path | None = None,
     notes: Sequence[str] = (),
 ) -> str:
-    """The system message as plain text; nothing in it is ever evaluated. `notes` are the languages' own.
+    """Return the system message as plain text; nothing
+    in it is ever evaluated. `notes` are the languages' own.
 
     It stays the same from request to request, so that providers can keep it in their cache.
     """
@@ -46,7 +47,7 @@ def write(
 
 
 def describe_system() -> str:
-    """The name of the operating system, its version and the kind of machine."""
+    """Return the name of the operating system, its version and the kind of machine."""
     try:
         name = platform.freedesktop_os_release().get("PRETTY_NAME") or platform.system()
     except OSError:

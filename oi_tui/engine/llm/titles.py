@@ -60,7 +60,7 @@ class TitleRequest:
 
 
 def can_be_named(messages: Sequence[Message]) -> bool:
-    """Whether there is enough for a title: a request, and an answer to it."""
+    """Return whether there is enough for a title: a request, and an answer to it."""
     roles = [message.role for message in messages if message.type == "message"]
     return "user" in roles and "assistant" in roles[roles.index("user") :]
 

@@ -19,7 +19,7 @@ _NEXT = "this message"
 
 
 def split_parts(request: Request) -> dict[str, tuple[list[str], int]]:
-    """The texts of each part of a request, and the number of its images."""
+    """Return the texts of each part of a request, and the number of its images."""
     kinds: dict[str, tuple[list[str], int]] = {}
 
     def add(part: str, text: str, images: int = 0) -> None:
@@ -50,7 +50,10 @@ def report(
     count: Count | None,
     prompt: str = "",
 ) -> str:
-    """The whole report, in lines; what is estimated is marked with ~. `prompt` may be the next message."""
+    """Return the whole report, in lines; what is estimated is marked with ~.
+
+    `prompt` may be the next message.
+    """
     request = written.request
     lines = []
     sums: dict[str, int] = {}
@@ -80,7 +83,7 @@ def report(
 
 
 def describe_window(tokens: int | None, facts: ModelInfo, profile: Profile) -> str:
-    """The window in use, where its size comes from, and what of it is kept free."""
+    """Return the window in use, where its size comes from, and what of it is kept free."""
     if tokens is None:
         return "Context window: unknown. context_window sets it."
     own = profile.context_window and not facts.learned

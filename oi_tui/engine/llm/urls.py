@@ -9,7 +9,7 @@ _BRACKETS = "an address with the numbers of IPv6 in brackets, such as http://[::
 
 
 def hide_password(address: str) -> str:
-    """The address as people and logs may see it: without a name and password, and in one line."""
+    """Return the address as people and logs may see it: without a name and password, and in one line."""
     scheme, mark, rest = address.partition("://") if "://" in address else ("", "", address)
     if "@" in rest:
         rest = f"...@{rest.rpartition('@')[2]}"

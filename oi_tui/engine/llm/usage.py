@@ -24,7 +24,7 @@ class UsageTotals:
     last: Usage | None = None
 
     def add(self, usage: Usage | None) -> "UsageTotals":
-        """The sums after another request."""
+        """Return the sums after another request."""
         used = usage or Usage(0, 0, None)
         return UsageTotals(
             self.requests + 1,

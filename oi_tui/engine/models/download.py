@@ -49,7 +49,10 @@ class DownloadProgress:
 
 
 def make_file_name(url: str) -> str:
-    """The name that a file gets: the last part of its address. Raises DownloadError for one that has none."""
+    """Return the name that a file gets: the last part of its address.
+
+    Raises DownloadError for one that has none.
+    """
     try:
         parts = urlsplit(url)
     except ValueError as error:

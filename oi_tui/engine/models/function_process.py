@@ -92,7 +92,7 @@ class _Finder:
         return _Module(spec.name, self._part)
 
     def exec_module(self, _module: types.ModuleType) -> None:
-        """Nothing is left to do."""
+        """Do nothing more."""
 
 
 def load_completions(text: str, place: str) -> Callable[..., Any]:

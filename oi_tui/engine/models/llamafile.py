@@ -58,12 +58,12 @@ class LlamafileError(Exception):
 
 
 def find_folder() -> Path:
-    """The folder of llamafiles."""
+    """Return the folder of llamafiles."""
     return paths.data() / "models"
 
 
 def list_files() -> list[Path]:
-    """The llamafiles that are here, by name."""
+    """Return the llamafiles that are here, by name."""
     try:
         return sorted(
             path for path in find_folder().iterdir() if path.name.endswith(SUFFIX) and path.is_file()
@@ -73,7 +73,7 @@ def list_files() -> list[Path]:
 
 
 def is_source(name: str) -> bool:
-    """Whether a name given for a model is the address or the file of a llamafile."""
+    """Return whether a name given for a model is the address or the file of a llamafile."""
     return name.startswith(("http://", "https://")) or name.endswith(SUFFIX)
 
 

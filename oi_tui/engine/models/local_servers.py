@@ -112,7 +112,10 @@ def find_with(api_base: str | None) -> list[LocalModel]:
 
 
 def find_server(api_base: str | None) -> ServerKind | None:
-    """The server at an address of this machine; None for other addresses, and for ports of `SERVERS`."""
+    """Return the server at an address of this machine.
+
+    None for other addresses, and for ports of `SERVERS`.
+    """
     try:
         parts = urlsplit(api_base or "")
         port = parts.port
@@ -127,7 +130,7 @@ def find_server(api_base: str | None) -> ServerKind | None:
 
 
 def find(servers: Iterable[ServerKind] = SERVERS, patience: float = PATIENCE) -> list[LocalModel]:
-    """The models of all servers that answer on 127.0.0.1, in the order of `servers`.
+    """Return the models of all servers that answer on 127.0.0.1, in the order of `servers`.
 
     Takes at most about `patience` seconds, and never raises. `OLLAMA_HOST` is read as Ollama reads it,
     as long as it names this machine.
@@ -158,14 +161,14 @@ def list_hints(servers: Iterable[ServerKind] = SERVERS) -> list[str]:
 
 
 def is_named(found: LocalModel, wanted: str) -> bool:
-    """Whether `wanted` means this model: its name with or without prefix or tag."""
+    """Return whether `wanted` means this model: its name with or without prefix or tag."""
     name = found.model.partition("/")[2]
     bare = wanted.partition("/")[2] if wanted.startswith(("ollama/", "ollama_chat/", "openai/")) else wanted
     return bare in (name, name.removesuffix(":latest"))
 
 
 def is_local(model: str, api_base: str | None) -> bool:
-    """Whether a model is served on this machine, as far as its name and base tell."""
+    """Return whether a model is served on this machine, as far as its name and base tell."""
     if api_base:
         try:
             return urlsplit(api_base).hostname in _HERE
@@ -280,7 +283,7 @@ def _add_window(server: ServerKind, models: list[LocalModel], until: float) -> l
 
 
 def _get(port: int, path: str, until: float, question: dict[str, str] | None = None) -> Any:
-    """The JSON at a path of a server on this machine, with or without a `question`, or None."""
+    """Return the JSON at a path of a server on this machine, with or without a `question`, or None."""
     left = until - time.monotonic()
     if left <= 0:
         return None

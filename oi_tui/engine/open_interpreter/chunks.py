@@ -101,13 +101,13 @@ class ChunkWriter:
 
 
 def make_confirmation(message: Message) -> Chunk:
-    """The chunk that asks whether code may run."""
+    """Return the chunk that asks whether code may run."""
     content = {"type": "code", "format": message.format, "content": message.content}
     return {"role": "computer", "type": "confirmation", "format": "execution", "content": content}
 
 
 def merge_chunks(chunks: Iterable[Chunk]) -> list[Chunk]:
-    """The messages that the chunks make up; active lines are passing and left out."""
+    """Return the messages that the chunks make up; active lines are passing and left out."""
     messages: list[Chunk] = []
     for chunk in chunks:
         if "content" not in chunk or chunk.get("format") == "active_line":
@@ -202,7 +202,9 @@ def _make_storable(value: object) -> object:
 
 
 def _is_signal(chunk: Mapping[str, Any]) -> bool:
-    """Whether this is a chunk of a stream that is no part of a message, such as a question or a flag."""
+    """Return whether this is a chunk of a stream that is no part of a message, such
+    as a question or a flag.
+    """
     is_flag = "content" not in chunk and ("start" in chunk or "end" in chunk)
     return chunk.get("type") in _SIGNALS or chunk.get("format") == "active_line" or is_flag
 
@@ -238,7 +240,7 @@ def list_system_texts(chunks: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def convert_messages(messages: Sequence[Message]) -> list[Chunk]:
-    """The messages as dictionaries; a reply that is one message between a person's needs no id."""
+    """Return the messages as dictionaries; a reply that is one message between a person's needs no id."""
     neighbours = [None, *messages, None]
     return [
         convert_message(message.but(reply=None) if _stands_alone(before, message, after) else message)
@@ -267,7 +269,7 @@ def convert_message(message: Message) -> Chunk:
 
 
 def _find_signal(message: Message) -> Chunk | None:
-    """The signal that the message was made of; None for other messages."""
+    """Return the signal that the message was made of; None for other messages."""
     match message.unknown.get(ORIGINAL):
         case [str(stored)] if message.recipient == "user":
             try:

@@ -70,7 +70,7 @@ class ImportReport:
 
 
 def list_folders() -> list[Path]:
-    """The folders where Open Interpreter keeps conversations on this platform; earlier versions last.
+    """Return the folders where Open Interpreter keeps conversations on this platform; earlier versions last.
 
     Its own migrations copied what lay in the earlier folders and left the first copies there.
     """
@@ -89,7 +89,9 @@ def list_all_folders() -> list[Path]:
 
 
 def list_waiting(store: Store, sources: Sequence[Path]) -> list[Path]:
-    """The original's conversations that were not imported yet, nor deleted since, nor found unreadable."""
+    """Return the original's conversations that were not imported yet, nor deleted since,
+    nor found unreadable.
+    """
     refused = _read_refused(store)
     return [
         file.path for file in _list_files(sources) if not store.knows(file.id) and file.mark not in refused
@@ -210,7 +212,7 @@ class ReadConversation:
 
 
 def read(path: Path) -> ReadConversation:
-    """The messages of one of the original's files. Raises ValueError in words when it has none.
+    """Return the messages of one of the original's files. Raises ValueError in words when it has none.
 
     A list that is cut off, as the original leaves it behind when it is killed, is read as far as it goes.
     """
@@ -253,7 +255,7 @@ def read(path: Path) -> ReadConversation:
 
 
 def _parse_whole_entries(raw: bytes) -> list[Any]:
-    """The complete entries of a list that was cut off."""
+    """Return the complete entries of a list that was cut off."""
     text = raw.decode("utf-8-sig", "replace")
     decoder = json.JSONDecoder(strict=False)
     entries: list[Any] = []
@@ -307,7 +309,7 @@ class _File:
 
 
 def _list_files(sources: Sequence[Path]) -> list[_File]:
-    """The original's files; a changed one is another one."""
+    """Return the original's files; a changed one is another one."""
     files: list[_File] = []
     seen: set[tuple[str, int]] = set()
     for source in sources:

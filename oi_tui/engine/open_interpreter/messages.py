@@ -27,7 +27,7 @@ _DATA_URI = "data:image/"
 
 
 def is_odd(message: Message) -> bool:
-    """Whether this is an entry that is no message, shown as it stands."""
+    """Return whether this is an entry that is no message, shown as it stands."""
     return bool(message.unknown.get("odd"))
 
 
@@ -121,7 +121,7 @@ def _read_old_entry(entry: Mapping[str, Any], speaker: Role) -> Iterator[Message
 
 
 def _convert_calls(entry: Mapping[str, Any]) -> Iterator[Message]:
-    """The code in an entry of OpenAI's interface."""
+    """Yield the code in an entry of OpenAI's interface."""
     calls = entry.get("tool_calls")
     wrapped = calls if isinstance(calls, list) else []
     for call in (
@@ -148,7 +148,7 @@ def _convert_calls(entry: Mapping[str, Any]) -> Iterator[Message]:
 
 
 def _convert_parts(content: object, speaker: Role) -> Iterator[Message]:
-    """Content that is a text, or a list of texts and images."""
+    """Convert content that is a text, or a list of texts and images."""
     if isinstance(content, str):
         yield _convert_text(speaker, content)
         return
@@ -198,7 +198,7 @@ def add_silent(message: Message, entry: object) -> Message:
 
 
 def link_outputs(messages: Sequence[Message]) -> list[Message]:
-    """The messages, with what printed each output where nothing but the order tells."""
+    """Return the messages, with what printed each output where nothing but the order tells."""
     found: list[Message] = []
     latest: str | None = None
     for message in messages:

@@ -60,7 +60,9 @@ class ImportedProfiles:
 
 
 def list_configurations() -> list[Path]:
-    """The folders of Open Interpreter's settings on this platform, those of the newest version first."""
+    """Return the folders of Open Interpreter's settings on this platform, those
+    of the newest version first.
+    """
     import platformdirs
 
     names = ("open-interpreter", "Open Interpreter Terminal", "Open Interpreter")
@@ -68,12 +70,12 @@ def list_configurations() -> list[Path]:
 
 
 def find_folder() -> Path:
-    """The folder where Open Interpreter keeps its profiles on this platform."""
+    """Return the folder where Open Interpreter keeps its profiles on this platform."""
     return list_configurations()[0] / "profiles"
 
 
 def list_profiles() -> list[Path]:
-    """The profiles that Open Interpreter left, the settings of old versions last.
+    """Return the profiles that Open Interpreter left, the settings of old versions last.
 
     Copies of its own profiles that nobody changed are left out: those are here by name.
     """
@@ -92,7 +94,7 @@ def list_conversation_folders() -> list[Path]:
 
 
 def _read_conversation_folder(path: Path) -> Path | None:
-    """The folder that a profile names for conversations; None for none."""
+    """Return the folder that a profile names for conversations; None for none."""
     try:
         text = yaml_file.read_text(path)
         if _CONVERSATIONS not in text:
@@ -147,7 +149,10 @@ def _is_unchanged_copy(path: Path) -> bool:
 
 
 def find_profile(name: str) -> Path | None:
-    """The profile that Open Interpreter has by that name, with or without its ending; None for none."""
+    """Return the profile that Open Interpreter has by that name, with or without its ending.
+
+    None for none.
+    """
     return next((path for path in list_profiles() if name in (path.name, path.stem)), None)
 
 
@@ -166,7 +171,7 @@ def import_profiles(sources: Sequence[Path], target: Path) -> Iterator[ImportedP
 
 
 def choose_name(path: Path) -> str:
-    """The name under which a profile is imported."""
+    """Return the name under which a profile is imported."""
     return f"oi-{path.stem}" if path.stem in ("default", "config") else path.stem
 
 

@@ -156,7 +156,7 @@ def _read(path: Path) -> Profile:
 
 
 def _list_llamafiles() -> Iterator[Path]:
-    """The models in the original's own folder that are not in ours."""
+    """Yield the models in the original's own folder that are not in ours."""
     for place in profiles.list_configurations():
         with contextlib.suppress(OSError):
             for path in sorted((place / "models").iterdir()):
@@ -166,7 +166,7 @@ def _list_llamafiles() -> Iterator[Path]:
 
 
 def _list_skills() -> Iterator[Path]:
-    """The files with functions that the original called skills, without those that are here."""
+    """Yield the files with functions that the original called skills, without those that are here."""
     for place in profiles.list_configurations():
         with contextlib.suppress(OSError):
             for path in sorted((place / "skills").glob("*.py")):

@@ -69,7 +69,7 @@ class ConsoleText:
             self._tail_size = KEPT // 2
 
     def content(self) -> str:
-        """The recorded output."""
+        """Return the recorded output."""
         head = "".join(self._head)
         if self.whole:
             return head
@@ -138,7 +138,7 @@ def find_gap(content: str) -> int | None:
 
 
 def find_output_file(content: str, folder: Path) -> Path | None:
-    """The file that holds all of an output, if its recorded text says so and the file is in `folder`.
+    """Return the file that holds all of an output, if its recorded text says so and the file is in `folder`.
 
     A program can print such a line, and a stored conversation may have come from anywhere, so no other place
     is believed.

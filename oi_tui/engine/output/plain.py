@@ -36,7 +36,7 @@ _NOTE = 48
 
 
 def make_plain(text: str) -> str:
-    r"""The text as a terminal would have left it on each line, without colours or any other escape.
+    r"""Return the text as a terminal would have left it on each line, without colours or any other escape.
 
     Carriage returns and backspaces go back and overwrite, erasing and moving within the line work, everything
     else that is not text is taken out, and so is what full-screen programs drew. Lone surrogates become
@@ -55,7 +55,7 @@ def make_plain(text: str) -> str:
 
 
 def normalise_line_ends(text: str) -> str:
-    """The text with the line ends of a terminal as line feeds; other carriage returns stay."""
+    """Return the text with the line ends of a terminal as line feeds; other carriage returns stay."""
     return _LINE_END.sub("\n", text)
 
 
@@ -73,7 +73,7 @@ class LineEnds:
         self._returns = ""
 
     def write(self, text: str) -> str:
-        """The next piece, with line feeds."""
+        """Return the next piece, with line feeds."""
         text = self._returns + text
         last = _LAST_RETURNS.search(text, len(text.rstrip("\r")))
         self._returns = last[0] if last else ""
@@ -97,7 +97,7 @@ class EscapeFilter:
         self._held = ""
 
     def write(self, text: str) -> str:
-        """The next piece, without escape sequences."""
+        """Return the next piece, without escape sequences."""
         text, self._held = self._held + text, ""
         if cut := _UNFINISHED.search(text, max(0, len(text) - _LONGEST_START)):
             self._held, text = text[cut.start() :], text[: cut.start()]
@@ -148,7 +148,8 @@ def _move(cells: list[str], column: int, final: str, arguments: str) -> int:
 
 
 def clip(text: str, limit: int) -> str:
-    """At most about `limit` characters of the text: its head and its tail, and how much is missing between.
+    """Return at most about `limit` characters of the text: its head and its tail,
+    and how much is missing between.
 
     Whole lines are left out where there are lines ("… 214 lines not shown …"), characters where a single line
     is longer than what may stay. A limit of 0 or less means no limit.

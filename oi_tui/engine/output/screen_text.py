@@ -63,7 +63,9 @@ class ScreenText:
         return released
 
     def lines(self, *, colours: bool = True) -> list[str]:
-        """The lines as they stand, with their colours as escape sequences; blank ones at the end left out."""
+        """Return the lines as they stand, with their colours as escape sequences;
+        blank ones at the end left out.
+        """
         lines = [
             _draw_line(row) if colours else "".join(cell for cell, _ in row).rstrip() for row in self._rows
         ]
@@ -161,7 +163,7 @@ def _draw_line(row: list[_Cell]) -> str:
 
 
 def draw(text: str) -> str:
-    """Text with moves between lines as a terminal would have left it, without colours."""
+    """Return text with moves between lines as a terminal would have left it, without colours."""
     drawing = ScreenText()
     drawing.feed(text)
     return "\n".join(drawing.lines(colours=False))

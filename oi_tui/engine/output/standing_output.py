@@ -52,7 +52,7 @@ def _is_printed(message: Message) -> bool:
 def _make_messages(
     sheet: "_Sheet", results: Sequence[Message], printed: Sequence[Message]
 ) -> Iterator[Message]:
-    """The messages in the order of their places, with the text between them."""
+    """Yield the messages in the order of their places, with the text between them."""
     lines = sheet.lines(colours=False)
     texts = [message for message in printed if message.view is None]
     template = texts[-1] if texts else None
@@ -79,17 +79,17 @@ class _Sheet(ScreenText):
         self._all = False
 
     def mark(self, number: int) -> None:
-        """A picture or a page stands here, which takes no row."""
+        """Mark the place of a picture or a page, which takes no row."""
         if self._column:
             self.feed("\n")
         self.places[number] = (self._row, self._row)
 
     def begin(self, number: int) -> None:
-        """A value begins here."""
+        """Mark the beginning of a value."""
         self.mark(number)
 
     def end(self, number: int) -> None:
-        """The value ends here."""
+        """Mark the end of the value."""
         if number in self.places:
             self.places[number] = (self.places[number][0], self._row + bool(self._column))
 

@@ -37,7 +37,7 @@ class FencedBlock(Protocol):
 
 
 def find_line_break(line: str) -> str:
-    """The characters that end the line."""
+    """Return the characters that end the line."""
     return line[len(line.rstrip("\r\n")) :]
 
 
@@ -57,13 +57,15 @@ class ThoughtEnd:
         self._part += text
 
     def is_at(self, line: str) -> bool:
-        """Whether this whole line ends the thought; takes each line of the block, or its rest, in order."""
+        """Return whether this whole line ends the thought; takes each line of the block,
+        or its rest, in order.
+        """
         line, self._part = self._part + line, ""
         self._begun = self._begun or THOUGHT_BEGIN.search(line) is not None
         return not self._begun and CLOSING_LINE.fullmatch(line) is not None
 
     def may_be_at(self, start: str) -> bool:
-        """Whether a line that begins like this may turn out to end the thought."""
+        """Return whether a line that begins like this may turn out to end the thought."""
         return not self._begun and CLOSING_LINE_PERHAPS.fullmatch(start) is not None
 
 
@@ -201,7 +203,7 @@ class CodeBlock:
             cursor.at += len(give)
 
     def _read_last_line(self, line: str, begins: bool, cursor: Cursor, parts: list[Part]) -> None:
-        """The last line of a reply that never closed its fence, or closed it on this line."""
+        """Read the last line of a reply that never closed its fence, or closed it on this line."""
         stripped = TRAILING.sub("", line)
         bare = stripped.rstrip(" \t\r")
         run = len(bare) - len(bare.rstrip(self._fence.character))
@@ -238,7 +240,7 @@ class CodeBlock:
         self.over = True
 
     def _end(self, cursor: Cursor, parts: list[Part], *, complete: bool) -> None:
-        """The reply ends within the block; if a fence in a string was passed over, that was its end."""
+        """End the block with the reply; if a fence in a string was passed over, that was its end."""
         self.over = True
         if self._doubt is None:
             parts.append(CodeEnded(complete))
@@ -315,7 +317,7 @@ class UntaggedBlock:
         parts.append(TextPart(find_line_break(closing)))
 
     def _split(self, code: str) -> list[tuple[str, str]]:
-        """The languages and the codes in a block."""
+        """Return the languages and the codes in a block."""
         if self._output:
             return []
         if self._word:

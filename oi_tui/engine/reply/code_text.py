@@ -25,7 +25,7 @@ class CodeText:
         return text[:at]
 
     def finish(self) -> str:
-        """The rest of the code."""
+        """Return the rest of the code."""
         head, self._head = self._head or "", None
         tail, self._tail = self._tail, ""
         if self._fenced:

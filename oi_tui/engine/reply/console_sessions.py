@@ -55,13 +55,16 @@ class ConsoleSession:
         return text
 
     def finish(self) -> str:
-        """The rest of the code."""
+        """Return the rest of the code."""
         out = self._pop_certain(self._session if self._session is not None else self._decide(last=True))
         text, self._held = self._held, ""
         return out + (self._read_line(text) if text else "")
 
     def _decide(self, *, last: bool) -> bool | None:
-        """Whether the first line that says something begins with a prompt; None while that is not known."""
+        """Return whether the first line that says something begins with a prompt.
+
+        None while that is not known.
+        """
         for line in self._held.splitlines(True):
             bare = line.strip()
             if not (line.endswith("\n") or last) and len(line) < 300:
@@ -104,14 +107,14 @@ class ConsoleSession:
 
 
 def extract_commands(language: str | None, code: str) -> str | None:
-    """The commands of a session that is complete; None where no prompt is in it."""
+    """Return the commands of a session that is complete; None where no prompt is in it."""
     reader = ConsoleSession(language)
     text = reader.feed(code) + reader.finish()
     return None if text == code else text
 
 
 def is_open(command: str) -> bool:
-    """Whether a shell would wait for more lines of the command."""
+    """Return whether a shell would wait for more lines of the command."""
     for document in _DOCUMENT.finditer(command):
         rest = command[document.end() :].split("\n")[1:]
         if not any((line.lstrip("\t") if document[1] else line) == document[3] for line in rest):

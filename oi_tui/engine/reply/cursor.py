@@ -33,7 +33,7 @@ class Cursor:
         return self.at >= len(self.text)
 
     def line(self) -> str | None:
-        """The rest of the current line with its line break; None if some of it is still to come."""
+        """Return the rest of the current line with its line break; None if some of it is still to come."""
         newline = self.text.find("\n", self.at)
         if newline >= 0:
             return self.text[self.at : newline + 1]

@@ -23,12 +23,12 @@ class Fence:
     info: str
 
     def closed_by(self, line: str) -> bool:
-        """Whether a line, given without its line break, closes this block."""
+        """Return whether a line, given without its line break, closes this block."""
         bare = line.strip(" \t\r")
         return len(bare) >= self.length and not bare.strip(self.character)
 
     def goes_on(self, line: str) -> str | None:
-        """The text after a closing fence on the same line, or None."""
+        """Return the text after a closing fence on the same line, or None."""
         bare = line.lstrip(" \t")
         rest = bare.lstrip(self.character)
         indent = len(line) - len(bare)
@@ -39,7 +39,9 @@ class Fence:
         )
 
     def reopened_by(self, line: str) -> bool:
-        """Whether a line within a block of prose opens one in it: the same fence, with an info string."""
+        """Return whether a line within a block of prose opens one in it: the same fence,
+        with an info string.
+        """
         bare = line.strip(" \t\r")
         run = len(bare) - len(bare.lstrip(self.character))
         return (
@@ -50,7 +52,9 @@ class Fence:
         )
 
     def might_close(self, start: str) -> bool:
-        """Whether a line that begins like this may turn out to close the block, or to open another in it."""
+        """Return whether a line that begins like this may turn out to close the block, or
+        to open another in it.
+        """
         bare = start.lstrip(" \t")
         return len(start) <= LONGEST_INFO and (not bare or bare[0] == self.character)
 
@@ -63,7 +67,7 @@ class Fence:
 
 
 def begins_line(lead: str | None, in_list: bool) -> bool:
-    """Whether what stands before a fence on its line lets it open a block.
+    """Return whether what stands before a fence on its line lets it open a block.
 
     Four blanks and more make it a quotation of code, except within a list.
     """
@@ -73,13 +77,13 @@ def begins_line(lead: str | None, in_list: bool) -> bool:
 
 
 def is_item(line: str) -> bool:
-    """Whether the line begins an item of a list."""
+    """Return whether the line begins an item of a list."""
     return _ITEM.match(line) is not None
 
 
 def split_info_string(info: str) -> list[str]:
-    """The words of an info string that may name the language: `{.python .x}`, `python:a.py`, `py title=x`,
-    ...
+    """Return the words of an info string that may name the language: `{.python .x}`, `python:a.py`,
+    `py title=x`, ...
     """
     info = _UNSEEN.sub("", info)
     info_words = _CELL.sub("", info.strip()).strip().strip("{}").strip().split()
@@ -91,12 +95,14 @@ def split_info_string(info: str) -> list[str]:
 
 
 def is_only_shown(info: str) -> bool:
-    """Whether an info string says that its block is not to be run: `python output`, `r, eval=FALSE`, ..."""
+    """Return whether an info string says that its block is not to be run: `python output`, `r,
+    eval=FALSE`, ...
+    """
     return _ONLY_SHOWN.search(info) is not None
 
 
 def is_output(line: str) -> bool:
-    """Whether the line before a block announces what a program prints."""
+    """Return whether the line before a block announces what a program prints."""
     return _OUTPUT.search(line) is not None
 
 

@@ -84,7 +84,10 @@ class ReplyBuilder:
                 )
 
     def finish(self, *, cut: bool) -> Iterator[Event]:
-        """The events that end the reply. `cut`: it broke off, so code still being written is unfinished."""
+        """Yield the events that end the reply.
+
+        `cut`: it broke off, so code still being written is unfinished.
+        """
         yield from self._close(complete=not cut)
 
     def sign(self, signed: Mapping[str, Any] | None) -> Iterator[Event]:
@@ -138,7 +141,7 @@ class ReplyBuilder:
 
 
 def _as_thought(message: Message) -> Message:
-    """Text that turned out to be a thought; code keeps its place on the screen, but can never run."""
+    """Return text that turned out to be a thought; code keeps its place on the screen, but can never run."""
     if message.type != "code":
         return message.but(recipient="user")
     return message.but(
@@ -212,7 +215,7 @@ class RunBuilder:
         yield MessageRecorded(self._new("console", "output", "").but(view=text))
 
     def finish(self) -> Iterator[Event]:
-        """The events that end the run; one that showed nothing leaves an empty console message."""
+        """Yield the events that end the run; one that showed nothing leaves an empty console message."""
         yield from self._close()
         if self._silent:
             yield MessageRecorded(self._new("console", "output", ""))

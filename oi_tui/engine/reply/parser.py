@@ -110,7 +110,7 @@ class _Call:
             self.name += name
 
     def feed(self, text: str) -> list[Part]:
-        """More of the arguments."""
+        """Take more of the arguments."""
         if not self._found:
             self._all.append(text)
         parts: list[Part] = []
@@ -160,7 +160,9 @@ class _Call:
         return found
 
     def _resolve_languages(self, parts: list[Part]) -> list[Part]:
-        """The parts, without what cannot be read as long as there is no code: it gets a second look."""
+        """Return the parts, without what cannot be read as long as there is no code:
+        it gets a second look.
+        """
         if not self._found:
             if not any(isinstance(part, CodeStarted) for part in parts):
                 self._unread += parts
@@ -177,7 +179,7 @@ class _Call:
         return parts
 
     def finish(self, *, whole: bool) -> list[Part]:
-        """Nothing more comes for this call."""
+        """End the call, for which nothing more comes."""
         if self._reader is None:
             self._reader = self._make_reader()
         held, self._held = self._held or [], None
@@ -195,7 +197,7 @@ class _Call:
         ]
 
     def _take_trailing_words(self) -> list[Part]:
-        """Words after the arguments; not what is left of a template, or the function's name once more."""
+        """Take words after the arguments, but not what is left of a template."""
         if not self._after:
             return []
         words = TRAILING.sub("", "".join(self._after) + self._waiting)
@@ -239,7 +241,7 @@ class ReplyParser:
         return self._remove_prompts(self._feed(delta))
 
     def finish(self) -> list[Part]:
-        """The reply is over: what was undecided is decided, and what is open is ended."""
+        """Decide what is undecided and end what is open, because the reply is over."""
         return self._remove_prompts(self._end())
 
     def _remove_prompts(self, parts: list[Part]) -> list[Part]:
@@ -300,7 +302,7 @@ class ReplyParser:
         return [part for delta in later for part in self._feed(delta)]
 
     def _begins(self, call: _Call, piece: ToolCallPiece) -> bool:
-        """Whether a piece of a call begins another one.
+        """Return whether a piece of a call begins another one.
 
         Some providers give every call the index 0, some repeat the name with every piece, some a new id.
         """

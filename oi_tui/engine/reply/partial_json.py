@@ -245,7 +245,7 @@ class PartialJsonParser:
         return True
 
     def _ends(self) -> bool | None:
-        """Whether the quote here closes the string; None if that cannot be known yet."""
+        """Return whether the quote here closes the string; None if that cannot be known yet."""
         if len(self._quote) == 3:
             ahead = self._buffer[self._at : self._at + 3]
             if len(ahead) < 3 and ahead == self._quote[: len(ahead)] and not self._final:
@@ -276,7 +276,7 @@ class PartialJsonParser:
         return False
 
     def _closes(self, start: int) -> bool | None:
-        """Whether a quote before a brace closes the string: in a broken one, only at the very end."""
+        """Return whether a quote before a brace closes the string: in a broken one, only at the very end."""
         if not self._broken:
             return True
         match = _CLOSERS.match(self._buffer, start)

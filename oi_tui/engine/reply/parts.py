@@ -58,7 +58,7 @@ Part = TextPart | ReasoningPart | ReasoningEnded | CodeStarted | CodeGrew | Code
 
 
 def join(parts: Iterable[Part]) -> list[Part]:
-    """The parts with neighbours of the same kind put together, and empty ones left out."""
+    """Return the parts with neighbours of the same kind put together, and empty ones left out."""
     joined: list[Part] = []
     for kind, group in groupby(parts, type):
         if kind is TextPart or kind is ReasoningPart or kind is CodeGrew:
@@ -87,7 +87,9 @@ def clean_word(word: str) -> str:
 
 
 def is_python(code: str) -> bool:
-    """Whether the code is Python that does something, rather than prose or output that happens to parse."""
+    """Return whether the code is Python that does something, rather than prose or output
+    that happens to parse.
+    """
     import ast
     import warnings
 
@@ -123,7 +125,7 @@ _COMMAND = re.compile(rf"(?:sudo |env |[A-Z_]+=\S* )*(?:{_COMMANDS.replace(' ', 
 
 
 def guess(code: str) -> tuple[str, str] | None:
-    """The language of code that names none, and the code without shell prompts; None if it is no code.
+    """Return the language of code that names none, and the code without shell prompts; None if it is no code.
 
     Python is what parses as Python and calls, imports, defines or loops. Shell is what begins with a shebang
     for one, or where every line (continued ones and comments aside) begins with "$ " or with the name of a

@@ -202,7 +202,7 @@ class TextParser:
         return True
 
     def _is_undecided(self, match: re.Match[str]) -> bool:
-        """Whether what follows may yet make something else of a token."""
+        """Return whether what follows may yet make something else of a token."""
         text, start = self._cursor.text, match.start()
         if match[0].startswith(HEADERS) and len(text) - start < LONGEST_HEADER:
             return "<|message|>" not in text[start:]
@@ -283,7 +283,9 @@ class TextParser:
         return True
 
     def _begins_late(self, info: str) -> bool:
-        """Whether a fence after words on its line is one all the same: it ends the line with a language."""
+        """Return whether a fence after words on its line is one all the same: it ends the line
+        with a language.
+        """
         before = self._cursor.text[self._cursor.at - 1 : self._cursor.at]
         if not self._fences or before not in (" ", ":", "\t") or self._line.is_quote or self._line.is_blank:
             return False

@@ -105,7 +105,7 @@ LONGEST_HEADER = 240
 
 
 def find_closing(form: CallFormat, match: re.Match[str]) -> re.Pattern[str]:
-    """The closing marker of the format that a match began."""
+    """Return the closing marker of the format that a match began."""
     groups = {name: re.escape(text or "") for name, text in match.groupdict().items()}
     pattern = re.sub(r"\{([a-z]+)\}", lambda name: groups[name[1]], form.closes)
     return re.compile(pattern)
@@ -114,7 +114,9 @@ def find_closing(form: CallFormat, match: re.Match[str]) -> re.Pattern[str]:
 def find_closing_with_fence(
     form: CallFormat, match: re.Match[str], character: str, length: int
 ) -> re.Pattern[str]:
-    """The closing marker with the closing fence right behind it: what ends a fence of nothing but calls."""
+    """Return the closing marker with the closing fence right behind it: what ends a fence
+    of nothing but calls.
+    """
     fence = re.escape(character) + f"{{{length},100}}"
     mark = find_closing(form, match).pattern
     return re.compile(rf"(?:{mark})\s{{0,100}}?\n[ \t]{{0,20}}{fence}[ \t]{{0,20}}(?=\r?\n|\Z)")

@@ -68,12 +68,12 @@ Resolve = Callable[[str], str | None]
 
 
 def clean_tool_name(name: str) -> str:
-    """The name of a function without what models put around it."""
+    """Return the name of a function without what models put around it."""
     return name.strip().lower().removeprefix("functions.").removeprefix("functions::")
 
 
 def is_tool(name: str, resolve: Resolve) -> bool:
-    """Whether a function of this name may be meant to run code."""
+    """Return whether a function of this name may be meant to run code."""
     name = clean_tool_name(name)
     return name in _TOOL or resolve(name) is not None
 
@@ -199,7 +199,10 @@ class ToolCallParser:
         return self._pop_parts()
 
     def finish(self, *, whole: bool) -> list[Part]:
-        """The end of the text. `whole`: the reply came to its end, so that missing brackets do not matter."""
+        """Return the end of the text.
+
+        `whole`: the reply came to its end, so that missing brackets do not matter.
+        """
         if self._over:
             return []
         if self._source is Source.JSON:
@@ -371,7 +374,7 @@ class ToolCallParser:
             self._end_code_string()
 
     def _find_language(self) -> str | None:
-        """The language so far: from its own key, or from the function's name."""
+        """Return the language so far: from its own key, or from the function's name."""
         if self._call.language is not None:
             return self._call.language
         name = clean_tool_name(self._name)

@@ -79,7 +79,10 @@ def recover_calls(raw: str, name: str, resolve: Resolve) -> list[RecoveredCall]:
 
 
 def find_language(name: str, resolve: Resolve) -> str | None:
-    """The language that the name of a function tells, as in `bash` or `execute_python`; None if none."""
+    """Return the language that the name of a function tells, as in `bash` or `execute_python`.
+
+    None if none.
+    """
     name = name.strip().lower()
     if resolve(name) is not None:
         return name
@@ -90,7 +93,7 @@ def find_language(name: str, resolve: Resolve) -> str | None:
 def recover_code(
     code: str, language: str | None, name: str, key: str, resolve: Resolve
 ) -> RecoveredCall | None:
-    """The code with its language: given, guessed, or taken from a name; None if it is unknown."""
+    """Return the code with its language: given, guessed, or taken from a name; None if it is unknown."""
     if language is not None:
         return RecoveredCall(language, code)
     if resolve(name.strip().lower()) is not None:
@@ -104,7 +107,9 @@ def recover_code(
 
 
 def strip_fence(text: str) -> tuple[str, str] | None:
-    """The first word of the info string and the inside of a text that is one fenced block; else None."""
+    """Return the first word of the info string and the inside of a text
+    that is one fenced block; else None.
+    """
     opening = _OPENING.match(text)
     body = text.rstrip()
     if opening is None:
@@ -226,7 +231,7 @@ def _recover_from_value(value: Any, name: str, resolve: Resolve, depth: int = 0)
 
 
 def _unwrap_text(value: Any) -> str | None:
-    """The string of a value that may lie in a list of one, or under `value`."""
+    """Return the string of a value that may lie in a list of one, or under `value`."""
     match value:
         case str():
             return value
@@ -256,7 +261,7 @@ def _find_code(value: Any, key: str) -> str | None:
 
 
 def _as_tags(raw: str, name: str, resolve: Resolve) -> list[RecoveredCall]:
-    """Parameters as elements of XML, or as pairs of keys and values."""
+    """Return parameters as elements of XML, or as pairs of keys and values."""
     if "<" not in raw:
         return []
     values: dict[str, str] = {}
@@ -288,7 +293,9 @@ def _as_python_call(raw: str, name: str, resolve: Resolve) -> list[RecoveredCall
 
 
 def recover_from_python(text: str, resolve: Resolve) -> list[RecoveredCall]:
-    """The code of calls like `execute(language="python", code="1")`, on their own, printed or in a list."""
+    """Return the code of calls like `execute(language="python", code="1")`, on their own, printed
+    or in a list.
+    """
     if len(text) > 200_000:
         return []
     try:
@@ -355,7 +362,7 @@ def _as_yaml(raw: str, name: str, resolve: Resolve) -> list[RecoveredCall]:
 
 
 def _as_code(raw: str, name: str, resolve: Resolve) -> list[RecoveredCall]:
-    """The code itself, with nothing around it but perhaps a fence."""
+    """Return the code itself, with nothing around it but perhaps a fence."""
     if raw[0] in "{[":
         return []
     if fenced := strip_fence(raw):

@@ -104,7 +104,7 @@ class TextToolCall:
         return match
 
     def _is_within_value(self, cursor: Cursor, match: re.Match[str]) -> bool:
-        """Whether no value ends in front of a closing mark, and text goes on right behind it."""
+        """Return whether no value ends in front of a closing mark, and text goes on right behind it."""
         before = cursor.text[cursor.at : match.start()].rstrip()[-1:] or self._last
         after = cursor.text[match.end() : match.end() + 1]
         return bool(before and after) and before not in "}])>`" and not after.isspace() and after != "<"

@@ -44,7 +44,7 @@ _INLINE_CODE = re.compile(r"(`{1,2})([^`\n]+)\1")
 def read_wrapped(
     form: str, groups: Mapping[str, str | None], body: str, resolve: Resolve, *, whole: bool
 ) -> list[Part] | None:
-    """The parts of the calls that a form holds; None when they cannot be read.
+    """Return the parts of the calls that a form holds; None when they cannot be read.
 
     `groups` is what its opening captured. `whole` is False when the reply ended before the closing mark.
     """
@@ -125,7 +125,7 @@ def _read_json(body: str, name: str, resolve: Resolve, *, whole: bool) -> list[P
 def _read_execute(
     groups: Mapping[str, str | None], body: str, resolve: Resolve, *, whole: bool
 ) -> list[Part] | None:
-    """Code between tags that say to run it."""
+    """Read code between tags that say to run it."""
     tag = groups["run"] or ""
     name = tag.rpartition("_")[2] if tag.startswith("execute_") else tag
     if _CHILD.search(body) or body.lstrip()[:1] == "{":

@@ -245,7 +245,7 @@ class _Search:
                     yield code.count("\n", 0, found.start()) + 1, f"import {name.strip()}"
 
     def _find_names_in_texts(self, code: str) -> Iterator[tuple[int, str]]:
-        """Names in texts, by which functions can be reached."""
+        """Yield names in texts, by which functions can be reached."""
         by_text = self._language in _CALLING_BY_TEXT
         if not by_text and self._language not in _JAVASCRIPT:
             return
@@ -300,7 +300,7 @@ class _Search:
         return shown if self._is_command(first, before, after) and not self._known(first) else ""
 
     def _is_called(self, before: str, after: str) -> bool:
-        """Whether a name is called, by what stands on both sides of it."""
+        """Return whether a name is called, by what stands on both sides of it."""
         if self._language == "fish":
             # A parenthesis is an argument, and commands stand in front.
             return False
@@ -317,11 +317,11 @@ class _Search:
         return name in self._reaching and name not in self._replaced
 
     def _is_tag(self, after: str) -> bool:
-        """Whether a template follows, which calls what stands in front of it."""
+        """Return whether a template follows, which calls what stands in front of it."""
         return self._language in _JAVASCRIPT and bool(re.match(r"\s*\"\"", after))
 
     def _changes_library(self, first: str, after: str) -> bool:
-        """Whether a member of what the language comes with is replaced."""
+        """Return whether a member of what the language comes with is replaced."""
         return (
             self._language in _WITH_OPEN_LIBRARY
             and first in self._harmless
@@ -330,7 +330,7 @@ class _Search:
         )
 
     def _known_call(self, names: list[str]) -> bool:
-        """Whether the function of this path is known to be harmless."""
+        """Return whether the function of this path is known to be harmless."""
         if len(names) == 1:
             return self._known(names[0])
         if (
@@ -357,7 +357,9 @@ class _Search:
         )
 
     def _is_call(self, called: bool, after: str) -> bool:
-        """Whether a member is called; in Ruby, in Perl, and with texts behind it without a parenthesis."""
+        """Return whether a member is called; in Ruby, in Perl, and with texts behind it
+        without a parenthesis.
+        """
         return (
             called
             or self._language in ("ruby", "perl")
@@ -365,7 +367,7 @@ class _Search:
         )
 
     def _is_command(self, name: str, before: str, after: str) -> bool:
-        """Whether a word that stands alone calls something."""
+        """Return whether a word that stands alone calls something."""
         if name.startswith(("$", "@")) or before.rstrip().endswith(("$", "@", "%", "'")):
             return name.startswith("@")
         if self._language in _BARE_WORDS:
@@ -393,7 +395,7 @@ class _Lines:
         self._text, self._line, self._at = text, 1, 0
 
     def of(self, at: int) -> int:
-        """The line of this place; fast where places come in their order."""
+        """Return the line of this place; fast where places come in their order."""
         if at < self._at:
             self._line, self._at = 1, 0
         self._line += self._text.count("\n", self._at, at)

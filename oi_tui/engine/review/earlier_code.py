@@ -54,7 +54,8 @@ class EarlierCode:
         self.folder = ""
 
     def enter(self, place: str, folder: str = "", listing: ListedFolder | None = None) -> None:
-        """Code runs at that place from now on, in that folder of it; names mean what they mean there.
+        """Note that code runs at that place from now on, in that folder of it,
+        where names have their own meanings.
 
         "" is the place here. `listing` is what the place says of the folder.
         """
@@ -82,7 +83,7 @@ class EarlierCode:
             return dict(self._here.names)
 
     def is_unclear(self, language: str) -> bool:
-        """Whether earlier code may have changed what ordinary names mean in this language."""
+        """Return whether earlier code may have changed what ordinary names mean in this language."""
         with self._lock:
             return ("shell" if language in _SHELLS else language) in self._here.unclear
 
@@ -122,7 +123,7 @@ class EarlierCode:
                 self._here.unclear.add("python")
 
     def forget(self) -> None:
-        """The languages forgot everything, too."""
+        """Forget all code, because the languages forgot everything, too."""
         with self._lock:
             for remembered in self._places.values():
                 remembered.forget()

@@ -211,12 +211,12 @@ _PRIVATE = re.compile(
 
 
 def find_hosts(text: str) -> list[str]:
-    """The hosts of the addresses in a text."""
+    """Return the hosts of the addresses in a text."""
     return _URL.findall(text)
 
 
 def find_private(text: str) -> str:
-    """The part of a path that names a private file, "" where it names none."""
+    """Return the part of a path that names a private file, "" where it names none."""
     match = _PRIVATE.search(text)
     return match.group() if match else ""
 

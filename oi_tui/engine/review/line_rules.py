@@ -13,7 +13,7 @@ Table = tuple[tuple[Kind, re.Pattern[str]], ...]
 
 
 def _read_table(caseless: bool = False, **kinds: str) -> Table:
-    """For each kind (with "_" for a space) what lines look like that do it."""
+    """Read for each kind (with "_" for a space) what lines look like that do it."""
     flags = re.IGNORECASE if caseless else 0
     named = {kind.replace(" ", "_"): kind for kind in WORDS}
     return tuple((named[kind], re.compile(words, flags)) for kind, words in kinds.items())

@@ -23,7 +23,7 @@ class ModelCalls:
     most: int | None = None
 
     def covers(self, other: "ModelCalls | None") -> bool:
-        """Whether a question about this also covers code with the other calls."""
+        """Return whether a question about this also covers code with the other calls."""
         return other is None or self.most is None or (other.most is not None and other.most <= self.most)
 
 
@@ -111,7 +111,7 @@ class _RequestCounter:
 
 
 def _find_literal_lists(tree: ast.Module) -> Iterator[tuple[str, int]]:
-    """The names that the code gives a list once, and uses only in ways that keep its length."""
+    """Yield the names that the code gives a list once, and uses only in ways that keep its length."""
     stored: dict[str, int] = {}
     loaded: dict[str, int] = {}
     passed: dict[str, int] = {}

@@ -54,7 +54,7 @@ _NOTEBOOK_PROMPT = re.compile(r"\s*In \[\d+\]:(?: |$)", re.MULTILINE)
 
 
 def has_notebook_prompt(code: str) -> bool:
-    """Whether the code begins with `In [1]:`, which Python could read as an annotation."""
+    """Return whether the code begins with `In [1]:`, which Python could read as an annotation."""
     return _NOTEBOOK_PROMPT.match(code) is not None
 
 
@@ -131,7 +131,7 @@ def open_cell(code: str) -> tuple[str, list[Finding]]:
 
 
 def _is_python(line: str) -> bool:
-    """Whether the line can be read as Python, which `less -x` can."""
+    """Return whether the line can be read as Python, which `less -x` can."""
     try:
         with warnings.catch_warnings(action="ignore"):
             compile(line, "", "exec", ast.PyCF_ONLY_AST)
@@ -191,7 +191,7 @@ def _check_magic(text: str) -> Iterator[Finding]:
 
 
 def _find_file(rest: str) -> str:
-    """The first word that is no option."""
+    """Return the first word that is no option."""
     try:
         words = shlex.split(rest)
     except ValueError:

@@ -90,7 +90,7 @@ class Permission:
                 return "everything, in every language: auto-run (asks for a word)"
 
     def covers(self, language: str, code: str, cwd: Path, earlier: EarlierCode | None = None) -> bool:
-        """Whether the code may run without a question, after what ran `earlier`."""
+        """Return whether the code may run without a question, after what ran `earlier`."""
         if language != self.language:
             return False
         match self.scope:
@@ -192,7 +192,10 @@ class Permissions:
             self._visited = before
 
     def enter(self, place: str) -> None:
-        """Code runs at that place from now on; what was granted for another is not granted there."""
+        """Note that code runs at that place from now on; what was granted for another is not granted there.
+
+        What was granted for another is not granted there.
+        """
         if self._visited is not None:
             return
         before, self._place = self._place, place
@@ -253,7 +256,10 @@ class Permissions:
     def use(
         self, language: str, code: str, cwd: Path, earlier: EarlierCode | None = None
     ) -> Permission | None:
-        """The narrowest grant that covers the code; one for a number of pieces is used for one of them."""
+        """Return the narrowest grant that covers the code.
+
+        One for a number of pieces is used for one of them.
+        """
         with self._lock:
             here = [grant for place, grant in self._given if place == self._visited]
             for grant in sorted(here, key=_rank):

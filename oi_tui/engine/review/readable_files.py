@@ -49,7 +49,7 @@ def explain_unreadable(name: str, folder: Folder, *, listing: bool = False) -> s
 
 
 def may_be_read(beginning: str, folder: Folder) -> bool:
-    """Whether a text that begins like this may be an address, or the name of a file that is there."""
+    """Return whether a text that begins like this may be an address, or the name of a file that is there."""
     if beginning.startswith(("http", "/", ".")) or "http".startswith(beginning):
         return True
     first, separator, _ = beginning.partition("/")
@@ -63,7 +63,10 @@ def may_be_read(beginning: str, folder: Folder) -> bool:
 
 
 def are_matches_readable(pattern: str, folder: Folder, *, names_only: bool) -> bool:
-    """Whether all that a file pattern finds may be read without a remark. Only its last part is a pattern."""
+    """Return whether all that a file pattern finds may be read without a remark.
+
+    Only its last part is a pattern.
+    """
     place, _, last = pattern.rpartition("/")
     if place and (re.search(r"[*?]", place) or explain_unreadable(place, folder, listing=True)):
         return False

@@ -107,7 +107,7 @@ def _list_places(changes: list[str]) -> tuple[str, ...]:
 
 
 def _list_tools(language: str, code: str, earlier: EarlierCode | None) -> list[Finding]:
-    """The tools of MCP servers that code names, in a language that can call them."""
+    """Return the tools of MCP servers that code names, in a language that can call them."""
     servers = earlier.servers if earlier is not None and language in CALLING_LANGUAGES else ()
     return [Finding("tools", path, line) for path, line in find_named_of(code, servers)] if servers else []
 

@@ -208,7 +208,7 @@ def scan(code: str) -> tuple[list[Finding], list[Finding]]:
 
 
 def changes_meanings(code: str) -> bool:
-    """Whether functions and tables may mean something else afterwards, such as macros of DuckDB."""
+    """Return whether functions and tables may mean something else afterwards, such as macros of DuckDB."""
     unread = _Reader([], [])
     return any(_changes_meanings(item) for item in _split_statements(_read_tokens(code, unread))) or any(
         name in ("read", "load") for _, name, _ in list_commands(code)
@@ -233,7 +233,7 @@ def _changes_meanings(statement: list[_Token]) -> bool:
 
 
 def is_statement(text: str) -> bool:
-    """Whether the text begins as a statement does that is known to do more than to read."""
+    """Return whether the text begins as a statement does that is known to do more than to read."""
     first, _, rest = text.strip().partition(" ")
     return bool(rest.strip()) and first.lower() in {
         *_STATEMENTS,
@@ -246,7 +246,7 @@ def is_statement(text: str) -> bool:
 
 
 def list_shell_lines(code: str) -> str:
-    """The commands of `.shell` lines, each on the line that it has in the code."""
+    """Return the commands of `.shell` lines, each on the line that it has in the code."""
     lines = [""] * (code.count("\n") + 1)
     for line, name, rest in list_commands(code):
         if name in _SHELLS:
@@ -255,7 +255,9 @@ def list_shell_lines(code: str) -> str:
 
 
 def list_commands(code: str) -> Iterator[tuple[int, str, str]]:
-    """The lines like `.shell ls`: their number, the name and the rest; also such that stand within a text."""
+    """Yield the lines like `.shell ls`: their number, the name and the rest; also such
+    that stand within a text.
+    """
     for number, line in enumerate(code.split("\n"), 1):
         if match := _COMMAND.match(line):
             yield number, match.group(1), match.group(2).strip()
@@ -275,7 +277,7 @@ def _check_command(line: int, name: str, rest: str, reader: _Reader) -> None:
 
 
 def _read_tokens(code: str, reader: _Reader) -> Iterator[_Token]:
-    """The tokens that count, with a doubt for each place that dialects read differently."""
+    """Yield the tokens that count, with a doubt for each place that dialects read differently."""
     line, at, begins = 1, 0, True
     while match := _TOKEN.match(code, at):
         kind, text, at = match.lastgroup or "", match.group(), match.end()
@@ -364,7 +366,7 @@ def _check_statement(tokens: list[_Token], reader: _Reader) -> None:
 
 
 def _cut_explain(tokens: list[_Token]) -> list[_Token]:
-    """The statement that is explained: `analyze` runs it."""
+    """Return the statement that is explained: `analyze` runs it."""
     at = 1
     while at < len(tokens) and tokens[at].word in ("analyze", "verbose", "query", "plan", "extended"):
         at += 1
@@ -397,7 +399,7 @@ def _check_pragma(tokens: list[_Token], reader: _Reader) -> None:
 
 
 def _check_copy(tokens: list[_Token], reader: _Reader) -> None:
-    """`copy`, `export` and `import`: to and from files, or programs."""
+    """Check `copy`, `export` and `import`: to and from files, or programs."""
     first, words = tokens[0], [token.word for token in tokens]
     if "program" in words:
         reader.add("programs", "", first.line)
@@ -414,7 +416,7 @@ def _check_copy(tokens: list[_Token], reader: _Reader) -> None:
 
 
 def _check_words(tokens: list[_Token], reader: _Reader) -> None:
-    """The words and functions of a statement."""
+    """Check the words and functions of a statement."""
     for at, token in enumerate(tokens):
         before = tokens[at - 1] if at else None
         calls = at + 1 < len(tokens) and tokens[at + 1].text == "("
@@ -432,7 +434,9 @@ def _check_words(tokens: list[_Token], reader: _Reader) -> None:
 
 
 def _find_table_places(tokens: list[_Token]) -> Iterator[int]:
-    """Where the tables of a statement stand: after words such as `from`, and after the commas of `from`."""
+    """Yield where the tables of a statement stand: after words such as `from`,
+    and after the commas of `from`.
+    """
     listing = [False]
     for at, token in enumerate(tokens):
         before = tokens[at - 1] if at else _Token("", "", 0)
@@ -449,7 +453,7 @@ def _find_table_places(tokens: list[_Token]) -> Iterator[int]:
 
 
 def _check_into(tokens: list[_Token], at: int, reader: _Reader) -> None:
-    """`into`: of `insert into`, else where the rows of a query go."""
+    """Check `into`: of `insert into`, else where the rows of a query go."""
     if at and tokens[at - 1].word in ("insert", "replace", "merge", "ignore", "abort", "fail", "rollback"):
         return
     token, after = tokens[at], tokens[at + 1 : at + 3]
@@ -511,7 +515,7 @@ def _check_call(tokens: list[_Token], at: int, reader: _Reader) -> None:
 
 
 def _is_named_query(tokens: list[_Token], at: int) -> bool:
-    """Whether it is the name of a part of `with`, as in `with n(i) as (...)`."""
+    """Return whether it is the name of a part of `with`, as in `with n(i) as (...)`."""
     begins = tokens[at - 1].word in ("with", "recursive") or tokens[at - 1].text == ","
     if not at or not begins or tokens[0].word != "with":
         return False

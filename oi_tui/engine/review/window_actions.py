@@ -84,7 +84,7 @@ def _parse_tree(code: str) -> ast.Module | None:
 
 
 def _list_own_keywords(tree: ast.Module) -> set[str]:
-    """The names of arguments that only functions of the computer object get."""
+    """Return the names of arguments that only functions of the computer object get."""
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     own = {name for call in calls if _write_dotted(call.func) in _FUNCTIONS for name in _list_keywords(call)}
     return own - {

@@ -6,7 +6,7 @@ MODIFIERS = ("ctrl", "shift", "alt", "super", "hyper", "meta")
 
 
 def parse(text: str) -> Mapping[str, str]:
-    """Keys, separated by commas, by the name of what they do. Raises ValueError naming the line."""
+    """Parse the keys, separated by commas, by the name of what they do. Raises ValueError naming the line."""
     chosen: dict[str, str] = {}
     for line in text.splitlines():
         line = line.strip()

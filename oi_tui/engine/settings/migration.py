@@ -63,7 +63,8 @@ _OLD_SYSTEM_MESSAGES = (
 
 
 def migrate(text: str, path: object = None) -> tuple[str, list[str]]:
-    """The text with old keys in their new places, and what was done, in words; nothing if it is up to date.
+    """Return the text with old keys in their new places, and what was done, in words; nothing
+    if it is up to date.
 
     Comments and all else stay. Raises ProfileError when the text cannot be read.
     """

@@ -18,18 +18,18 @@ _GONE = {
 
 
 def list_names() -> list[str]:
-    """The names of the ready-made profiles, in alphabetical order."""
+    """Return the names of the ready-made profiles, in alphabetical order."""
     return sorted(path.stem for path in _FOLDER.glob("*.yaml"))
 
 
 def read_text(name: str) -> str | None:
-    """The YAML text of a ready-made profile; None where there is none of that name."""
+    """Return the YAML text of a ready-made profile; None where there is none of that name."""
     folder = _FOLDER if name in list_names() else _PACKAGED if name in list_packaged() else None
     return (folder / f"{name}.yaml").read_text(encoding="utf-8") if folder else None
 
 
 def list_packaged() -> list[str]:
-    """The names of further profiles of Open Interpreter 0.4.3 that work here."""
+    """Return the names of further profiles of Open Interpreter 0.4.3 that work here."""
     return sorted(path.stem for path in _PACKAGED.glob("*.yaml"))
 
 
@@ -44,11 +44,11 @@ def explain_gone(name: str) -> str | None:
 
 
 def read_summary(name: str) -> str:
-    """The summary of a preset: its first comment, up to the first full stop or colon."""
+    """Return the summary of a preset: its first comment, up to the first full stop or colon."""
     first = (read_text(name) or "").partition("\n")[0].removeprefix("# ")
     return first.split(". ")[0].split(": ")[0].removesuffix(".")
 
 
 def find_model(name: str) -> str:
-    """The model that it sets."""
+    """Return the model that it sets."""
     return str(yaml_file.parse(read_text(name) or "")["llm.model"].value)

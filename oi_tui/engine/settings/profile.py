@@ -95,14 +95,14 @@ class Profile(ApplicationSettings, PromptSettings, ExecutionSettings, ModelSetti
         return cls(**values, unknown=tuple(unknown), origins=origins)
 
     def with_changes(self, origin: Origin = "changed", **changes: Value) -> Self:
-        """The same profile with some settings changed, each checked. Raises ProfileError."""
+        """Return the same profile with some settings changed, each checked. Raises ProfileError."""
         declared = {setting.name: setting for setting in list_settings()}
         checked: dict[str, Any] = {name: declared[name].check(value) for name, value in changes.items()}
         origins: dict[str, Origin] = {**self.origins, **dict.fromkeys(checked, origin)}
         return dataclasses.replace(self, **checked, origins=origins)
 
     def with_environment(self, environment: Mapping[str, str] = os.environ) -> Self:
-        """The same profile with what the environment sets. Raises ProfileError naming the variable.
+        """Return the same profile with what the environment sets. Raises ProfileError naming the variable.
 
         A variable that begins like ours and is not known adds a sentence to `notes`.
         """
@@ -183,7 +183,7 @@ _SETTINGS = _collect_settings()
 
 
 def find_conversations_folder(profile: Profile) -> Path:
-    """The folder in which the profile's conversations are saved."""
+    """Return the folder in which the profile's conversations are saved."""
     path = profile.conversation_history_path
     return paths.expand_typed(path) if path else paths.conversations()
 

@@ -232,14 +232,14 @@ def _describe_calls(calls: Sequence[_Call]) -> Iterator[str]:
 
 
 def _list_startup_code(calls: Sequence[_Call]) -> Iterator[tuple[str, str]]:
-    """The code that the program runs, with its language."""
+    """Yield the code that the program runs, with its language."""
     for path, _, words, named in calls:
         if code := _read_code_call(path, words, named):
             yield code
 
 
 def _read_code_call(path: str, words: Sequence[str], named: Mapping[str, str]) -> tuple[str, str] | None:
-    """The language and the code of a call of `computer.run`; None for another call."""
+    """Return the language and the code of a call of `computer.run`; None for another call."""
     if path not in ("computer.run", "computer.terminal.run"):
         return None
     given = {**dict(zip(("language", "code"), words, strict=False)), **named}

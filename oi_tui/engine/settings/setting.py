@@ -35,7 +35,7 @@ class ProfileError(ValueError):
         return ": ".join(part for part in (where, self.key, self.problem) if part)
 
     def at(self, path: object, line: int | None = None) -> "ProfileError":
-        """The same error with the place where it was found."""
+        """Return the same error with the place where it was found."""
         return ProfileError(self.problem, key=self.key, path=path, line=self.line if line is None else line)
 
 
@@ -104,7 +104,7 @@ class Setting:
         return "--" + self.name.replace("_", "-")
 
     def check(self, value: object) -> Value:
-        """The value as the profile keeps it. Raises ProfileError when it is not one."""
+        """Return the value as the profile keeps it. Raises ProfileError when it is not one."""
         if value is None:
             if self.optional:
                 return None
@@ -140,7 +140,7 @@ class Setting:
         return checked
 
     def parse(self, text: str) -> Value:
-        """The value that a person typed, at the command line or in the editor. Raises ProfileError."""
+        """Return the value that a person typed, at the command line or in the editor. Raises ProfileError."""
         stripped = text.strip()
         if self.optional and not stripped:
             return None
@@ -160,7 +160,7 @@ class Setting:
         return self.check(number)
 
     def show(self, value: Value) -> str:
-        """The value as a person would type it; None is empty, a masked value is not shown."""
+        """Return the value as a person would type it; None is empty, a masked value is not shown."""
         if value is None:
             return ""
         if self.masked:

@@ -7,7 +7,7 @@ from oi_tui.engine.settings.profile import list_settings
 
 
 def write_starter() -> str:
-    """The text of a new profile: every setting as a comment, with its help and default."""
+    """Return the text of a new profile: every setting as a comment, with its help and default."""
     lines = ["# A profile of oi-tui. Remove the # in front of a setting to change it."]
     section = ""
     for setting in list_settings():

@@ -52,5 +52,7 @@ def _describe(name: str, settings: Iterable[Setting]) -> str:
 
 
 def _strip_prefix(name: str) -> str:
-    """The part of a name that tells it from the others; also where the last underscore was forgotten."""
+    """Return the part of a name that tells it from the others; also
+    where the last underscore was forgotten.
+    """
     return name.removeprefix(environment_names.PREFIX[:-1]).lstrip("_")

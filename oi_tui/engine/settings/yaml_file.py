@@ -67,12 +67,15 @@ class YamlEntry:
 
 
 def read(path: Path) -> dict[str, YamlEntry]:
-    """The settings in the file by dotted key. Raises ProfileError or OSError; never hangs on a pipe."""
+    """Return the settings in the file by dotted key.
+
+    Raises ProfileError or OSError; never hangs on a pipe.
+    """
     return parse(read_text(path), path)
 
 
 def read_text(path: Path) -> str:
-    """The file's text. Raises ProfileError when it is no text file, or too large, or OSError."""
+    """Return the file's text. Raises ProfileError when it is no text file, or too large, or OSError."""
     # O_NONBLOCK: opening a FIFO that nobody writes to would wait forever.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
@@ -95,7 +98,7 @@ def read_text(path: Path) -> str:
 
 
 def parse(text: str, path: object = None) -> dict[str, YamlEntry]:
-    """The settings in YAML text by dotted key. Raises ProfileError with the line."""
+    """Return the settings in YAML text by dotted key. Raises ProfileError with the line."""
     text = repair_surrogates(text.removeprefix("\ufeff"))
     try:
         _refuse_dangers(text, path)
@@ -188,7 +191,7 @@ def _list_entries(node: yaml.MappingNode, group: str, path: object) -> Iterator[
 
 
 def _end(node: yaml.Node) -> int:
-    """The end of a value; the parser counts what follows a block list, comments too, as part of it."""
+    """Return the end of a value; the parser counts what follows a block list, comments too, as part of it."""
     while isinstance(node, yaml.SequenceNode) and not node.flow_style and node.value:
         node = node.value[-1]
     return int(node.end_mark.index)
@@ -253,7 +256,7 @@ def refuse_read_only(path: Path) -> None:
 
 
 def change_text(text: str, changes: Mapping[str, Value], path: object = None) -> str:
-    """The text with dotted keys set, or taken out where the value is None. Raises ProfileError.
+    """Return the text with dotted keys set, or taken out where the value is None. Raises ProfileError.
 
     Only the characters of the changed values change. Where a file is written in a way that this cannot be
     done (a group in braces, say), ruamel.yaml writes it again with its comments, order and other keys.
@@ -281,7 +284,9 @@ def change_text(text: str, changes: Mapping[str, Value], path: object = None) ->
 
 
 def _set(entries: Mapping[str, YamlEntry]) -> dict[str, object]:
-    """The values that the entries set; a key without a value, or a group without keys, sets nothing."""
+    """Return the values that the entries set; a key without a value, or a group without keys,
+    sets nothing.
+    """
     return {name: entry.value for name, entry in entries.items() if entry.value not in (None, {})}
 
 
@@ -376,7 +381,7 @@ def _rewrite(text: str, _before: Mapping[str, YamlEntry], key: str, value: Value
 
 
 def write_scalar(value: Value, indent: int = 2, *, flat: bool = False) -> str:
-    """The value as YAML; text of several lines as a block that is indented by `indent` spaces.
+    """Return the value as YAML; text of several lines as a block that is indented by `indent` spaces.
 
     With `flat` such text stands in quotes, in one line.
     """

@@ -45,7 +45,7 @@ def open_for_adding(path: Path, flags: int) -> int:
 
 
 def has_newline_at_end(file: int) -> bool:
-    """Whether the last line is complete, as far as that is known."""
+    """Return whether the last line is complete, as far as that is known."""
     try:
         size = os.fstat(file).st_size
         return size == 0 or os.pread(file, 1, size - 1) == b"\n"

@@ -81,7 +81,9 @@ class FullTextIndex:
 
     @staticmethod
     def is_exact(words: Sequence[str]) -> bool:
-        """Whether the conversations that `find` returns have all these words, so that none has to be read."""
+        """Return whether the conversations that `find` returns have all these words, so
+        that none has to be read.
+        """
         parts = [part for word in words for part in _WORD.findall(word)]
         plain = all(len(part) <= _LONGEST_WORD and not _RUN.search(part) for part in parts)
         return plain and parts == list(words) and len(parts) <= _MOST_PARTS
@@ -96,7 +98,7 @@ class FullTextIndex:
             return frozenset()
 
     def find(self, words: Sequence[str]) -> tuple[frozenset[str], frozenset[str]] | None:
-        """The conversations that have a word beginning with each of these, and all that are covered.
+        """Return the conversations that have a word beginning with each of these, and all that are covered.
 
         None when it cannot tell. Where the words are not `is_exact`, some of those found may lack some.
         """
@@ -186,7 +188,9 @@ class FullTextIndex:
 
 
 def collect_words(messages: Sequence[Message]) -> set[str]:
-    """The words of messages, code and output, in lower case; too many once there are more than enough."""
+    """Return the words of messages, code and output, in lower case; too many once there are more
+    than enough.
+    """
     words: set[str] = set()
     for message in messages:
         if message.type != "image" and len(words) <= _MAX_WORDS:
@@ -197,7 +201,7 @@ def collect_words(messages: Sequence[Message]) -> set[str]:
 
 
 def _split_terms(word: str) -> list[str]:
-    """The index terms of a word: itself, or its pairs of characters in scripts without blanks."""
+    """Return the index terms of a word: itself, or its pairs of characters in scripts without blanks."""
     if word.isascii() or not _RUN.search(word):
         return [word[:_LONGEST_WORD]]
     pairs = [word[at : at + 2] for at in range(len(word) - 1)]

@@ -223,7 +223,7 @@ class Journal:
         self._pending.append(record)
 
     def _list_everything(self) -> list["_Record"]:
-        """Records that say all there is to say, for a file that begins anew."""
+        """Return records that say all there is to say, for a file that begins anew."""
         self._join()
         count = len(self._messages)
         return [

@@ -32,7 +32,7 @@ class Library:
         return bool(self._deleted or self._thrown)
 
     def load_deleted(self, ids: Sequence[str]) -> None:
-        """The deleted conversations that can be restored, the last first, as read from the disk."""
+        """Load the deleted conversations that can be restored, the last first."""
         mine = {item.id for item in self._deleted}
         self._thrown = [entry for entry in ids if entry not in mine]
 

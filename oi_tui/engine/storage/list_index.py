@@ -52,7 +52,9 @@ class ListIndex:
         named: Mapping[str, Mapping[str, Any]],
         facts: Callable[[str], ListEntry],
     ) -> Listing:
-        """All the files as a list, with the titles and pins that were given; `facts` reads one of them."""
+        """Return all the files as a list, with the titles and pins that were given;
+        `facts` reads one of them.
+        """
         for attempt in range(2):
             try:
                 with contextlib.closing(self._open_index()) as base:
@@ -133,7 +135,7 @@ def _decode_title(given: Mapping[str, Any] | None, own: str | bytes) -> str:
 
 
 def _make_storable(text: str) -> str | bytes:
-    """The text, or its bytes: a name of odd bytes, or half a character, is no text to SQLite."""
+    """Return the text, or its bytes: a name of odd bytes, or half a character, is no text to SQLite."""
     try:
         text.encode()
     except UnicodeEncodeError:

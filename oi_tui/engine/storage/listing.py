@@ -120,7 +120,7 @@ class Listing:
         )
 
     def find_row(self, id: str) -> int | None:
-        """The row of the conversation; None where it is not listed."""
+        """Return the row of the conversation; None where it is not listed."""
         return self._ids.place_of(id)
 
     @property
@@ -133,7 +133,8 @@ class Listing:
         return Rows(self, range(len(self)))
 
     def matching(self, words: Sequence[str], folder: str | None = None, found: Container[str] = ()) -> "Rows":
-        """Those whose title, folder or model has all the words, or whose id was `found` in their messages.
+        """Return those whose title, folder or model has all the words, or whose id was `found`
+        in their messages.
 
         The best come first: those with all the words in the title, then those found in their messages, then
         the others; within these groups the order stays. With a folder: only those begun in it, or below it.
@@ -203,7 +204,7 @@ class Rows(Sequence[Summary]):
         return self._listing.get_summary(self._rows[index])
 
     def place_of(self, id: str) -> int | None:
-        """The position of the conversation among these; None where it is not."""
+        """Return the position of the conversation among these; None where it is not."""
         row = self._listing.find_row(id)
         if row is None:
             return None

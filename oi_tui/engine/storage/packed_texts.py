@@ -42,7 +42,7 @@ class PackedTexts:
             self._joined += data + _END
 
     def place_of(self, text: str) -> int | None:
-        """The first position of the text; None where it is not found."""
+        """Return the first position of the text; None where it is not found."""
         sought = _encode(text.replace("\n", " ")) + _END
         if self._joined.startswith(sought):
             return 0

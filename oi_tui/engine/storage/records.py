@@ -86,7 +86,7 @@ class JournalContents:
 
 
 def make_copy_title(title: str) -> str:
-    """The title of a copy of the conversation."""
+    """Return the title of a copy of the conversation."""
     return f"{title} (copy)".strip()
 
 
@@ -124,7 +124,7 @@ def parse(raw: bytes) -> JournalContents:
 
 
 def _split_lines(raw: bytes) -> Iterator[bytes]:
-    """The lines, one at a time: a large file is held once, not twice."""
+    """Yield the lines, one at a time: a large file is held once, not twice."""
     start = 0
     while start < len(raw):
         end = raw.find(b"\n", start)
@@ -144,7 +144,7 @@ def _upgrade(record: dict[str, Any], version: int) -> dict[str, Any] | None:
 
 
 def _is_checksum_right(line: bytes) -> bool | None:
-    """Whether a record is as it was written; None where it has no checksum."""
+    """Return whether a record is as it was written; None where it has no checksum."""
     checksum = _CHECKSUM.search(line[-20:])
     if checksum is None:
         return None
@@ -153,7 +153,7 @@ def _is_checksum_right(line: bytes) -> bool | None:
 
 
 def _is_known(found: Iterable[Mapping[str, Any]]) -> bool:
-    """Whether all records are of kinds that this version writes."""
+    """Return whether all records are of kinds that this version writes."""
     return all(
         any(kind in record for kind in _KINDS)
         and (not isinstance(record.get("message"), dict) or parse_message(record["message"]) is not None)
@@ -204,7 +204,7 @@ class _Growth:
         self._lengths: dict[str, int] = {}
 
     def add(self, id: str, at: object, text: str) -> None:
-        """The message continues with the text after its first `at` characters."""
+        """Note that the message continues with the text after its first `at` characters."""
         if id not in self._messages:
             return
         pieces = self._pieces.get(id)
@@ -218,7 +218,7 @@ class _Growth:
         self._lengths[id] += len(text)
 
     def forget(self, id: str) -> None:
-        """The message was removed or replaced."""
+        """Note that the message was removed or replaced."""
         self._pieces.pop(id, None)
 
     def settle(self) -> None:
@@ -325,7 +325,7 @@ def _end_message(message: Message) -> Message:
 
 
 def encode(record: Mapping[str, object]) -> bytes:
-    """The record as a line of the file, with its checksum and newline."""
+    """Return the record as a line of the file, with its checksum and newline."""
     try:
         body = json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode()
     except UnicodeEncodeError:  # a lone surrogate

@@ -67,7 +67,7 @@ class SavedVariables:
 
 
 def _read_left_out(path: Path) -> dict[str, str]:
-    """What the first line of a file says was left out; nothing where it is no such file."""
+    """Return what the first line of a file says was left out; nothing where it is no such file."""
     try:
         with path.open("rb") as file:
             left_out = json.loads(file.readline(_HEADER))["left_out"]

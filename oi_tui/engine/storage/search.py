@@ -25,7 +25,7 @@ def split_words(query: str) -> list[str]:
 
 
 def is_worth_searching(query: str) -> bool:
-    """Whether what conversations say should be searched: one letter is in all, one 京 is not."""
+    """Return whether what conversations say should be searched: one letter is in all, one 京 is not."""
     return len(query) > 1 or bool(query and not query.isascii())
 
 
@@ -120,7 +120,7 @@ def _find(id_: str, messages: Iterable[Message], words: list[str]) -> Hit | None
 
 
 def cut_around(text: str, at: int, length: int, room: int = 100) -> str:
-    """The text about a place, on one line, with "…" where it was cut."""
+    """Return the text about a place, on one line, with "…" where it was cut."""
     start = max(0, at - room // 3)
     end = min(len(text), at + length + room)
     cut = one_line(text[start:end], room + room // 2)

@@ -123,7 +123,7 @@ class Store:
         return fresh
 
     def knows(self, id: str) -> bool:
-        """Whether the conversation is here, or was deleted and can still be restored."""
+        """Return whether the conversation is here, or was deleted and can still be restored."""
         name = self._make_path(id).name
         return (self.folder / name).exists() or (self._trash / name).exists()
 
@@ -173,15 +173,15 @@ class Store:
         return self._note_journal(opened), opened.messages
 
     def read(self, id: str) -> list[Message]:
-        """The messages of a conversation, without claiming it. Raises StoreError."""
+        """Return the messages of a conversation, without claiming it. Raises StoreError."""
         return list(self.read_contents(id).messages.values())
 
     def read_contents(self, id: str) -> JournalContents:
-        """Everything in a conversation's file, without claiming it. Raises StoreError."""
+        """Return everything in a conversation's file, without claiming it. Raises StoreError."""
         return records.parse(self.read_bytes(id))
 
     def read_bytes(self, id: str) -> bytes:
-        """The bytes of a conversation's file. Raises StoreError."""
+        """Return the bytes of a conversation's file. Raises StoreError."""
         descriptor, _ = self._open(self._make_path(id), id, os.O_RDONLY)
         try:
             return _read_all(descriptor, id)
@@ -189,7 +189,9 @@ class Store:
             os.close(descriptor)
 
     def find_latest(self) -> str | None:
-        """The id of the conversation that was last written to, also when the clock went backwards since."""
+        """Return the id of the conversation that was last written to, also
+        when the clock went backwards since.
+        """
         times = {id_: status.st_mtime_ns for id_, status in self.list_files()}
         newest = max(times, key=times.__getitem__, default=None)
         noted, mark = self._read_last_id()
@@ -221,7 +223,7 @@ class Store:
         return None, 0
 
     def find(self, wanted: str) -> str:
-        """The id that is, or alone begins with, what was asked for. Raises StoreError."""
+        """Return the id that is, or alone begins with, what was asked for. Raises StoreError."""
         ids = [name for name, _ in self.list_files()]
         if wanted in ids:
             return wanted
@@ -266,7 +268,7 @@ class Store:
         self.given[id] = self._catalogue.find_title(id) or title
 
     def is_named(self, id: str) -> bool:
-        """Whether it has a title other than its first words."""
+        """Return whether it has a title other than its first words."""
         return self._catalogue.find_title(id) is not None
 
     def pin(self, id: str, pinned: bool) -> None:
@@ -297,7 +299,7 @@ class Store:
         paths.sync(self.folder)
 
     def list_deleted(self) -> list[str]:
-        """The ids of the conversations that can be restored, the last deleted first."""
+        """Return the ids of the conversations that can be restored, the last deleted first."""
         conversations = []
         with contextlib.suppress(OSError):
             for path in self._trash.iterdir():
@@ -319,7 +321,9 @@ class Store:
         return self.folder / f"{id}{_SUFFIX}"
 
     def list_files(self, *, everything: bool = False) -> Iterator[tuple[str, os.stat_result]]:
-        """The id and status of each conversation's file; with `everything` also of what cannot be one."""
+        """Yield the id and status of each conversation's file; with `everything` also
+        of what cannot be one.
+        """
         try:
             with os.scandir(self.folder) as entries:
                 for entry in entries:
@@ -418,7 +422,7 @@ _SHOWN = ("title", "model", "cwd")
 
 
 def _is_same(one: Path, other: Path) -> bool:
-    """Whether both are names of the same file."""
+    """Return whether both are names of the same file."""
     try:
         return os.path.samestat(one.lstat(), other.lstat())
     except OSError:

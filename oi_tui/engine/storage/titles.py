@@ -42,7 +42,9 @@ class TitleIndex:
                 os.close(descriptor)
 
     def find_title(self, id: str) -> str | None:
-        """The title that a person gave to the conversation, else the one that was suggested, if any."""
+        """Return the title that a person gave to the conversation, else the one
+        that was suggested, if any.
+        """
         entry = self.read_entries().get(id, {})
         return entry.get("title") or entry.get("suggested")
 

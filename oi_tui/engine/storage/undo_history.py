@@ -25,7 +25,7 @@ def make_undo(dropped: Sequence[Message], count: int, last: str | None) -> UndoH
 
 
 def list_restorable(steps: Sequence[UndoHistory], messages: Sequence[Message]) -> tuple[Message, ...]:
-    """The messages of the last removal that can be restored; () once the conversation continued.
+    """Return the messages of the last removal that can be restored; () once the conversation continued.
 
     A step that is wholly undone makes room for the one before it.
     """

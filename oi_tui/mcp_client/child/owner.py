@@ -292,7 +292,7 @@ _REACH: Mapping[str, Callable[[str], bool]] = {
 
 
 def _describe_error(error: BaseException) -> str:
-    """The first reason of an error, in words."""
+    """Return the first reason of an error, in words."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     if isinstance(error, FileNotFoundError):
@@ -319,7 +319,7 @@ def _tells_changes(client: Client) -> bool:
 
 
 async def _list_offers(client: Client) -> dict[str, Any]:
-    """What the server offers: its tools, as it describes them."""
+    """Return what the server offers: its tools, as it describes them."""
     if client.server_capabilities.tools is None:
         return {"tools": []}
     return {

@@ -32,7 +32,9 @@ def _repair_tool(tool: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _repair_schema(schema: object) -> dict[str, Any]:
-    """A schema of an object, which models of all providers take; the whole where nothing of it is usable."""
+    """Return a schema of an object, which models of all providers take; the whole where nothing
+    of it is usable.
+    """
     if not isinstance(schema, dict) or schema.get("type", "object") != "object":
         return {"type": "object"}
     if not isinstance(schema.get("properties", {}), dict) or not isinstance(schema.get("required", []), list):

@@ -120,7 +120,7 @@ class _RenewingProvider(OAuthClientProvider):
                 self.sign_in.report({"renewal_over": True})
 
     def _can_renew(self, response: httpx2.Response) -> bool:
-        """Whether the token of a request was refused and can be renewed."""
+        """Return whether the token of a request was refused and can be renewed."""
         return response.status_code == httpx2.codes.UNAUTHORIZED and self.context.can_refresh_token()
 
     async def _prepare_renewal(self, request: httpx2.Request) -> None:
@@ -178,7 +178,7 @@ class _Storage:
         return str((self._kept.get("client") or {}).get("redirect_uris", [f"http://127.0.0.1{_PATH}"])[0])
 
     async def get_tokens(self) -> OAuthToken | None:
-        """The tokens; with them, where they are renewed and when."""
+        """Return the tokens; with them, where they are renewed and when."""
         context, saved = self.context, self._kept
         if "metadata" in saved:
             context.oauth_metadata = OAuthMetadata.model_validate(saved["metadata"])
@@ -202,7 +202,7 @@ class _Storage:
         self._done()
 
     async def get_client_info(self) -> OAuthClientInformationFull | None:
-        """How the server knows this program."""
+        """Return how the server knows this program."""
         client = self._kept.get("client")
         return OAuthClientInformationFull.model_validate(client) if client else None
 

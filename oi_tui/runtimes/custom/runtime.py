@@ -250,7 +250,7 @@ class CustomRuntime(RuntimeWithoutTerminal):
 
 
 def _shorten_traceback(error: BaseException) -> str:
-    """The end of the traceback, without what is ours."""
+    """Return the end of the traceback, without what is ours."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename != __file__]
     frames = [frame for frame in frames if frame.filename != chunks.__file__]
     lines = [*traceback.format_list(frames[_FRAMES:]), *traceback.format_exception_only(error)]

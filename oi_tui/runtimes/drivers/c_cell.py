@@ -36,7 +36,7 @@ _TYPE_BEGINS = re.compile(r"(?:typedef|(?:static\s+|const\s+)*(?:struct|class|un
 
 
 def has_main(code):
-    """Whether the cell defines `main`."""
+    """Return whether the cell defines `main`."""
     return bool(_MAIN.search(_blank_out_details(code)))
 
 
@@ -95,7 +95,9 @@ def _find_chunks(plain):
 
 
 def _ends_at_brace(plain, begin, place):
-    """Whether a brace that closes at the top ends what it belongs to, rather than a value or a type."""
+    """Return whether a brace that closes at the top ends what it belongs to, rather
+    than a value or a type.
+    """
     following = plain[place + 1 :].lstrip()[:1]
     head = plain[begin:place]
     if _is_function(plain[begin : place + 1]) or _SCOPE.match(head):

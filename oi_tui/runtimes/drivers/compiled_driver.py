@@ -86,7 +86,7 @@ class CompiledDriver:
         return ("failed", _describe(status)) if status else ("finished", None)
 
     def answer(self, question, words):
-        """What is known of the last cell, as the fields of an answer to the application."""
+        """Return what is known of the last cell, as the fields of an answer to the application."""
         try:
             return self._compiler.answer(question, words, self._folder.path)
         except (OSError, ValueError, subprocess.SubprocessError):

@@ -21,7 +21,7 @@ _COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.S)
 
 
 def has_code(code):
-    """Whether a cell is more than space and comments."""
+    """Return whether a cell is more than space and comments."""
     return bool(_COMMENT.sub("", code).strip())
 
 
@@ -56,11 +56,11 @@ class Compiler:
         return dict(os.environ)
 
     def start(self, folder, _name):
-        """How the program in a folder is started, for the cell of this name."""
+        """Return how the program in a folder is started, for the cell of this name."""
         return [os.path.join(folder, "cell")]
 
     def answer(self, _question, _words, _folder):
-        """What is known of the last cell, as the fields of an answer."""
+        """Return what is known of the last cell, as the fields of an answer."""
         return {}
 
     def get_options(self, name):
@@ -80,7 +80,7 @@ class Compiler:
             file.writelines(lines)
 
     def is_current(self, folder):
-        """Whether the program in the folder was built whole, of files that are as they were."""
+        """Return whether the program in the folder was built whole, of files that are as they were."""
         try:
             with open(os.path.join(folder, "sources"), encoding="utf-8", errors="surrogateescape") as file:
                 sources = [line.rstrip("\n").partition("\t") for line in file]
@@ -208,7 +208,7 @@ class Go(Compiler):
         return os.path.join(here, "cell.go") if _is_in_module(here) else "cell.go"
 
     def make_command(self, folder):
-        """In a module, an overlay puts the cell into the working directory, where its packages are."""
+        """Have an overlay put the cell into the working directory of a module, where its packages are."""
         here, build = os.getcwd(), [self.program, "build", "-o", os.path.join(folder, "cell")]
         if not re.search(r"[\s'\"]", folder):
             # Panics then name `cell.go`, not its path in a temporary folder.
@@ -221,7 +221,9 @@ class Go(Compiler):
         return [*build, "-overlay", overlay, "./oi_cell.go"], here
 
     def make_environment(self, folder):
-        """No other Go is fetched unasked; where the person's cache cannot be written, one is made here."""
+        """Keep Go from fetching another Go; where the person's cache cannot be written,
+        have one made here.
+        """
         values = dict(os.environ)
         values.setdefault("GOTOOLCHAIN", "local")
         if "GOCACHE" not in values and not _can_write(_cache_of_user()):

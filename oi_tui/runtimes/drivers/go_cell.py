@@ -67,7 +67,7 @@ def has_package(code):
 
 
 def has_main(code):
-    """Whether the cell defines `main`."""
+    """Return whether the cell defines `main`."""
     return bool(_MAIN.search(_blank_out_details(code)))
 
 
@@ -137,7 +137,7 @@ def _find_statements(plain):
 
 
 def _is_shared(text, functions):
-    """Whether a variable is one that functions of the cell use, so that it stands outside as well."""
+    """Return whether a variable is one that functions of the cell use, so that it stands outside as well."""
     found = _VARIABLE.match(text)
     if not found or not functions:
         return False
@@ -156,7 +156,7 @@ def _find_functions_with_results(plain):
 
 
 def _has_value(text, functions):
-    """Whether a statement is an expression whose value can be shown."""
+    """Return whether a statement is an expression whose value can be shown."""
     text = text.rstrip("; \t\n")
     if not text or _STATEMENT.match(text) or _ASSIGNS.search(re.sub(r"[({\[].*[)}\]]", "", text, flags=re.S)):
         return False

@@ -80,7 +80,9 @@ def main() -> None:
 
 
 def _report():
-    """Where a wrapped program reports: the end to read, which the kernel tells who wrote, and the other."""
+    """Return where a wrapped program reports: the end to read, which the kernel tells who wrote,
+    and the other.
+    """
     import _socket
 
     near, far = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_STREAM)
@@ -107,7 +109,7 @@ def _wait_for_pid(report) -> "int | None":
 
 
 def _become(terminal: int, argv: "list[str]", reporting) -> None:
-    """In the child: become the program, in its own session on the terminal."""
+    """Become the program in the child, in its own session on the terminal."""
     try:
         signal.set_wakeup_fd(-1)
         for number in range(1, signal.NSIG):
@@ -178,7 +180,8 @@ def _watch(child: int, awake: int, application: int) -> "tuple[int, bool]":
 
 
 def _is_ending(pid: int) -> bool:
-    """Whether the process has ended but for a thread, such as one that waits for a disk and cannot be killed.
+    """Return whether the process has ended but for a thread, such as one that waits for a disk
+    and cannot be killed.
 
     Until that thread has ended the process is still our parent, and its descriptors are open.
     """
@@ -236,7 +239,9 @@ def _send(pid: int, number: int) -> None:
 
 
 def _list_descendants(leader: int) -> "set[int]":
-    """Everything that descends from this process, and everything in the session of `leader`; no zombies."""
+    """Return everything that descends from this process, and everything in the session
+    of `leader`; no zombies.
+    """
     here = os.getpid()
     table = _list_processes()
     pids = {pid for pid, (_, session, _zombie) in table.items() if session == leader}

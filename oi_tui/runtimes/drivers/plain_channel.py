@@ -116,7 +116,7 @@ class Channel:
 
 
 def _ignore(*_):
-    """Nothing runs that could be interrupted."""
+    """Do nothing: nothing runs that could be interrupted."""
 
 
 def _stop(*_):

@@ -60,7 +60,7 @@ Object.assign(window, {{ Fragment: React.Fragment, createRoot: ReactDOM.createRo
 
 
 def page(code, folder):
-    """The page, and the host that it loads React from ("" where the project in `folder` has it).
+    """Return the page, and the host that it loads React from ("" where the project in `folder` has it).
 
     Raises ValueError for a component that needs what a page does not have.
     """

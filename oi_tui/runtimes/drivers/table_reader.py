@@ -94,7 +94,7 @@ def _read_excel(_, path, table):
 
 
 def _has_formulas(path):
-    """Whether a cell of the workbook is a formula."""
+    """Return whether a cell of the workbook is a formula."""
     if not zipfile.is_zipfile(path):
         return False
     with zipfile.ZipFile(path) as archive:
@@ -111,7 +111,7 @@ def _has_formulas(path):
 
 
 def _find_formula(written):
-    """The formula in a cell; None for a cell without one."""
+    """Return the formula in a cell; None for a cell without one."""
     text = getattr(written, "text", written)
     return text if isinstance(text, str) and text.startswith("=") else None
 

@@ -17,7 +17,7 @@ def start(_: str, folder: Path) -> Start:
 
 
 def request(nonce: str, path: Path) -> str:
-    """The cell is given to osascript, and the shell reports its end."""
+    """Have osascript run the cell, and the shell report its end."""
     return shell.request(nonce, path).replace(f"\\. '{path}'", f"osascript '{path}'", 1)
 
 

@@ -18,7 +18,7 @@ def find(choices: Choices) -> str | None:
 
 
 def start(program: str, folder: Path) -> Start:
-    """The driver as a script, which reports nothing to anybody."""
+    """Return the driver as a script, which reports nothing to anybody."""
     return Start((program, "run", str(DRIVERS / "bun_driver.mjs"), str(folder)), {"DO_NOT_TRACK": "1"})
 
 

@@ -18,7 +18,7 @@ def find(choices: Choices) -> str | None:
 
 
 def start(program: str, folder: Path) -> Start:
-    """The driver as a script with all rights, as any program that a person runs.
+    """Return the driver as a script with all rights, as any program that a person runs.
 
     Only the driver's own worker knows the address of the inspector: it is told to standard error, which is
     quiet, and is not listed.

@@ -13,7 +13,7 @@ from oi_tui.system import programs
 
 
 def find(_: Choices) -> str | None:
-    """The `java` beside the `jshell` on PATH: a mere runtime has no compiler."""
+    """Return the `java` beside the `jshell` on PATH: a mere runtime has no compiler."""
     shell = programs.find("jshell")
     if shell is None:
         return None
@@ -48,7 +48,7 @@ _COMPILE = (
 
 
 def start(program: str, folder: Path) -> Start:
-    """The driver from the cache; where it is not there, compiled, and then it makes the cache."""
+    """Return the driver from the cache; where it is not there, compiled, and then it makes the cache."""
     cache = _cache(program)
     if cache and _is_whole(cache):
         archive = ("-Xshare:auto", f"-XX:SharedArchiveFile={cache / 'classes.jsa'}", "-Xlog:disable")
@@ -73,7 +73,7 @@ def make_cache_command(program: str) -> tuple[str, ...]:
 
 
 def _cache(program: str) -> Path | None:
-    """The cache file for this exact Java; None where none can be kept."""
+    """Return the cache file for this exact Java; None where none can be kept."""
     home = Path(program).resolve().parent.parent
     try:
         known = [(home / "release").read_bytes(), str(home).encode()]
@@ -86,7 +86,7 @@ def _cache(program: str) -> Path | None:
 
 
 def _is_whole(cache: Path) -> bool:
-    """Whether both files are as they were made; what is not is thrown away."""
+    """Return whether both files are as they were made; what is not is thrown away."""
     try:
         sums = json.loads((cache / "sums").read_bytes())
         if all(

@@ -23,7 +23,7 @@ def describe(program: str) -> str:
 
 
 def start(program: str, folder: Path) -> Start:
-    """The driver as a script of its own.
+    """Return the driver as a script of its own.
 
     Node.js ends itself where it finds that a callback was cut off, as interrupts do; so it does not look.
     """

@@ -7,7 +7,7 @@ from oi_tui.runtimes.versions import describe_version
 
 
 def start(program: str, folder: Path) -> Start:
-    """The driver as a script, without the person's own start-up file."""
+    """Return the driver as a script, without the person's own start-up file."""
     driver = str(DRIVERS / "julia_driver.jl")
     return Start((program, "--startup-file=no", "--color=yes", "--banner=no", driver, str(folder)))
 

@@ -12,7 +12,9 @@ _SERVE = "(oi_tui or debug.getregistry().oi_tui)"
 
 
 def start(program: str, folder: Path) -> Start:
-    """The driver as a chunk of the command line, and chunks that have it serve, each for one interrupt."""
+    """Return the driver as a chunk of the command line, and chunks that have it serve, each
+    for one interrupt.
+    """
     prepare = f"assert(loadfile({_spell(DRIVERS / 'lua_driver.lua')}))({_spell(folder)})"
     serve = ("-e", f"{_SERVE}()") * _INTERRUPTS
     return Start((program, "-e", prepare, *serve, "-e", f"{_SERVE}(true)"))

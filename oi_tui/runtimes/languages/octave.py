@@ -30,7 +30,7 @@ def _spell(path: Path) -> str:
 
 
 def request(nonce: str, path: Path) -> str:
-    """The cell, and its end in a request of its own: an interrupt takes only what runs.
+    """Return the cell, and its end in a request of its own: an interrupt takes only what runs.
 
     Beside the cell is its code with a report of each line; errors are told of the code as it is. An interrupt
     that came too late for the run before takes the first line, which does nothing, not even to `ans`.

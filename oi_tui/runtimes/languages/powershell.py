@@ -7,7 +7,9 @@ from oi_tui.runtimes.versions import describe_version
 
 
 def start(program: str, folder: Path) -> Start:
-    """The driver as a script; PowerShell itself reports nothing to anybody and looks for no newer version."""
+    """Return the driver as a script; PowerShell itself reports nothing to anybody and looks
+    for no newer version.
+    """
     return Start(
         (program, "-NoLogo", "-NoProfile", "-File", str(DRIVERS / "powershell_driver.ps1"), str(folder)),
         {"POWERSHELL_TELEMETRY_OPTOUT": "1", "POWERSHELL_UPDATECHECK": "Off"},

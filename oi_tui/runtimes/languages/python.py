@@ -13,7 +13,9 @@ from oi_tui.system import environment_names, programs
 
 
 def find(choices: Choices) -> str | None:
-    """The chosen interpreter, else the active virtual environment's, else the one on PATH, else ours."""
+    """Return the chosen interpreter, else the active virtual environment's,
+    else the one on PATH, else ours.
+    """
     if choices.python:
         path = paths.expand_typed(choices.python)
         if path.is_dir():
@@ -42,7 +44,7 @@ def describe(program: str) -> str:
 
 
 def start(program: str, folder: Path) -> Start:
-    """The driver, started as a script, so that nothing is imported from the working directory."""
+    """Return the driver, started as a script, so that nothing is imported from the working directory."""
     lent = importlib.util.find_spec("cloudpickle")
     variables = {environment_names.CLOUDPICKLE: lent.origin} if lent and lent.origin else {}
     return Start(
@@ -52,8 +54,8 @@ def start(program: str, folder: Path) -> Start:
 
 
 def _activate(program: Path) -> dict[str, str]:
-    """The variables that activating the interpreter's environment sets, so that its programs are found
-    first.
+    """Return the variables that activating the interpreter's environment sets, so
+    that its programs are found first.
     """
     environment = program.parent.parent
     if not (environment / "pyvenv.cfg").is_file():

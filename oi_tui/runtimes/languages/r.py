@@ -8,7 +8,9 @@ from oi_tui.system import environment_names
 
 
 def start(program: str, folder: Path) -> Start:
-    """The driver in place of the person's profile, in an interactive session so that programs can ask."""
+    """Return the driver in place of the person's profile, in an interactive session so
+    that programs can ask.
+    """
     return Start(
         (program, "--quiet", "--no-save", "--no-restore", "--no-readline", "--interactive"),
         {"R_PROFILE_USER": str(DRIVERS / "r_driver.R"), environment_names.FOLDER: str(folder)},

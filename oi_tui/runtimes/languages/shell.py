@@ -20,7 +20,7 @@ _OPTIONS = {
 
 
 def find(choices: Choices) -> str | None:
-    """The chosen shell, else bash, else any other."""
+    """Return the chosen shell, else bash, else any other."""
     if choices.shell:
         return shutil.which(str(paths.expand_typed(choices.shell)))
     return next((path for name in ("bash", "zsh", "sh") if (path := shutil.which(name))), None)
@@ -34,7 +34,8 @@ def describe(program: str) -> str:
 
 
 def start(program: str, folder: Path) -> Start:
-    """The shell as an interactive one whose commands come from the request pipe, not from its terminal.
+    """Return the shell as an interactive one whose commands come from the request pipe, not
+    from its terminal.
 
     So they run at its top level, no prompt or line editor ever touches the terminal, and a `break`, an
     error or an interrupt brings it back to the next request.
@@ -54,7 +55,7 @@ def start(program: str, folder: Path) -> Start:
 
 
 def request(nonce: str, path: Path) -> str:
-    """The cell is sourced; a command of its own reports the end, which no failure can skip.
+    """Have the shell source the cell; a command of its own reports the end, which no failure can skip.
 
     What it made of the prompt is forgotten before that command is read. What it is given first is an output
     for errors, where the one before it closed that: within a command of our own that has another one.
@@ -65,7 +66,9 @@ def request(nonce: str, path: Path) -> str:
 
 
 def write_request(what: str) -> str:
-    """A request that a subshell answers, so that nothing of the shell changes and no run waits for it."""
+    """Return a request that a subshell answers, so that nothing of the shell changes
+    and no run waits for it.
+    """
     driver = str(DRIVERS / "shell_variables.sh").replace("{", "{{").replace("}", "}}")
     return f"( (__oi_asked='{what}'; \\. '{driver}') </dev/null & ) 2>/dev/null"
 

@@ -13,7 +13,7 @@ _FIRST = (22, 13)
 
 
 def find(_: Choices) -> str | None:
-    """The first Node.js on PATH that is new enough."""
+    """Return the first Node.js on PATH that is new enough."""
     for folder in os.get_exec_path():
         program = shutil.which("node", path=folder)
         version = find_version(program, "--version", r"v(\d+\.\d+)") if program else ""
@@ -23,7 +23,7 @@ def find(_: Choices) -> str | None:
 
 
 def start(program: str, folder: Path) -> Start:
-    """The driver of JavaScript, for cells with types."""
+    """Return the driver of JavaScript, for cells with types."""
     plain = javascript.start(program, folder)
     return Start((*plain.argv, "typed"), plain.env, plain.requests)
 

@@ -88,7 +88,7 @@ def _make_folder() -> Path:
 
 
 def is_full(error: OSError) -> bool:
-    """Whether the disk, or a person's share of it, is full."""
+    """Return whether the disk, or a person's share of it, is full."""
     return error.errno in (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -107,7 +107,10 @@ class LineReader:
         self._dropping = False
 
     def read(self, piece: bytes) -> Iterator[bytes | None]:
-        """The lines that end here, without their ends; None for one that was too long, at its beginning."""
+        """Yield the lines that end here, without their ends.
+
+        None for one that was too long, at its beginning.
+        """
         *ends, rest = piece.split(b"\n")
         for end in ends:
             dropped = self._dropping
@@ -132,7 +135,7 @@ class LineReader:
 
 
 def _parse_event(line: bytes) -> Event | None:
-    """The event in a line; None if there is no event in it. `size` is its length in bytes."""
+    """Return the event in a line; None if there is no event in it. `size` is its length in bytes."""
     try:
         event = json.loads(line)
     except (ValueError, RecursionError):
@@ -172,7 +175,7 @@ class CellChannel:
         return cell, run
 
     def _read_numbers(self) -> tuple[int, int, int]:
-        """The numbers that the driver writes; zeros where a program has cut them off."""
+        """Return the numbers that the driver writes; zeros where a program has cut them off."""
         data = os.pread(self._line, 3 * _LINE.size, 0).ljust(3 * _LINE.size, b"\0")
         line, cell, run = (int(_LINE.unpack_from(data, place * _LINE.size)[0]) for place in range(3))
         return line, cell, run
@@ -202,7 +205,7 @@ class CellChannel:
             fresh.replace(self.folder / "size")
 
     def holds(self, name: str) -> bool:
-        """Whether the program left a file of this name in the folder."""
+        """Return whether the program left a file of this name in the folder."""
         return (self.folder / name).is_file()
 
     def read_file(self, name: str) -> bytes:
@@ -240,7 +243,7 @@ class CellChannel:
                 select.select([], [self._requests], [], 0.05)
 
     def read_events(self) -> list[Event]:
-        """The events that have arrived. Anything else is ignored, and reported if it was too long."""
+        """Return the events that have arrived. Anything else is ignored, and reported if it was too long."""
         events: list[Event] = []
         size = 0
         while size < _GULP:

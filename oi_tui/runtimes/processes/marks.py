@@ -42,5 +42,5 @@ class MarkReader:
 
 
 def encode_mark(key: str) -> bytes:
-    """The bytes of a mark."""
+    """Return the bytes of a mark."""
     return b"\x1b]6973;" + key.encode() + b"\x07"

@@ -166,7 +166,7 @@ class LanguageProcess:
     # -- reading
 
     def attach(self) -> list[Item]:
-        """Become the reader; what came since the last one."""
+        """Become the reader, and return what came since the last one."""
         later = self.attach_soon(-1)
         assert later is not None
         return later
@@ -280,7 +280,7 @@ class LanguageProcess:
         return bool(poll.poll(0))
 
     def find_unplaced(self, kind: str) -> Event | None:
-        """An event whose mark has not been seen."""
+        """Return an event whose mark has not been seen."""
         return next((event for event in self._marked.values() if event["event"] == kind), None)
 
     def _has_ended(self) -> bool:
@@ -467,7 +467,8 @@ class LanguageProcess:
 def wait_for(
     process: LanguageProcess, kind: str, seconds: float, others: list[Item], stopped: threading.Event
 ) -> Event | None:
-    """The next event of a kind, while nothing runs; None when it ended, was slow, or `stopped` was set.
+    """Return the next event of a kind, while nothing runs; None when it ended, was slow,
+    or `stopped` was set.
 
     By then the number of the process is known. What else came until then is added to `others`.
     """

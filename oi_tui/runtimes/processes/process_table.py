@@ -30,7 +30,7 @@ _WATCHED_ONCE = 0x80000005
 
 
 def list_descendants(pid: int) -> list[int]:
-    """The processes that descend from one, itself not included."""
+    """Return the processes that descend from one, itself not included."""
     list_children = _list_children if _LINUX and _LISTS_CHILDREN else _read_family()
     processes = []
     following = [pid]
@@ -50,7 +50,9 @@ def _read_family() -> Callable[[int], list[int]]:
 
 
 def _list_children(pid: int) -> list[int]:
-    """The children of a process, read twice: where one ends at this moment, another can be left out."""
+    """Return the children of a process, read twice: where one ends at this moment,
+    another can be left out.
+    """
     children: list[int] = []
     before = None
     for _ in range(5):
@@ -82,7 +84,7 @@ def _list_parents() -> Iterator[tuple[int, int]]:
 
 
 def _list_processes(columns: str, *pids: int) -> Iterator[list[str]]:
-    """What `ps` says of some processes, or of all, on systems without /proc."""
+    """Yield what `ps` says of some processes, or of all, on systems without /proc."""
     chosen = ["-p", ",".join(map(str, pids))] if pids else ["-A"]
     with contextlib.suppress(OSError):
         done = subprocess.run([_PS, *chosen, "-o", columns], capture_output=True, text=True, check=False)
@@ -90,7 +92,7 @@ def _list_processes(columns: str, *pids: int) -> Iterator[list[str]]:
 
 
 def find_start(pid: int) -> float:
-    """When a process began, on the monotonic clock; now, where that is not known.
+    """Return when a process began, on the monotonic clock; now, where that is not known.
 
     Without /proc it is known to the second, and given too late rather than too early.
     """
@@ -105,7 +107,7 @@ def find_start(pid: int) -> float:
 
 
 def _measure_sleep() -> float:
-    """How long the system slept since its start, in seconds: the times of processes count that, too.
+    """Return how long the system slept since its start, in seconds: the times of processes count that, too.
 
     A wait for a processor between the two clocks would count as sleep, so the quickest of a few tries counts.
     """
@@ -121,14 +123,14 @@ def _measure_sleep() -> float:
 
 
 def _parse_seconds(elapsed: str) -> int:
-    """The seconds in `[[days-]hours:]minutes:seconds`."""
+    """Return the seconds in `[[days-]hours:]minutes:seconds`."""
     days, _, clock = elapsed.rpartition("-")
     hours, minutes, seconds = [0, 0, *map(int, clock.split(":"))][-3:]
     return ((int(days or 0) * 24 + hours) * 60 + minutes) * 60 + seconds
 
 
 def list_session(session: int) -> list[tuple[int, int]]:
-    """The processes of a session, each with its process group."""
+    """Return the processes of a session, each with its process group."""
     if not _LINUX:
         return _list_members(session)
     processes = []
@@ -150,7 +152,7 @@ def _list_members(session: int) -> list[tuple[int, int]]:
 
 
 def find_folder(pid: int) -> Path | None:
-    """The working directory of a process; None where that is not known."""
+    """Return the working directory of a process; None where that is not known."""
     if _LINUX:
         with contextlib.suppress(OSError):
             return Path("/proc", str(pid), "cwd").readlink()
@@ -163,7 +165,7 @@ def find_folder(pid: int) -> Path | None:
 
 
 def ignores(pid: int, number: int) -> bool:
-    """Whether a process ignores a signal; False where that is not known."""
+    """Return whether a process ignores a signal; False where that is not known."""
     with contextlib.suppress(OSError, ValueError):
         for line in Path("/proc", str(pid), "status").read_bytes().splitlines():
             if line.startswith(b"SigIgn:"):
@@ -172,7 +174,7 @@ def ignores(pid: int, number: int) -> bool:
 
 
 def read_command_line(pid: int) -> bytes:
-    """The arguments of a process, each followed by NUL; empty if unknown."""
+    """Return the arguments of a process, each followed by NUL; empty if unknown."""
     with contextlib.suppress(OSError):
         return Path("/proc", str(pid), "cmdline").read_bytes()
     return b""
@@ -189,7 +191,10 @@ def count_oom_kills() -> int:
 
 
 def _count(name: str, path: Path) -> int:
-    """The number behind a name in a file of such lines. Raises OSError or IndexError if there is none."""
+    """Return the number behind a name in a file of such lines.
+
+    Raises OSError or IndexError if there is none.
+    """
     counts = [line.split()[1] for line in path.read_text().splitlines() if line.split()[:1] == [name]]
     return int(counts[0])
 
@@ -222,7 +227,7 @@ def _find_marked(variable: str, leader: int) -> list[int]:
 
 
 def _list_below(leader: int) -> list[int]:
-    """What lives in the session of a process, and what descends from it; nothing for no process."""
+    """Return what lives in the session of a process, and what descends from it; nothing for no process."""
     if not leader:
         return []
     alive = {int(pid) for pid, state, *_ in _list_processes("pid=,stat=") if not state.startswith("Z")}
@@ -230,7 +235,7 @@ def _list_below(leader: int) -> list[int]:
 
 
 def list_foreground(leader: int, group: int) -> list[int]:
-    """The processes of `leader`'s session that are in its foreground `group`; empty without /proc."""
+    """Return the processes of `leader`'s session that are in its foreground `group`; empty without /proc."""
     if not _LINUX:
         return []  # each look would start a program, many times a second
     members = [group] if group != leader else []
@@ -242,7 +247,7 @@ def list_foreground(leader: int, group: int) -> list[int]:
 
 
 def list_stopped(pids: Iterable[int]) -> list[str]:
-    """Those of the processes that a signal has stopped, each as `name (number)`."""
+    """Return those of the processes that a signal has stopped, each as `name (number)`."""
     found = []
     for pid in pids if _LINUX else ():
         with contextlib.suppress(OSError):
@@ -282,7 +287,8 @@ def _count_sleeps(pid: int, thread: str) -> bytes:
 
 
 def find_output(pid: int, seconds: float) -> str | None:
-    """The file that the standard output of a process goes to; None where that is no file, or not known.
+    """Return the file that the standard output of a process goes to; None where that is no file,
+    or not known.
 
     A shell may lend its output to one of its commands for a moment; wait at most `seconds` for it.
     """
@@ -297,7 +303,10 @@ def find_output(pid: int, seconds: float) -> str | None:
 
 
 def reads_file(pid: int, path: Path) -> bool:
-    """Whether the main thread of a process sleeps in reading this file; False where that is not known."""
+    """Return whether the main thread of a process sleeps in reading this file.
+
+    False where that is not known.
+    """
     if not _LINUX or _CALLS is None:
         return False
     try:
@@ -360,7 +369,7 @@ def _select_any(pid: int, highest: int, address: int, terminal: int) -> bool:
 
 
 def _list_watched(pid: int, number: int) -> Iterator[int]:
-    """The descriptors that an epoll descriptor waits on for something to read.
+    """Yield the descriptors that an epoll descriptor waits on for something to read.
 
     Runtimes such as that of Deno watch a terminal once for all, for reading and writing, also where the
     program only writes.

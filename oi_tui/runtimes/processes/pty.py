@@ -37,7 +37,7 @@ class _Guarded(ptyprocess.PtyProcess):  # type: ignore[misc]
         """Do nothing: `Pty.close` says when the end is."""
 
     def isalive(self) -> bool:
-        """Whether the guard runs."""
+        """Return whether the guard runs."""
         return self.popen.poll() is None
 
     def close(self, force: bool = True) -> None:  # noqa: ARG002

@@ -40,7 +40,9 @@ _NOT_ACCEPTED = "The last answer was not accepted. Try again."
 
 @contextlib.contextmanager
 def answer_questions(ask: Ask | None) -> Iterator[dict[str, str]]:
-    """The variables with which ssh and sudo bring their questions to `ask`; none where nobody is asked."""
+    """Yield the variables with which ssh and sudo bring their questions to `ask`; none
+    where nobody is asked.
+    """
     if ask is None:
         yield {}
         return
@@ -64,7 +66,9 @@ def answer_questions(ask: Ask | None) -> Iterator[dict[str, str]]:
 
 
 def _stop_when_given_up(ask: Ask) -> Ask:
-    """The same, but who gave one question up is asked no other: ssh asks for a password three times."""
+    """Return the same, but who gave one question up is asked no other: ssh asks
+    for a password three times.
+    """
     given_up = threading.Event()
 
     def ask_once(question: str, wanted: Wanted) -> str | None:
@@ -95,7 +99,7 @@ def _pass_to_person(question: str, kind: str, ask: Ask) -> str | None:
 
 
 def compose_question(question: str, *, said: Sequence[str] = (), is_repeated: bool = False) -> str:
-    """The question below what was said before it, such as where the code to type comes from."""
+    """Return the question below what was said before it, such as where the code to type comes from."""
     lines = [*said[-_MOST_LINES:], _NOT_ACCEPTED] if is_repeated else said[-_MOST_LINES:]
     return "\n".join([*lines, question])
 

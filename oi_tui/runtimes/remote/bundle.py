@@ -63,7 +63,7 @@ _NO_PYTHON = "oi-tui-far-1 missing"
 
 @cache
 def make_bundle() -> bytes:
-    """Everything that the far end runs, compressed, behind its length in 12 digits."""
+    """Return everything that the far end runs, compressed, behind its length in 12 digits."""
     files = dict(_list_files())
     data = zlib.compress(json.dumps(files).encode(), 9)
     return b"%012d" % len(data) + data
@@ -78,7 +78,7 @@ def compute_wire_version() -> str:
 
 
 def start_script() -> str:
-    """The words for `sh -c` at the far end: find Python, and have it take the bundle."""
+    """Return the words for `sh -c` at the far end: find Python, and have it take the bundle."""
     source = (_BEGINNING / "bootstrap.py").read_bytes()
     program = base64.b64encode(source).decode()
     return (

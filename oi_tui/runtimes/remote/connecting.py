@@ -51,7 +51,7 @@ class StopSignal(Protocol):
     """Says whether what is waited for is still wanted."""
 
     def is_set(self) -> bool:
-        """Whether it is not."""
+        """Return whether it is not."""
 
 
 class ConnectingProgram:
@@ -179,7 +179,7 @@ class ConnectingProgram:
             self._waits_since, self._is_asking = time.monotonic(), False
 
     def _waited(self) -> float:
-        """How long the far end could have answered, in seconds."""
+        """Return how long the far end could have answered, in seconds."""
         return 0.0 if self._is_asking else time.monotonic() - self._waits_since
 
     def _describe_wait(self, received: bytes) -> str:
@@ -298,13 +298,13 @@ def _quote_last_line(printed: bytes) -> str:
 
 
 def _shorten(line: str) -> str:
-    """The line with its beginning and its end, where the reason of a long one stands."""
+    """Return the line with its beginning and its end, where the reason of a long one stands."""
     half = _LONGEST_LINE // 2
     return line if len(line) <= _LONGEST_LINE else f"{line[:half]}…{line[-half:]}"
 
 
 def _list_reasons(printed: str) -> list[str]:
-    """The lines that the program printed, without the warnings of ssh and podman before an error."""
+    """Return the lines that the program printed, without the warnings of ssh and podman before an error."""
     lines = [line.strip() for line in printed.splitlines()]
     lines = [line for line in lines if line and not line.startswith("** ") and "level=warning" not in line]
     # What is said for each attempt, such as that of a password, is said once.

@@ -203,7 +203,7 @@ class _FarEnd:
     # -- staying without an application
 
     def _lose(self, stream: Stream) -> None:
-        """The connection is lost: stay if that is wanted. Raises _GoneError otherwise."""
+        """Stay after the connection was lost, if that is wanted. Raises _GoneError otherwise."""
         if self._is_met and not self._stays:
             raise _GoneError
         self._detach_application(stream)
@@ -232,7 +232,7 @@ class _FarEnd:
             self._return_socket = ReturnSocket(self._folder)
 
     def _is_empty(self) -> bool:
-        """Whether nothing is left to come back for."""
+        """Return whether nothing is left to come back for."""
         return not (self._languages.are_at_work or self._outbox.list_runs())
 
     def _receive(self, listener: ReturnSocket) -> None:

@@ -71,7 +71,7 @@ def _read_stat(_: Frame, path: Path) -> FileFacts:
 
 
 def _complete_names(message: Frame, _: Path) -> FileWords:
-    """The names that begin as `path` does, each as it would be typed; folders end with "/"."""
+    """Return the names that begin as `path` does, each as it would be typed; folders end with "/"."""
     typed = message["path"]
     before, slash, beginning = typed.rpartition("/")
     names = []
@@ -87,7 +87,7 @@ def _complete_names(message: Frame, _: Path) -> FileWords:
 
 
 def _list_folder(folder: "Path | None", root: Path) -> FileWords:
-    """What is in the folder and the folders in it, as JSON: kinds, and where links lead.
+    """Return what is in the folder and the folders in it, as JSON: kinds, and where links lead.
 
     Folders of which all names are there are named, since not everything has room. `root` is where languages
     start.
@@ -157,7 +157,7 @@ def _compute_sum(_: Frame, path: Path) -> FileWords:
 
 
 def compute_checksum(file: object) -> str:
-    """The checksum of an open file, from its beginning to its end."""
+    """Return the checksum of an open file, from its beginning to its end."""
     digest = hashlib.sha256()
     while piece := file.read(1 << 20):  # type: ignore[attr-defined]
         digest.update(piece)

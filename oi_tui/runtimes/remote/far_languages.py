@@ -147,7 +147,7 @@ class FarLanguages:
             thread.join(max(0.0, until - time.monotonic()))
 
     def _find_runtime(self, name: str) -> PtyRuntime | None:
-        """The language at work; None where it is not here."""
+        """Return the language at work; None where it is not here."""
         if name not in self._runtimes:
             language = next((item for item in LANGUAGES if item.name == name), None)
             if language is None:
@@ -258,7 +258,7 @@ class FarLanguages:
         return runtime.find_folder() if runtime else self.cwd
 
     def _watch(self) -> "FarChanges | None":
-        """What watches the files here; None where nothing can be kept."""
+        """Return what watches the files here; None where nothing can be kept."""
         if self._changes is None:
             with contextlib.suppress(OSError):
                 self._changes = FarChanges(self.cwd)
@@ -292,7 +292,7 @@ def _run_in_thread(function: Callable[..., None], *arguments: object) -> None:
 
 
 def _split_report(report: Report) -> Iterator[Report]:
-    """The report; long output in pieces, so that one is read here while others are on their way."""
+    """Yield the report; long output in pieces, so that one is read here while others are on their way."""
     if not isinstance(report, Printed) or len(report.text) <= _PIECE:
         yield report
         return

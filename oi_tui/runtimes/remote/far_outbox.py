@@ -52,7 +52,10 @@ class Stream:
         threading.Thread(target=self._send, daemon=True).start()
 
     def read(self) -> "list[Frame] | None":
-        """The frames that have come; None at the end. Raises OSError, and WireError for an invalid frame."""
+        """Return the frames that have come; None at the end.
+
+        Raises OSError, and WireError for an invalid frame.
+        """
         piece = os.read(self.source, 1 << 18)
         if not piece:
             return None

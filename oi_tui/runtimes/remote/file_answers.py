@@ -48,7 +48,7 @@ class FileRefused:
 
 
 def make_part_name(name: str, key: str) -> str:
-    """The name of a file while it is copied, in the folder where it will be.
+    """Return the name of a file while it is copied, in the folder where it will be.
 
     The key stands for what is copied: an interrupted copy of the same file is continued, and of no other.
     """

@@ -56,7 +56,7 @@ class TargetConnection(Protocol):
     spelling: str
 
     def connect(self, stopped: StopSignal) -> tuple[Link, bool]:
-        """The connection, and whether it is a new one. Raises TargetError."""
+        """Return the connection, and whether it is a new one. Raises TargetError."""
 
     @property
     def link(self) -> Link | None:
@@ -133,7 +133,7 @@ class TargetFiles:
     # -- facts and names
 
     def stat(self, path: str) -> FileFacts | None:
-        """What is there; None where nothing is, or where nobody answers soon."""
+        """Return what is there; None where nothing is, or where nobody answers soon."""
         answer = self._look_briefly("look", path)
         return answer if isinstance(answer, FileFacts) else None
 
@@ -144,7 +144,9 @@ class TargetFiles:
         return [name for name in names if name.isprintable()][:MOST_NAMES]
 
     def list_folder(self, language: str) -> str:
-        """What is in the folder where the language is, for the scan of code; "" where nobody answers soon."""
+        """Return what is in the folder where the language is, for the scan of code; ""
+        where nobody answers soon.
+        """
         link = self._target.link
         answer = link.ask("file", _PATIENCE, what="list", path=".", language=language) if link else None
         return answer.text if isinstance(answer, FileWords) else ""
@@ -218,7 +220,7 @@ class TargetFiles:
 
 
 def _read_plan(change_set: ChangeSet, facts: dict[str, object]) -> list[RestoreAction]:
-    """What the far end plans for each change of the change set. Raises FileError."""
+    """Return what the far end plans for each change of the change set. Raises FileError."""
     actions = facts.get("actions")
     if not isinstance(actions, list) or len(actions) != len(change_set.changes):
         raise FileError("An answer about files is not understood.")
@@ -242,7 +244,7 @@ def _make_key(*facts: object) -> str:
 
 @contextlib.contextmanager
 def _open_part(here: Path, part: Path, size: int) -> Iterator["os.BufferedRandom"]:  # type: ignore[name-defined]
-    """The file in which a copy grows. Raises OSError."""
+    """Yield the file in which a copy grows. Raises OSError."""
     if os.path.lexists(here):
         raise FileExistsError(17, "exists already; name another file")
     descriptor = os.open(part, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
@@ -280,7 +282,7 @@ class _Copy:
         return answer.text if isinstance(answer, FileWords) else ""
 
     def read(self, path: str, start: int, size: int) -> Iterator[bytes]:
-        """The bytes of a file from there on, some of them asked for ahead."""
+        """Yield the bytes of a file from there on, some of them asked for ahead."""
         waiting: deque[tuple[int, queue.Queue[object]]] = deque()
         offsets = iter(range(start, size, PART))
         while True:

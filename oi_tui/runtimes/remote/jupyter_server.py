@@ -80,7 +80,7 @@ class JupyterServer:
         }
 
     def _find_token(self, find_token: FindToken | None) -> str:
-        """The token that is kept for this server, else that of the environment; "" for none."""
+        """Return the token that is kept for this server, else that of the environment; "" for none."""
         saved = find_token(f"{TOKEN}@{self.address.host}") if find_token else None
         return saved or os.environ.get(TOKEN, "").strip()
 
@@ -105,7 +105,7 @@ class JupyterServer:
             raise TargetError(f"The Jupyter server {host} did not accept the token or password.")
 
     def _is_accepted(self) -> bool:
-        """Whether the server accepts what is known, as its token or as its password."""
+        """Return whether the server accepts what is known, as its token or as its password."""
         try:
             self._ask("GET", "api/kernelspecs")
         except _ForbiddenError:
@@ -156,11 +156,11 @@ class JupyterServer:
         return request.wait_for_result()
 
     def settle(self) -> None:
-        """Connecting is over: what is asked from now on belongs to runs, which see to their stops."""
+        """Settle the connection: what is asked from now on belongs to runs, which see to their stops."""
         self._stopped = None
 
     def list_kernels(self) -> list[dict[str, Any]]:
-        """The kernels that run; none where the server keeps its list to itself, as gateways do."""
+        """Return the kernels that run; none where the server keeps its list to itself, as gateways do."""
         try:
             answer = self._ask("GET", "api/kernels")
         except _ForbiddenError:
@@ -200,11 +200,11 @@ class JupyterServer:
         self._request("DELETE", f"api/kernels/{quote(kernel, safe='')}", seconds=10.0)
 
     def is_running(self, kernel: str) -> bool:
-        """Whether there is still such a kernel. Raises TargetError where that cannot be known."""
+        """Return whether there is still such a kernel. Raises TargetError where that cannot be known."""
         return self._fetch_model(kernel) is not None
 
     def _fetch_model(self, kernel: str) -> dict[str, Any] | None:
-        """What the server says of a kernel; None where there is no such kernel."""
+        """Return what the server says of a kernel; None where there is no such kernel."""
         try:
             answer = self._ask("GET", f"api/kernels/{quote(kernel, safe='')}")
         except _NotFoundError:
@@ -241,7 +241,9 @@ class JupyterServer:
     # -- choosing a kernel
 
     def choose(self) -> tuple[str, str, bool]:
-        """The kernel that the address names: its id, its kernelspec, and whether it was started for us."""
+        """Return the kernel that the address names: its id, its kernelspec,
+        and whether it was started for us.
+        """
         name = self.address.name
         if name and (found := self._find(name)):
             return str(found["id"]), str(found.get("name", "")), False
@@ -257,7 +259,7 @@ class JupyterServer:
         raise TargetError(self._explain_choice(name, specs))
 
     def _find(self, name: str) -> dict[str, Any] | None:
-        """The running kernel whose id begins so, if there is only one."""
+        """Return the running kernel whose id begins so, if there is only one."""
         if len(name) < _SHORTEST_ID:
             return None
         matching = [item for item in self.list_kernels() if str(item.get("id", "")).startswith(name)]

@@ -135,7 +135,7 @@ class KernelTarget:
         )
 
     def find_program(self, language: str) -> str | None:
-        """The kernel, for its language."""
+        """Return the kernel, for its language."""
         return self.client.program if language == self.language.name else None
 
     def describe(self, language: Language) -> str:
@@ -143,7 +143,7 @@ class KernelTarget:
         return f"{language.title} {self.version} (Jupyter kernel)"
 
     def runtime(self, language: Language) -> "KernelRuntime":
-        """The language of the kernel."""
+        """Return the language of the kernel."""
         return KernelRuntime(language, self.client)
 
     #: Nothing of ours is left in a kernel.
@@ -161,7 +161,7 @@ class KernelTarget:
         return f"{self.title} goes on when you quit, with its variables: there is nothing to detach."
 
     def resize(self, columns: int, rows: int) -> None:
-        """A kernel has no terminal."""
+        """Do nothing: a kernel has no terminal."""
 
     def close(self) -> None:
         """Leave the kernel, which continues unless it was started for us."""
@@ -224,7 +224,9 @@ class KernelRuntime:
             self._running = False
 
     def _yield_reports(self, code: str, began: float) -> Iterator[Report]:
-        """What the kernel says of this run, until it says that it is idle again and how the run ended."""
+        """Yield what the kernel says of this run, until it says that it is idle again
+        and how the run ended.
+        """
         id_ = self._client.execute(code)
         reply: Message | None = None
         idle = False
@@ -267,7 +269,7 @@ class KernelRuntime:
             time.sleep(0.005)
 
     def _reply(self, id_: str, began: float) -> Message | None:
-        """How the run ended, where the kernel has reported it.
+        """Return how the run ended, where the kernel has reported it.
 
         An interrupt that comes when the code has just ended takes the kernel's answer with it. So after one
         it is asked something else: it answers one request after the other, and when that answer comes first,
@@ -294,12 +296,12 @@ class KernelRuntime:
         return None
 
     def _make_notes(self) -> Iterator[Report]:
-        """What happened to the connection, in lines between the output."""
+        """Yield what happened to the connection, in lines between the output."""
         for note in self._client.pop_notes():
             yield Printed(f"\r\noi-tui: {note}\r\n")
 
     def _explain_gone(self) -> str | None:
-        """Why the run is not waited for any longer, in a sentence; None while it is."""
+        """Return why the run is not waited for any longer, in a sentence; None while it is."""
         if self._pressed > 1 and time.monotonic() - self._pressed_at > _LEFT:
             if self._client.owned:
                 self._client.restart()
@@ -351,19 +353,19 @@ class KernelRuntime:
         )
 
     def read_memory(self) -> Memory:
-        """A kernel tells no variables without running code in it."""
+        """Return nothing: a kernel tells no variables without running code in it."""
         return Memory(self.language.name, "silent")
 
     def inspect(self, name: str) -> Detail | None:  # noqa: ARG002 -- as the interface has it
-        """A kernel tells no variables without running code in it."""
+        """Return nothing: a kernel tells no variables without running code in it."""
         return None
 
     def complete(self, before: str) -> CompletionSet | None:  # noqa: ARG002 -- as the interface has it
-        """Nothing is known."""
+        """Report nothing."""
         return None
 
     def resize(self, columns: int, rows: int) -> None:
-        """A kernel has no terminal."""
+        """Do nothing: a kernel has no terminal."""
 
     def reset(self) -> None:
         """Stop a run. A kernel that others use keeps its variables."""
@@ -378,7 +380,7 @@ class KernelRuntime:
 def _connect(
     target: Target, find_token: "FindToken | None", ask: "Ask | None", stopped: "StopSignal | None"
 ) -> KernelClient:
-    """The kernel that the target names, by an address or a file. Raises TargetError."""
+    """Return the kernel that the target names, by an address or a file. Raises TargetError."""
     if not target.is_address:
         return FileClient(target.place)
     from oi_tui.runtimes.remote.kernel_gateway import GatewayClient
@@ -387,7 +389,7 @@ def _connect(
 
 
 def _report_output(message: Message) -> Iterator[Report]:
-    """What a message of the kernel's output shows; text ends its lines as a terminal does."""
+    """Yield what a message of the kernel's output shows; text ends its lines as a terminal does."""
     content = message["content"]
     match message["msg_type"]:
         case "stream":
@@ -405,7 +407,7 @@ def _report_output(message: Message) -> Iterator[Report]:
 
 
 def _report_payload(content: Message) -> Iterator[Report]:
-    """What a reply brings beside the output: help (`print?`), and code for a cell (`%load`)."""
+    """Yield what a reply brings beside the output: help (`print?`), and code for a cell (`%load`)."""
     payload = content.get("payload")
     for item in payload if isinstance(payload, list) else ():
         if isinstance(item, dict) and item.get("source") in ("page", "set_next_input"):
@@ -416,7 +418,9 @@ def _report_payload(content: Message) -> Iterator[Report]:
 
 
 def _name_error(content: Message) -> str | None:
-    """The error of a reply in a line, such as `ValueError: oops`; shells give their exit status alone."""
+    """Return the error of a reply in a line, such as `ValueError: oops`;
+    shells give their exit status alone.
+    """
     name, value = (str(content.get(field) or "").strip() for field in ("ename", "evalue"))
     if not name and value.isdecimal():
         return f"exit status {value}"

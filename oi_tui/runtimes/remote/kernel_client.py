@@ -54,7 +54,7 @@ class KernelClient(Protocol):
         """Return whether an interrupt is still on its way: it may reach what the kernel runs next."""
 
     def restart(self) -> None:
-        """Restart a kernel that is ours; does not wait."""
+        """Refuse: others use it, so it is not restarted."""
 
     def read_output(self, seconds: float) -> Message:
         """Return the next message of output. Raises queue.Empty after `seconds`."""
@@ -66,13 +66,16 @@ class KernelClient(Protocol):
         """Return the next question of a program. Raises queue.Empty after `seconds`."""
 
     def explain_end(self) -> str | None:
-        """Why nothing more will come, in a sentence; None while it may."""
+        """Return why nothing more will come, in a sentence; None while it may."""
 
     def explain_loss(self) -> str | None:
-        """Why messages may have been lost since this was last asked, in a sentence; None where none were."""
+        """Return why messages may have been lost since this was last asked, in a sentence.
+
+        None where none were.
+        """
 
     def pop_notes(self) -> list[str]:
-        """Return and forget what happened to the connection since the last call, in sentences."""
+        """Return nothing: nothing happens to a connection on one machine."""
 
     def close(self) -> None:
         """Leave the kernel, or end it where it is ours."""
@@ -133,14 +136,17 @@ class FileClient:
             self._client.control_channel.send(message)
 
     def is_interrupting(self) -> bool:
-        """Whether an interrupt is still on its way. A kernel answers once it has given itself the signal."""
+        """Return whether an interrupt is still on its way.
+
+        A kernel answers once it has given itself the signal.
+        """
         with self._control:
             for message in receive_arrived(partial(self._receive, self._client.control_channel), 0):
                 self._interrupts.discard(message.get("parent_header", {}).get("msg_id", ""))
             return bool(self._interrupts)
 
     def restart(self) -> None:
-        """Others use it, so it is not restarted."""
+        """Refuse: others use it, so it is not restarted."""
 
     def read_output(self, seconds: float) -> Message:
         """Return the next message of output. Raises queue.Empty after `seconds`."""
@@ -155,7 +161,7 @@ class FileClient:
         return self._receive(self._client.stdin_channel, seconds)
 
     def _receive(self, channel: Any, seconds: float) -> Message:
-        """A message that is whole and signed by the kernel; any other is dropped. Raises queue.Empty.
+        """Return a message that is whole and signed by the kernel; any other is dropped. Raises queue.Empty.
 
         A kernel that is interrupted while it sends leaves out the end of a message, and the next one
         follows in its place: both are lost. The client's own `get_iopub_msg` and its like leave an event
@@ -169,7 +175,7 @@ class FileClient:
             raise queue.Empty from None
 
     def explain_end(self) -> str | None:
-        """Why nothing more will come, in a sentence; None while it may."""
+        """Return why nothing more will come, in a sentence; None while it may."""
         if self._client.hb_channel.is_beating():
             self._silent_since = None
             return None
@@ -181,7 +187,10 @@ class FileClient:
         return "the kernel ended, and its variables are lost"
 
     def _is_refused(self) -> bool:
-        """Whether nothing listens at the kernel's heartbeat port. The system listens for a busy kernel."""
+        """Return whether nothing listens at the kernel's heartbeat port.
+
+        The system listens for a busy kernel.
+        """
         address = (str(self._client.ip), int(self._client.hb_port))
         try:
             with socket.create_connection(address, 0.2):
@@ -192,14 +201,17 @@ class FileClient:
             return False
 
     def explain_loss(self) -> str | None:
-        """Why messages may have been lost since this was last asked, in a sentence; None where none were."""
+        """Return why messages may have been lost since this was last asked, in a sentence.
+
+        None where none were.
+        """
         if not self._dropped:
             return None
         self._dropped = False
         return "a message of the kernel was damaged"
 
     def pop_notes(self) -> list[str]:
-        """Nothing happens to a connection on one machine."""
+        """Return nothing: nothing happens to a connection on one machine."""
         return []
 
     def close(self) -> None:
@@ -208,7 +220,7 @@ class FileClient:
 
 
 def _find_file(place: str) -> Path:
-    """The file that was named, in Jupyter's own folder if it has no other. Raises TargetError."""
+    """Return the file that was named, in Jupyter's own folder if it has no other. Raises TargetError."""
     path = paths.expand_typed(place)
     if not path.is_absolute() and not path.exists():
         with contextlib.suppress(ImportError):
@@ -228,7 +240,10 @@ def _find_file(place: str) -> Path:
 
 
 def request_info(client: KernelClient, stopped: "StopSignal | None") -> Message:
-    """What the kernel says of itself. Raises TargetError where it says nothing; the client is closed then."""
+    """Return what the kernel says of itself.
+
+    Raises TargetError where it says nothing; the client is closed then.
+    """
     stopped = stopped or threading.Event()
     id_ = client.ask_info()
     until = time.monotonic() + _PATIENCE
@@ -255,5 +270,5 @@ def receive_arrived(receive: Callable[[float], Message], seconds: float) -> "lis
 
 
 def belongs_to(message: Message, id_: str) -> bool:
-    """Whether a message is of that request."""
+    """Return whether a message is of that request."""
     return bool(message.get("parent_header", {}).get("msg_id") == id_)

@@ -107,7 +107,7 @@ class GatewayClient:
     # -- the connection
 
     def _open(self) -> "ClientConnection":
-        """A new connection. Raises TargetError or OSError."""
+        """Return a new connection. Raises TargetError or OSError."""
         from websockets.exceptions import WebSocketException
         from websockets.sync.client import connect
 
@@ -329,12 +329,15 @@ class GatewayClient:
         return self._channels[channel].get(timeout=seconds)
 
     def explain_end(self) -> str | None:
-        """Why nothing more will come, in a sentence; None while it may."""
+        """Return why nothing more will come, in a sentence; None while it may."""
         why, self._restarted = self._gone or self._restarted, None
         return why
 
     def explain_loss(self) -> str | None:
-        """Why messages may have been lost since this was last asked, in a sentence; None where none were."""
+        """Return why messages may have been lost since this was last asked, in a sentence.
+
+        None where none were.
+        """
         why, self._unsure = self._unsure, None
         return why
 
@@ -362,7 +365,7 @@ class GatewayClient:
 
 
 def _decode(data: str | bytes) -> dict[str, Any]:
-    """A message as it comes: JSON, or JSON with bytes behind it. Raises ValueError or struct.error."""
+    """Return a message as it comes: JSON, or JSON with bytes behind it. Raises ValueError or struct.error."""
     if isinstance(data, bytes):
         # The number of parts, where each begins, and the parts; the first is the message.
         (count,) = struct.unpack_from(">I", data)

@@ -30,7 +30,7 @@ class KnownTarget:
 
 
 def list_at_once() -> Iterator[KnownTarget]:
-    """The targets that can be listed without starting a program."""
+    """Yield the targets that can be listed without starting a program."""
     yield KnownTarget(LOCAL, "this machine")
     for host in ssh_hosts.list_known():
         yield KnownTarget(f"ssh:{host}", "a host of your ssh configuration")
@@ -43,13 +43,13 @@ def list_at_once() -> Iterator[KnownTarget]:
 
 
 def list_left_running() -> list[KnownTarget]:
-    """The targets on which something was left running, each once."""
+    """Return the targets on which something was left running, each once."""
     descriptions = {left.target: left.describe().partition(", ")[2] for left in left_targets.list_shown()}
     return [KnownTarget(target, facts) for target, facts in descriptions.items()]
 
 
 def list_containers() -> list[KnownTarget]:
-    """The containers that run; none of a program that does not answer in time. Blocks."""
+    """Return the containers that run; none of a program that does not answer in time. Blocks."""
     with ThreadPoolExecutor(len(CONTAINER_PROGRAMS)) as pool:
         return [target for found in pool.map(_list_containers, find_container_programs()) for target in found]
 
@@ -64,7 +64,7 @@ def _list_containers(program: str) -> list[KnownTarget]:
 
 
 def _list_kernels() -> list[str]:
-    """The connection files of kernels, the latest first; none without Jupyter."""
+    """Return the connection files of kernels, the latest first; none without Jupyter."""
     with contextlib.suppress(ImportError, OSError):
         from jupyter_core.paths import jupyter_runtime_dir
 
@@ -74,7 +74,7 @@ def _list_kernels() -> list[str]:
 
 
 def _find_change_time(file: Path) -> float:
-    """When the file was changed; a kernel may end while its file is looked at."""
+    """Return when the file was changed; a kernel may end while its file is looked at."""
     try:
         return file.stat().st_mtime
     except OSError:

@@ -56,7 +56,7 @@ class LeftTarget:
         return True
 
     def describe(self) -> str:
-        """The record in a line."""
+        """Return the record in a line."""
         ago = format_duration(max(0.0, time.time() - self.since))
         ends = time.strftime("%Y-%m-%d %H:%M", time.localtime(self.until))
         runs = f"running: {one_line(self.running, _LONGEST)}" if self.running else "nothing runs"
@@ -65,7 +65,7 @@ class LeftTarget:
 
 
 def make_id() -> str:
-    """The name of a record that no other one has."""
+    """Return the name of a record that no other one has."""
     return secrets.token_hex(8)
 
 
@@ -128,7 +128,7 @@ def _read(path: Path) -> LeftTarget | None:
 
 
 def choose(named: str) -> LeftTarget | str:
-    """The record that is meant by its target, or by its number in the list; or why there is none."""
+    """Return the record that is meant by its target, or by its number in the list; or why there is none."""
     listed = list_shown()
     if named.isascii() and named.isdecimal():
         place = int(named[:6])

@@ -61,7 +61,7 @@ class RemoteRun:
         self.arrived: queue.Queue[tuple[list[Report], int] | None] = queue.Queue()
 
     def read_reports(self, seconds: float) -> list[Report] | None:
-        """The reports that come within `seconds`; None if there are none. Raises LinkLostError."""
+        """Return the reports that come within `seconds`; None if there are none. Raises LinkLostError."""
         try:
             item = self.arrived.get(timeout=seconds)
         except queue.Empty:
@@ -309,7 +309,7 @@ class Link:
             self._runs = {item.id: RemoteRun(self, item.id, item.language) for item in self.left_runs}
 
     def follow(self, id: int) -> "RemoteRun | None":
-        """A run that was going on when the connection was made; None where there is no such run."""
+        """Return a run that was going on when the connection was made; None where there is no such run."""
         with self._lock:
             return self._runs.get(id)
 
@@ -423,7 +423,7 @@ def _parse_left_runs(
 
 
 def _parse_left_run(facts: object) -> LeftRun:
-    """What the far end says of a run, as far as it can be meant. Raises WireError."""
+    """Return what the far end says of a run, as far as it can be meant. Raises WireError."""
     if isinstance(facts, dict):
         number, run, seconds = facts.get("number"), facts.get("id"), facts.get("seconds")
         language, code, message = (str(facts.get(name) or "") for name in ("language", "code", "message"))
@@ -433,7 +433,7 @@ def _parse_left_run(facts: object) -> LeftRun:
 
 
 def _check(message: Frame) -> Frame:
-    """What the far end says of itself, as far as it can be meant. Raises WireError."""
+    """Return what the far end says of itself, as far as it can be meant. Raises WireError."""
     programs = message["programs"]
     texts = [message[name] for name in ("folder", "user", "host", "system", "python")]
     texts.append(message.get("place", ""))

@@ -38,7 +38,7 @@ class CombinedStopSignal:
         self._events = first, second
 
     def is_set(self) -> bool:
-        """Whether one of them is."""
+        """Return whether one of them is."""
         return any(event.is_set() for event in self._events)
 
 
@@ -108,7 +108,7 @@ class RemoteTarget:
         return link if link is not None and link.lost is None else None
 
     def connect(self, stopped: StopSignal) -> tuple[Link, bool]:
-        """The connection, and whether it is a new one. Raises TargetError."""
+        """Return the connection, and whether it is a new one. Raises TargetError."""
         with self._lock:
             if link := self.link:
                 return link, False
@@ -229,7 +229,7 @@ class RemoteTarget:
         return record
 
     def note_start(self, language: str) -> None:
-        """The language has something to lose from now on."""
+        """Note that the language has something to lose from now on."""
         if language not in self._started:
             self._started.add(language)
             if self._staying.cut:
@@ -317,12 +317,12 @@ class RemoteTarget:
         return LANGUAGES
 
     def find_program(self, language: str) -> str | None:
-        """The language's program there; None where it is missing."""
+        """Return the language's program there; None where it is missing."""
         path = self._here.get("programs", {}).get(language)
         return str(path) if path else None
 
     def describe(self, language: Language) -> str:
-        """The language's program there in a few words."""
+        """Return the language's program there in a few words."""
         return self._described.get(language.name) or f"{language.title} ({self.find_program(language.name)})"
 
     def wait_for_versions(self, seconds: float) -> None:
@@ -332,7 +332,7 @@ class RemoteTarget:
             time.sleep(0.02)
 
     def runtime(self, language: Language) -> RemoteRuntime:
-        """The language, to be run there."""
+        """Return the language, to be run there."""
         runtime = RemoteRuntime(language, self)
         if language.name in self.left_languages:
             runtime.adopt(self.link)

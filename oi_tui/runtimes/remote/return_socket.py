@@ -26,7 +26,10 @@ _GONE = "what was left there does not run any more: it ended, or the machine was
 
 
 def read_first_frame(source: int, seconds: float = SILENCE) -> "tuple[Frame, FrameReader]":
-    """The first message, and what reads those after it. Raises OSError or WireError where none comes."""
+    """Return the first message, and what reads those after it.
+
+    Raises OSError or WireError where none comes.
+    """
     frames = FrameReader()
     until = time.monotonic() + seconds
     while select.select([source], [], [], max(0.0, until - time.monotonic()))[0]:
@@ -52,7 +55,7 @@ class Caller:
         self._connection.close()
 
     def stream(self) -> Stream:
-        """The connection to them."""
+        """Return the connection to them."""
         connection = self._connection.detach()
         return Stream(connection, os.dup(connection), self._frames)
 
@@ -68,7 +71,7 @@ class ReturnSocket:
         self._socket.listen(4)
 
     def fileno(self) -> int:
-        """For `select`."""
+        """Return the file descriptor, for `select`."""
         return self._socket.fileno()
 
     def receive(self) -> "Caller | None":
@@ -117,7 +120,7 @@ def _refuse(sink: int, reason: str, *, gone: bool = False) -> None:
 
 
 def _connect(folder: str) -> "socket.socket | None":
-    """A connection to the far end of that folder, if it is there and belongs to this user."""
+    """Return a connection to the far end of that folder, if it is there and belongs to this user."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         status = os.lstat(folder)
@@ -133,7 +136,9 @@ def _connect(folder: str) -> "socket.socket | None":
 
 
 def _is_ours(connection: socket.socket) -> bool:
-    """Whether the process at the other end belongs to this user; the folder lets no other one in either."""
+    """Return whether the process at the other end belongs to this user;
+    the folder lets no other one in either.
+    """
     if sys.platform != "linux":
         return True
     size = struct.calcsize("3i")

@@ -34,7 +34,7 @@ class RuntimeTarget(TargetConnection, Protocol):
     running: str
 
     def note_start(self, language: str) -> None:
-        """The language has something to lose from now on."""
+        """Note that the language has something to lose from now on."""
 
     @property
     def files(self) -> TargetFiles | None:
@@ -140,7 +140,7 @@ class RemoteRuntime:
                     return
 
     def _describe_watched(self, number: int | None) -> str:
-        """The id of the code whose changes of files are wanted; startup code has none."""
+        """Return the id of the code whose changes of files are wanted; startup code has none."""
         files = self._target.files
         return files.watched if files and number != _STARTUP_CELL else ""
 
@@ -172,7 +172,7 @@ class RemoteRuntime:
             return
 
     def read_memory(self) -> Memory:
-        """The variables of the language, as far as it reports them."""
+        """Return the variables of the language, as far as it reports them."""
         name, link = self.language.name, self._link
         if not self.language.variables_request:
             return Memory(name, "silent")
@@ -182,7 +182,7 @@ class RemoteRuntime:
         return answer if isinstance(answer, Memory) and answer.language == name else Memory(name, "busy")
 
     def inspect(self, name: str) -> Detail | None:
-        """The value of one variable; None where it is not reported."""
+        """Return the value of one variable; None where it is not reported."""
         link = self._link
         if link is None or self._run:
             return None
@@ -190,7 +190,7 @@ class RemoteRuntime:
         return answer if isinstance(answer, Detail) else None
 
     def complete(self, before: str) -> CompletionSet | None:
-        """What completes the code before the caret; None where that is not known, as during a run."""
+        """Return what completes the code before the caret; None where that is not known, as during a run."""
         link = self._link
         if link is None or self._run:
             return None

@@ -34,7 +34,7 @@ class ServerAddress:
 
 
 def parse_address(place: str) -> ServerAddress:
-    """The address after `kernel:`. Raises ValueError for one that cannot be used."""
+    """Return the address after `kernel:`. Raises ValueError for one that cannot be used."""
     address, hash_, name = place.partition("#")
     try:
         parts = urlsplit(address)

@@ -11,7 +11,7 @@ _DEEPEST = 3
 
 
 def list_known(folder: Path | None = None) -> tuple[str, ...]:
-    """The names after `Host`, without patterns, in their order; of included files as well."""
+    """Return the names after `Host`, without patterns, in their order; of included files as well."""
     folder = folder or Path.home() / ".ssh"
     return tuple(dict.fromkeys(_list_hosts(folder / "config", folder, 0)))
 
@@ -37,6 +37,6 @@ def _list_hosts(path: Path, folder: Path, depth: int) -> list[str]:
 
 
 def _include(pattern: str, folder: Path) -> list[Path]:
-    """The files that a pattern after `Include` names; a relative one begins in the folder of ssh."""
+    """Return the files that a pattern after `Include` names; a relative one begins in the folder of ssh."""
     whole = os.path.join(folder, os.path.expanduser(pattern))  # noqa: PTH111, PTH118 -- "~x" may be nobody
     return [Path(name) for name in sorted(glob.glob(whole))]  # noqa: PTH207 -- a pattern may be absolute

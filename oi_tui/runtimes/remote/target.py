@@ -109,7 +109,10 @@ USUAL = DetachOptions()
 
 
 def parse(spelling: str) -> Target | None:
-    """The target that the person typed; None for this machine. Raises TargetError for anything else."""
+    """Return the target that the person typed; None for this machine.
+
+    Raises TargetError for anything else.
+    """
     spelling = spelling.strip()
     if spelling in ("", LOCAL):
         return None
@@ -181,7 +184,9 @@ def _make_ssh_command(place: str, *, may_ask: bool) -> list[str]:
 
 
 def _keeps_shared_connection(program: str, words: list[str]) -> bool:
-    """Whether the configuration lets a shared connection outlive the ssh that makes it (ControlPersist)."""
+    """Return whether the configuration lets a shared connection outlive the ssh
+    that makes it (ControlPersist).
+    """
     asked = [program, "-G", *words]
     try:
         done = subprocess.run(asked, capture_output=True, timeout=_PATIENCE, check=False, **_QUIETLY)
@@ -192,7 +197,9 @@ def _keeps_shared_connection(program: str, words: list[str]) -> bool:
 
 @cache
 def _takes_session_options(program: str) -> bool:
-    """Whether this ssh knows the options of OpenSSH 8.7; an older one ends at an option that it does not."""
+    """Return whether this ssh knows the options of OpenSSH 8.7; an older one ends at an option
+    that it does not.
+    """
     try:
         done = subprocess.run(
             (program, "-V"), capture_output=True, timeout=_VERSION_PATIENCE, check=False, **_QUIETLY
@@ -224,17 +231,18 @@ def _make_container_command(place: str) -> list[str]:
 
 
 def find_container_programs() -> list[str]:
-    """The programs of this machine that run containers."""
+    """Return the programs of this machine that run containers."""
     return [path for name in CONTAINER_PROGRAMS if (path := shutil.which(name))]
 
 
 def is_running_container(place: str) -> bool:
-    """Whether that is a container that runs, and no image. Raises TargetError where nobody can say."""
+    """Return whether that is a container that runs, and no image. Raises TargetError where nobody can say."""
     return bool(find_container_programs()) and _find_container(place)[1]
 
 
 def _find_container(place: str) -> tuple[str, bool]:
-    """The program that runs the container, and True; or the first program, and False where none has it.
+    """Return the program that runs the container, and True; or the first program, and False
+    where none has it.
 
     Raises TargetError when there is no program, when none answers, and for a container that does not run.
     """
@@ -272,7 +280,8 @@ def _choose_program_with_image(place: str, usual: str) -> str:
 
 
 def ask_program(program: str, *words: str, patience: float = _PATIENCE) -> str:
-    """What a container program prints; "" if it fails. Raises TargetError if it does not answer in time.
+    """Return what a container program prints; "" if it fails. Raises TargetError
+    if it does not answer in time.
 
     `patience` is in seconds.
     """

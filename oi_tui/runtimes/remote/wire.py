@@ -127,7 +127,10 @@ class FrameReader:
         return bytes(self._held)
 
     def read(self, piece: bytes) -> Iterator[tuple[Frame, int]]:
-        """The messages that are complete now, each with its size. Raises WireError for anything else."""
+        """Yield the messages that are complete now, each with its size.
+
+        Raises WireError for anything else.
+        """
         self._held += piece
         while len(self._held) >= _LENGTH.size:
             (length,) = _LENGTH.unpack_from(self._held)
@@ -153,7 +156,7 @@ def _explain_foreign(data: bytes, length: int) -> str:
 
 
 def _read(data: bytes) -> Frame:
-    """The message of a frame; the text beside it is its entry `text`. Raises WireError."""
+    """Return the message of a frame; the text beside it is its entry `text`. Raises WireError."""
     line, _, text = data.partition(b"\n")
     try:
         message = json.loads(line.decode("utf-8", "surrogatepass"))
@@ -168,7 +171,7 @@ def _read(data: bytes) -> Frame:
 
 
 def pack(value: object) -> list[Any]:
-    """A report, a loss or what a language remembers, as a JSON value."""
+    """Return a report, a loss or what a language remembers, as a JSON value."""
     return [type(value).__name__, *(_pack(getattr(value, item.name)) for item in fields(value))]  # type: ignore[arg-type]
 
 
@@ -177,7 +180,7 @@ def _pack(value: object) -> object:
 
 
 def unpack_reports(message: Frame) -> list[Report]:
-    """The reports of a message. Raises WireError when they are none."""
+    """Return the reports of a message. Raises WireError when they are none."""
     packed = message["reports"]
     if not isinstance(packed, list):
         raise WireError("reports were expected")
@@ -191,7 +194,7 @@ def unpack_reports(message: Frame) -> list[Report]:
 
 
 def unpack_report(packed: object) -> Report:
-    """The report that the other end packed. Raises WireError if it is not valid."""
+    """Return the report that the other end packed. Raises WireError if it is not valid."""
     report = unpack(packed)
     if isinstance(report, _ANSWERS):
         raise WireError("a report was expected")
@@ -202,7 +205,7 @@ def unpack_report(packed: object) -> Report:
 
 
 def unpack(packed: object) -> object:
-    """The value that the other end packed. Raises WireError if it is not valid."""
+    """Return the value that the other end packed. Raises WireError if it is not valid."""
     if not (isinstance(packed, list) and packed and isinstance(packed[0], str) and packed[0] in _REPORTS):
         raise WireError("an unknown report")
     name, *values = packed

@@ -63,7 +63,9 @@ class ActiveLine:
 
 
 def _find_line(frames: PythonLine, channel: CellChannel) -> int | None:
-    """The line by the frames; where none is the cell's, as while it awaits something, by the driver."""
+    """Return the line by the frames; where none is the cell's, as while it awaits something,
+    by the driver.
+    """
     cell, run = channel.cell
     line = frames.read(cell, run) if run else None
     return channel.line if line is None else line

@@ -160,7 +160,7 @@ class InputWatch:
             self.end()
 
     def _is_asleep(self, now: float, readers: frozenset[tuple[str, bytes]] | None) -> bool:
-        """Whether who was answered has not been woken yet: a busy system is slow."""
+        """Return whether who was answered has not been woken yet: a busy system is slow."""
         just_answered = self._answered and now - self._typed_at < _SLOWEST_WAKE
         return just_answered and bool(readers) and readers == self._readers
 

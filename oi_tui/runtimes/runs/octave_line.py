@@ -75,7 +75,7 @@ class _Reader:
         return first
 
     def _is_transposed(self, before: str) -> bool:
-        """Whether a quotation mark after this text is an operator."""
+        """Return whether a quotation mark after this text is an operator."""
         return bool(before) and (before[-1].isalnum() or before[-1] in "_.)]}'")
 
     def _count_block(self, word: str) -> None:

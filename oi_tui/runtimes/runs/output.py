@@ -287,5 +287,7 @@ def _join_printed(reports: Iterable[Report]) -> str:
 
 
 def _is_of_value(report: Displayed) -> bool:
-    """Whether a page is a form of a value that is printed with it, such as a table, and not a long one."""
+    """Return whether a page is a form of a value that is printed with it, such as a table,
+    and not a long one.
+    """
     return report.view is not None and len(report.content) <= _LONGEST_PAGE

@@ -70,7 +70,7 @@ class _Code:
     lines: tuple[int, ...]
 
     def line(self, instruction: int) -> int:
-        """The line of the instruction at an address; 0 where it has none. Raises _TornError."""
+        """Return the line of the instruction at an address; 0 where it has none. Raises _TornError."""
         at = instruction - self.begin
         if not 0 <= at < 2 * len(self.lines):
             raise _TornError
@@ -107,7 +107,7 @@ class PythonLine:
             raise ValueError(f"no thread at {thread} in process {pid}") from error
 
     def read(self, cell: int, run: int = 1) -> int | None:
-        """The line of this run of the cell; 0 where it could not be seen, None where it has no frame.
+        """Return the line of this run of the cell; 0 where it could not be seen, None where it has no frame.
 
         The driver names the cell's file with both numbers (`file_name` in python_cells.py).
         """
@@ -153,7 +153,7 @@ class PythonLine:
         return self._codes[address]
 
     def _is_of_the_cell(self, address: int) -> bool:
-        """Whether a code object has the name of the cell's file. Raises _NoCodeError."""
+        """Return whether a code object has the name of the cell's file. Raises _NoCodeError."""
         wanted = self._file_name
         try:
             name = self._read_word(address + self._places.file_name)
@@ -190,7 +190,7 @@ class PythonLine:
 
 
 def _read_line_table(table: bytes, line: int) -> Iterator[int]:
-    """The line of each instruction, 0 for none, by CPython's Objects/locations.md (3.11 and later)."""
+    """Yield the line of each instruction, 0 for none, by CPython's Objects/locations.md (3.11 and later)."""
     entries = iter(table)
     for first in entries:
         kind, count = first >> 3 & 15, (first & 7) + 1
@@ -210,7 +210,7 @@ def _read_line_table(table: bytes, line: int) -> Iterator[int]:
 
 
 def _read_number(entries: Iterator[int]) -> int:
-    """A number of six bits a byte, the lowest first; bit 6 says that more follow."""
+    """Return a number of six bits a byte, the lowest first; bit 6 says that more follow."""
     number = shift = 0
     while True:
         byte = next(entries, 0)

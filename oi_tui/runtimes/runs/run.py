@@ -156,7 +156,7 @@ class CellRun:
             self._input.check(now, finished=self._phase is Phase.FINISHED)
 
     def collect(self) -> list[Report]:
-        """The reports that are due; each is given once."""
+        """Return the reports that are due; each is given once."""
         with self._lock:
             reports, self._reports = self._reports, []
         return reports

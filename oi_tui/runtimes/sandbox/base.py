@@ -66,7 +66,7 @@ class Mechanism(Protocol):
         """Return what this version of it cannot prevent and how to fix it; None where there is nothing."""
 
     def temporary(self, channel: Path) -> Path:
-        """The folder inside for what may be lost."""
+        """Return the folder inside for what may be lost."""
 
     def enclose(self, wanted: SandboxRequest) -> SandboxedCommand:
         """Build the command that starts a program inside. Raises NoSandboxError or OSError."""

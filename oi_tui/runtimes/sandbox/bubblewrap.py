@@ -69,7 +69,7 @@ _trusted: set[tuple[str, int]] = set()
 
 
 def find() -> str | None:
-    """The path of bwrap; None where it is not installed."""
+    """Return the path of bwrap; None where it is not installed."""
     return shutil.which("bwrap", path=os.pathsep.join(FOLDERS))
 
 
@@ -100,7 +100,7 @@ def explain_weakness() -> tuple[str, str] | None:
 
 
 def temporary(channel: Path) -> Path:  # noqa: ARG001
-    """The folder for temporary files inside; each program has its own."""
+    """Return the folder for temporary files inside; each program has its own."""
     return Path("/tmp")
 
 
@@ -243,7 +243,7 @@ class _View:
             self._add("--ro-bind-data", str(_open_memory(text.encode(), made)), f"/etc/{file}")
 
     def _add_empty_home(self, home: Path, cwd: Path) -> None:
-        """An empty home that is read-only, so that nothing written there is lost silently."""
+        """Add an empty home that is read-only, so that nothing written there is lost silently."""
         real = home.resolve()
         if home.is_absolute() and not real.is_relative_to(cwd) and not self._is_shown(real):
             self._add("--dir", str(real))
@@ -282,13 +282,13 @@ def _list_readable(wanted: SandboxRequest) -> tuple[list[Path], list[tuple[Path,
 
 
 def list_own_paths() -> list[Path]:
-    """Our own code and interpreter: code inside must not change what runs outside."""
+    """Return our own code and interpreter: code inside must not change what runs outside."""
     folders = [Path(paths.__file__).parent]
     return folders if sys.prefix == sys.base_prefix else [*folders, Path(sys.prefix)]
 
 
 def on_path() -> list[Path]:
-    """The folders on PATH, by their real names: from there programs are run outside."""
+    """Return the folders on PATH, by their real names: from there programs are run outside."""
     named = os.environ.get("PATH", "").split(os.pathsep)
     return [Path(item).resolve() for item in named if item]
 
@@ -307,7 +307,7 @@ def _list_sockets() -> Iterator[Path]:
 
 @functools.cache
 def _binds_descriptors(bwrap: str) -> bool:
-    """Whether this bwrap mounts what it gets as a descriptor; 0.10 does, and patched older ones."""
+    """Return whether this bwrap mounts what it gets as a descriptor; 0.10 does, and patched older ones."""
     try:
         done = subprocess.run([bwrap, "--help"], capture_output=True, check=False, timeout=5)
     except (OSError, subprocess.TimeoutExpired):
@@ -349,14 +349,14 @@ def _open_memory(data: bytes, made: list[int]) -> int:
 
 
 def _make_settings(wanted: SandboxRequest) -> tuple[str, str]:
-    """The settings of the first program inside: the kernel's limits, and the proxy's address."""
+    """Return the settings of the first program inside: the kernel's limits, and the proxy's address."""
     limits = wanted.limits
     kernel = f"{limits.most_processes},{limits.memory},{limits.disk}"
     return kernel, str(wanted.gateway or "-")
 
 
 def _enclose_directly(wanted: SandboxRequest) -> SandboxedCommand:
-    """Like `enclose`, without the program that reports the process id."""
+    """Enclose as `enclose` does, without the program that reports the process id."""
     enclosed = enclose(wanted)
     wrapper = enclosed.argv[: enclosed.argv.index("--") + 1]
     return SandboxedCommand((*wrapper, *wanted.argv), enclosed.env, enclosed.descriptors)

@@ -89,7 +89,9 @@ def read_host(beginning: HandshakeReader, *, others: bool = False) -> str | None
 
 
 def wants_another(beginning: HandshakeReader) -> bool:
-    """Whether a server answers by asking for a second ClientHello, in which another host could be named."""
+    """Return whether a server answers by asking for a second ClientHello, in
+    which another host could be named.
+    """
     start, end = _RANDOM
     answer = beginning.fill(end)
     is_hello = answer[:1] == bytes([_HANDSHAKE]) and answer[5:6] == bytes([_SERVER_HELLO])
@@ -97,7 +99,7 @@ def wants_another(beginning: HandshakeReader) -> bool:
 
 
 def _read_host(hello: bytes) -> str | None:
-    """The host in the body of a ClientHello. Raises NotTlsError."""
+    """Return the host in the body of a ClientHello. Raises NotTlsError."""
     fields = _Fields(hello)
     fields.read(2 + 32)
     fields.read_value(1)  # session

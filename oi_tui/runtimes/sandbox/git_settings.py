@@ -24,13 +24,14 @@ _LONGEST = 100_000
 
 
 def runs_something(path: Path) -> bool:
-    """Whether settings of git make it run a program; also where they cannot be read."""
+    """Return whether settings of git make it run a program; also where they cannot be read."""
     settings = _read(path)
     return settings is None or bool(_RUNS.search(settings))
 
 
 def find_named_files(path: Path, root: Path, cwd: Path) -> Iterator[Path]:
-    """What the settings may mean by the names of programs, within the folder `cwd`; it need not be there.
+    """Yield what the settings may mean by the names of programs, within the folder `cwd`;
+    it need not be there.
 
     `root` is the folder of the repository.
     """
@@ -48,7 +49,7 @@ def find_named_files(path: Path, root: Path, cwd: Path) -> Iterator[Path]:
 
 
 def read_of_the_person() -> Iterator[Path]:
-    """The settings that hold in all repositories of the person."""
+    """Yield the settings that hold in all repositories of the person."""
     home = Path.home()
     yield home / ".gitconfig"
     yield Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config") / "git" / "config"
@@ -56,7 +57,7 @@ def read_of_the_person() -> Iterator[Path]:
 
 
 def _read(path: Path) -> bytes | None:
-    """The settings in a file, or None where it is no plain file that can be read."""
+    """Return the settings in a file, or None where it is no plain file that can be read."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(descriptor, "rb") as file:

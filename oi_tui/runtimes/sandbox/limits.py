@@ -56,7 +56,7 @@ class SandboxLimits:
         return min(self.memory // 4, self.disk)
 
     def __str__(self) -> str:
-        """All of them in words."""
+        """Return all of them in words."""
         run = f"{self.minutes:g} minutes for each run" if self.minutes else "no limit of time"
         if not _LINUX:
             return f"none for memory, processes and disk on this system, {run}"
@@ -127,7 +127,7 @@ class LimitWatch:
         return None
 
     def _count_written_bytes(self) -> int:
-        """The bytes written to the working directory since the start."""
+        """Return the bytes written to the working directory since the start."""
         used = self._free - _free(self._cwd)
         if used <= self._limits.disk:
             return 0
@@ -139,7 +139,7 @@ class LimitWatch:
 
 
 def _list_descendants(pid: int) -> Iterator[int]:
-    """The descendants of a process."""
+    """Yield the descendants of a process."""
     following = [pid]
     while following:
         parent = following.pop()
@@ -160,7 +160,7 @@ def _list_names(folder: str) -> list[str]:
 
 
 def _read_memory(pid: int) -> int:
-    """The unshared memory of a process, in bytes."""
+    """Return the unshared memory of a process, in bytes."""
     try:
         lines = Path(f"/proc/{pid}/status").read_bytes().splitlines()
     except OSError:

@@ -205,7 +205,7 @@ class ProtectedFileWatch:
 
 
 def _run_by_git(cwd: Path, entries: Sequence[tuple[Path, os.stat_result]]) -> Iterator[Path]:
-    """What settings name as programs of git, such as a folder of hooks; not all of it is there."""
+    """Yield what settings name as programs of git, such as a folder of hooks; not all of it is there."""
     for path, _ in entries:
         if _fold(path.name) in _GIT[1:] and _is_git(path.parent):
             root = path.parent.parent if _fold(path.parent.name) == ".git" else path.parent
@@ -235,7 +235,7 @@ def _list_entries(cwd: Path, *, packages: bool = True) -> tuple[list[tuple[Path,
 
 
 def _may_hold(folder: Path, name: str, packages: bool) -> bool:
-    """Whether a folder of this name in `folder` may hold files that matter."""
+    """Return whether a folder of this name in `folder` may hold files that matter."""
     if name in _GIT_DATA:
         return not _is_git(folder)
     # What Python runs by itself lies at the top of the folder of its packages.
@@ -250,13 +250,15 @@ def _is_read_only(path: Path) -> bool:
 
 
 def _is_of_environment(path: Path) -> bool:
-    """Whether it is a program of a virtual environment of Python, or what activates that."""
+    """Return whether it is a program of a virtual environment of Python, or what activates that."""
     folder = path.parent
     return folder.name in ("bin", "Scripts") and (folder.parent / "pyvenv.cfg").is_file()
 
 
 def _is_git(folder: Path) -> bool:
-    """Whether git takes the folder for a repository's own, as .git, that of a submodule, or a bare one."""
+    """Return whether git takes the folder for a repository's own, as .git, that of a submodule,
+    or a bare one.
+    """
     return _fold(folder.name) == ".git" or ((folder / "HEAD").is_file() and (folder / "objects").is_dir())
 
 

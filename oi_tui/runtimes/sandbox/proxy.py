@@ -79,7 +79,7 @@ class _Request:
 
 
 def resolve(host: str, port: int) -> list[str]:
-    """The addresses of a host. Raises OSError."""
+    """Return the addresses of a host. Raises OSError."""
     addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(item[4][0]) for item in addresses))
 
@@ -273,7 +273,7 @@ class HostProxy:
         )
 
     def _is_named(self, host: str, port: int, *, usual: bool = True) -> bool:
-        """Whether a host is allowed; without `usual`, with this port by its number."""
+        """Return whether a host is allowed; without `usual`, with this port by its number."""
         return any(_matches_pattern(pattern.lower(), host, port, usual) for pattern in tuple(self._hosts))
 
 

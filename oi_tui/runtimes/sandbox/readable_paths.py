@@ -22,7 +22,7 @@ _OF_PEOPLE = (
 
 
 def list_of_people(home: Path) -> Iterator[Path]:
-    """The folders of programs and libraries in a home folder; no links, which could lead anywhere."""
+    """Yield the folders of programs and libraries in a home folder; no links, which could lead anywhere."""
     for name in _OF_PEOPLE:
         folder = home / name
         if folder.is_dir() and folder.resolve() == home.resolve() / name:
@@ -30,7 +30,7 @@ def list_of_people(home: Path) -> Iterator[Path]:
 
 
 def list_of_program(program: str, home: Path, cwd: Path) -> tuple[list[Path], list[tuple[Path, str]]]:
-    """The folders and files that a program's path leads to, and the links on the way.
+    """Return the folders and files that a program's path leads to, and the links on the way.
 
     Where the path begins in the working directory, code in the sandbox could have changed it. Outside of
     there only what proves to be an installation of Python counts then: otherwise a link could be made to
@@ -76,7 +76,7 @@ def _is_installation(prefix: Path, home: Path, strict: bool) -> bool:
 
 
 def is_in(program: str, cwd: Path) -> bool:
-    """Whether the path itself, not the target of a link there, lies in the working directory."""
+    """Return whether the path itself, not the target of a link there, lies in the working directory."""
     return Path(os.path.realpath(Path(program).parent)).is_relative_to(cwd) or Path(
         os.path.abspath(program)  # noqa: PTH100
     ).is_relative_to(cwd)

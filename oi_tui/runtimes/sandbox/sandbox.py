@@ -102,12 +102,18 @@ class Sandbox:
     unprotected: Callable[[str], object] = lambda _: None
 
     def find_problem(self) -> str | None:
-        """Return why nothing can run, and what to do; None when it can. Found once, by trying."""
+        """Find the problem as `explain_unavailable` does, but what is wrong and what to do apart; None
+        when nothing is.
+
+        None when nothing is.
+        """
         finding = self.find_problem_parts()
         return str(_make_refusal(*finding)) if finding else None
 
     def find_problem_parts(self) -> tuple[str, str] | None:
-        """As `find_problem`, but what is wrong, as a part of a sentence, and what to do apart."""
+        """Find the problem as `find_problem` does, but what is wrong, as a part of a sentence, and what
+        to do apart.
+        """
         if unkept := self.limits.find_problem():
             return unkept, "Remove them from the profile."
         if self.hosts and not has_proxy():
@@ -161,7 +167,10 @@ class Sandbox:
         return HostProxy(find_gateway(channel), self.hosts, self.refused, ended=self.ended)
 
     def resolve_folder(self) -> Path:
-        """The working directory by its real name. Raises NoSandboxError if the sandbox cannot use it."""
+        """Return the working directory by its real name.
+
+        Raises NoSandboxError if the sandbox cannot use it.
+        """
         try:
             folder = self.cwd.resolve(strict=True)
             if not stat.S_ISDIR(folder.stat().st_mode):
@@ -211,7 +220,7 @@ class Sandbox:
         return folder
 
     def find_own_files(self) -> list[Path]:
-        """The real path of oi-tui's own files, which are hidden inside."""
+        """Return the real path of oi-tui's own files, which are hidden inside."""
         named = [paths.config(), paths.data(), paths.state(), *self.private]
         if (config := paths.config()).is_dir():
             # A file that is kept elsewhere and linked here is ours as well.
@@ -220,12 +229,12 @@ class Sandbox:
 
 
 def has_proxy() -> bool:
-    """Whether single hosts can be allowed on this system."""
+    """Return whether single hosts can be allowed on this system."""
     return sys.platform.startswith("linux")
 
 
 def find_gateway(channel: Path) -> Path:
-    """The path of the proxy's socket."""
+    """Return the path of the proxy's socket."""
     return channel / "gateway"
 
 
@@ -236,7 +245,11 @@ def explain_unavailable() -> str | None:
 
 
 def find_problem() -> tuple[str, str] | None:
-    """As `explain_unavailable`, but what is wrong and what to do apart; None when nothing is."""
+    """Find the problem as `explain_unavailable` does, but what is wrong and what to do apart; None
+    when nothing is.
+
+    None when nothing is.
+    """
     if not sys.platform.startswith(("linux", "darwin")):
         return "the sandbox does not support this system yet", "It supports Linux and macOS."
     return _find_mechanism().find_problem()
@@ -256,7 +269,9 @@ def _run_outside() -> list[Path]:
 
 
 def _find_link(path: Path, folder: Path) -> Path | None:
-    """The link in the folder by which the path goes, if there is one: who may write there may turn it."""
+    """Return the link in the folder by which the path goes, if there is one:
+    who may write there may turn it.
+    """
     return next(
         (
             item

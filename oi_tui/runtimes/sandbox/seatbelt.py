@@ -59,7 +59,7 @@ def explain_weakness() -> tuple[str, str] | None:
 
 
 def find_temporary_folder(channel: Path) -> Path:
-    """The folder inside for what may be lost."""
+    """Return the folder inside for what may be lost."""
     return channel / "tmp"
 
 

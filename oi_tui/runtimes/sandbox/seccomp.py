@@ -104,14 +104,14 @@ _Step = typing.Tuple[int, int, int, int]  # noqa: UP006 -- evaluated by Python 3
 
 
 def is_supported() -> bool:
-    """Whether the calls of this machine are known."""
+    """Return whether the calls of this machine are known."""
     return platform.machine() in _MACHINES
 
 
 # No library: pyseccomp needs the system's libseccomp, which is not in its wheel. This filter has 145 steps
 # and is made in less than a millisecond.
 def filter_program() -> bytes:
-    """The filter, as the kernel reads it. Raises KeyError on a machine whose calls are not known."""
+    """Return the filter, as the kernel reads it. Raises KeyError on a machine whose calls are not known."""
     machine, calls = _MACHINES[platform.machine()]
     calls = {**calls, **_NEWER}
     refused = _refuse(errno.ENOSYS)

@@ -76,7 +76,7 @@ class Completer:
         )
 
     def can_complete(self, language: str) -> bool:
-        """Whether code of the language can be completed now; does not wait."""
+        """Return whether code of the language can be completed now; does not wait."""
         return self._computer.inspector.can_complete(language)
 
     def _answer(self, query: CompletionQuery) -> None:

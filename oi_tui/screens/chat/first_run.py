@@ -49,7 +49,7 @@ _MANY = 200
 
 
 def is_due(workspace: "Workspace") -> bool:
-    """Whether this is the first start; true once, and never where that cannot be saved."""
+    """Return whether this is the first start; true once, and never where that cannot be saved."""
     if not workspace.is_new:
         return False
     marker = paths.state() / "welcomed"

@@ -55,7 +55,10 @@ _ROOM_FOR_LOGO = 20
 
 
 def suggest_requests(folder: Path | None) -> list[str]:
-    """Requests about files of the folder, then others; None where the files are not on this machine."""
+    """Suggest requests about files of the folder, then others; None where the files are not on this machine.
+
+    None where the files are not on this machine.
+    """
     names = _list_files(folder) if folder else []
     suggestions: list[str] = []
     for suffix, texts in _ABOUT.items():

@@ -334,7 +334,7 @@ class ChatScreen(BaseScreen[None]):
             self.notify("ctrl+c again quits", timeout=TWICE)
 
     def _is_second(self, now: float) -> bool:
-        """Whether the same key was pressed just before, and no other since."""
+        """Return whether the same key was pressed just before, and no other since."""
         return now - self._interrupted_at < TWICE and find_last_other_key(self.app) < self._interrupted_at
 
     def action_quit_when_empty(self) -> None:

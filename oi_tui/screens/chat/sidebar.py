@@ -30,7 +30,7 @@ class SidebarControl:
     """
 
     def __init__(self, view: Widget, workspace: Workspace, tokens: Callable[[], int]) -> None:
-        """It stands in the `view`. `tokens` is the size of the last request and its reply."""
+        """Stand in the `view`. `tokens` is the size of the last request and its reply."""
         self._view = view
         self._workspace = workspace
         self._tokens = tokens
@@ -185,7 +185,9 @@ class SidebarControl:
             self._sidebar.show(self._collect_facts())
 
     def _turn(self) -> tuple[list[Message], list[tuple[int, Message]]]:
-        """The messages since the last one of the person, and their code with the numbers of the cells."""
+        """Return the messages since the last one of the person, and their code with the numbers
+        of the cells.
+        """
         messages: list[Message] = []
         codes: list[tuple[int, Message]] = []
         number = 0

@@ -48,7 +48,7 @@ def write_headline(
 
 
 def _describe_size(tokens: int, session: "Session") -> str:
-    """How full the context window was with the last request and its reply.
+    """Return how full the context window was with the last request and its reply.
 
     Where its size is not known, how many tokens these were.
     """

@@ -147,7 +147,7 @@ class SettingFields(VerticalScroll):
 
 
 def _match_names(query: str) -> set[str]:
-    """The names of the settings with exactly this key or flag, or else of those with all the words."""
+    """Return the names of the settings with exactly this key or flag, or else of those with all the words."""
     words = query.replace("-", "_").split()
     exact = {
         setting.name

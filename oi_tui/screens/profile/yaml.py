@@ -97,7 +97,7 @@ class ProfileYaml(Page[bool]):
         self.dismiss(False)
 
     def _is_changed_elsewhere(self) -> bool:
-        """Whether the file was changed elsewhere; true once for each change. Raises OSError."""
+        """Return whether the file was changed elsewhere; true once for each change. Raises OSError."""
         try:
             now = yaml_file.read_text(self._path)
             yaml_file.refuse_read_only(self._path)

@@ -34,7 +34,7 @@ class KernelAccess:
         self._key = secrets.token_bytes(32)
 
     def is_password(self, given: bytes) -> bool:
-        """Whether this is the password. The comparison takes the same time for every wrong one."""
+        """Return whether this is the password. The comparison takes the same time for every wrong one."""
         return hmac.compare_digest(hashlib.sha256(given).digest(), self._digest)
 
     def ticket(self, xsrf: str) -> str:
@@ -42,7 +42,7 @@ class KernelAccess:
         return _sign(self._key, xsrf)
 
     def has_ticket(self, cookies: bytes, xsrf: bytes) -> bool:
-        """Whether the cookies contain the ticket for this value of X-XSRFToken."""
+        """Return whether the cookies contain the ticket for this value of X-XSRFToken."""
         try:
             found = SimpleCookie(cookies.decode("ascii")).get(COOKIE)
             expected = self.ticket(xsrf.decode("ascii"))
@@ -54,7 +54,7 @@ class KernelAccess:
 
 
 def is_for_kernels(path: str) -> bool:
-    """Whether the path of a request belongs to the kernels."""
+    """Return whether the path of a request belongs to the kernels."""
     return path == "/api" or any(path == item or path.startswith(f"{item}/") for item in _FOLDERS)
 
 

@@ -157,7 +157,7 @@ def make_kernel_name(language: str) -> str:
 
 
 def _find_language(session: HostedSession, name: str) -> str | None:
-    """The language of a kernel by its name, such as python3 or julia-1.10, or by its own name."""
+    """Return the language of a kernel by its name, such as python3 or julia-1.10, or by its own name."""
     computer = session.backend.computer
     own = next((language for language, kernel in _KERNEL_NAMES.items() if kernel == name), name)
     return computer.resolve(own) or computer.resolve(re.sub(r"[-\d.]+$", "", own))

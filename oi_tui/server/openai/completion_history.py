@@ -73,7 +73,7 @@ def _is_answered(spoken: Sequence[ChatMessage]) -> bool:
 
 
 def _is_same(spoken: ChatMessage, known: tuple[str, str]) -> bool:
-    """Whether a client's message is one that is known; of a reply it may have got only the start."""
+    """Return whether a client's message is one that is known; of a reply it may have got only the start."""
     role, text = known
     theirs, ours = _reduce(spoken.text), _reduce(text)
     if spoken.role != role:
@@ -82,5 +82,5 @@ def _is_same(spoken: ChatMessage, known: tuple[str, str]) -> bool:
 
 
 def _reduce(text: str) -> str:
-    """Text without what clients change: space and line ends."""
+    """Return text without what clients change: space and line ends."""
     return "".join(text[: _MOST_CHARACTERS * 2].split())[:_MOST_CHARACTERS]

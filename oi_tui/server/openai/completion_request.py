@@ -82,7 +82,7 @@ def read_completion(body: Mapping[str, Any]) -> CompletionRequest:
 
 
 def _read_messages(given: object) -> tuple[str, Sequence[ChatMessage]]:
-    """The instructions of a list of messages, and all that was said. Raises RequestRefusedError."""
+    """Return the instructions of a list of messages, and all that was said. Raises RequestRefusedError."""
     if not isinstance(given, list) or not given:
         raise RequestRefusedError(400, _LAST, param="messages")
     if len(given) > _MOST_MESSAGES:

@@ -106,7 +106,7 @@ async def _set_auto_run(request: Request, session: HostedSession, on: bool) -> N
 
 
 async def _choose(request: Request, wanted: CompletionRequest) -> tuple[HostedSession, Sequence[ChatMessage]]:
-    """The session that a request continues, and what is new in it.
+    """Return the session that a request continues, and what is new in it.
 
     That is the session of the header, or the one that had the conversation which the client sends. A
     client that sends no replies talks with the default session, unless the header is `new`; another
@@ -131,7 +131,9 @@ async def _choose(request: Request, wanted: CompletionRequest) -> tuple[HostedSe
 
 
 def _choose_messages(instructions: str, spoken: Sequence[ChatMessage]) -> Iterator[Message]:
-    """What begins a turn: instructions, messages that the session does not have yet, and the last one."""
+    """Yield what begins a turn: instructions, messages that the session does not have yet,
+    and the last one.
+    """
     if instructions:
         yield from read_content(instructions)
     for item in spoken:
@@ -258,7 +260,7 @@ class _Reply:
 
 
 def _render_chunk(chunk: Mapping[str, Any]) -> str:
-    """What a reader of plain text sees of a chunk: words, and code in fences, as in the original."""
+    """Return what a reader of plain text sees of a chunk: words, and code in fences, as in the original."""
     match chunk:
         case {"role": "assistant", "type": "message", "content": str(text)}:
             return text
@@ -294,7 +296,7 @@ async def _stream(
 
 
 def _make_chunks(wanted: CompletionRequest, content: str) -> Iterator[bytes]:
-    """A whole reply as a stream."""
+    """Yield a whole reply as a stream."""
     head = _make_head(wanted, "chat.completion.chunk")
     yield _make_delta(head, {"role": "assistant", "content": content})
     yield _make_delta(head, {}, "stop")

@@ -76,7 +76,7 @@ class ResponseBuilder:
         }
 
     def is_over(self) -> bool:
-        """Whether only the last event is missing."""
+        """Return whether only the last event is missing."""
         return self._over
 
     def begin(self) -> Iterator[Event]:

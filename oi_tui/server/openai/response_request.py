@@ -101,7 +101,7 @@ def _read_tools(given: Sequence[Any] | None) -> tuple[Item, ...]:
 
 
 def _read_items(given: object) -> tuple[Item, ...]:
-    """The items of the input in one form, each with an id."""
+    """Return the items of the input in one form, each with an id."""
     if isinstance(given, str):
         given = [{"role": "user", "content": given}]
     if not isinstance(given, list) or not given or not all(isinstance(item, dict) for item in given):

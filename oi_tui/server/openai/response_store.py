@@ -184,7 +184,7 @@ class ResponseStore:
         return tuple(known.pop(item["id"], item) if item["type"] == REFERENCE else item for item in items)
 
     def continues(self, stored: StoredResponse) -> bool:
-        """Whether nothing happened in the session of a response since the response ended."""
+        """Return whether nothing happened in the session of a response since the response ended."""
         return self._newest.get(stored.session.id) is stored and not stored.session.closed
 
     def match(self, items: Sequence[Item]) -> tuple[StoredResponse, int] | None:

@@ -119,7 +119,7 @@ async def _begin(context: ServerContext, wanted: ResponseRequest) -> StoredRespo
 def _find_earlier(
     context: ServerContext, wanted: ResponseRequest
 ) -> tuple[StoredResponse | None, tuple[Item, ...]]:
-    """The response that the request continues, and the items that are new."""
+    """Return the response that the request continues, and the items that are new."""
     if wanted.previous is not None:
         return context.responses.find(wanted.previous, param="previous_response_id"), wanted.items
     if match := context.responses.match(wanted.items):

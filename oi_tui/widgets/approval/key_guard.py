@@ -37,7 +37,7 @@ class KeyGuard:
         self._run_asked_at = math.inf
 
     def plans_run(self, app: App[Any]) -> bool:
-        """Whether the code will run once the question has waited long enough."""
+        """Return whether the code will run once the question has waited long enough."""
         return find_last_activity(app) <= self._run_asked_at < math.inf
 
     def begin(self) -> None:
@@ -45,7 +45,7 @@ class KeyGuard:
         self._since = self._looked = time.monotonic()
 
     def has_lasted(self, app: App[Any]) -> bool:
-        """Whether the question was visible, and keyboard and mouse quiet, for long enough."""
+        """Return whether the question was visible, and keyboard and mouse quiet, for long enough."""
         now = time.monotonic()
         late, self._looked = now - self._looked > 3 * LOOK, now
         if late:  # the screen stood still, and keys of that time may not have been read yet

@@ -221,7 +221,7 @@ class ApprovalPanel(Widget, can_focus=True):
         self.display = False
 
     def is_answer(self, text: str) -> bool:
-        """Whether a text is the key of one answer and nothing else."""
+        """Return whether a text is the key of one answer and nothing else."""
         return text in self.keys and self.stage is QuestionStage.ASKING
 
     def ask_for_key_again(self) -> None:

@@ -47,7 +47,9 @@ class Question:
         return self.code != self.request.message.content
 
     def accepts(self, stage: QuestionStage, answer: str) -> bool:
-        """Whether this can be answered now: the name of an answer, or the number of an offer, from 1."""
+        """Return whether this can be answered now: the name of an answer, or the number
+        of an offer, from 1.
+        """
         if stage is QuestionStage.ALWAYS:
             return answer.isdecimal() and 0 < int(answer) <= len(self.offers)
         return stage is QuestionStage.ASKING and answer in ANSWERS and (answer != "diff" or self.is_edited)

@@ -30,7 +30,7 @@ _LONGEST_FACT = 2_000
 def describe_request(
     request: ApprovalRequested, code: str, where: str, findings: Findings, below: int, level: Level
 ) -> tuple[str, list[str]]:
-    """The question, and what a person should know of the code; `below` lines of it are out of sight.
+    """Return the question, and what a person should know of the code; `below` lines of it are out of sight.
 
     `level` says how much care it needs.
     """

@@ -45,18 +45,18 @@ class Block(ABC):
 
     @abstractmethod
     def rows(self, width: int, look: Styles) -> list[Row]:
-        """The rows at `width` cells. The list belongs to the block."""
+        """Return the rows at `width` cells. The list belongs to the block."""
 
     @abstractmethod
     def estimate(self, width: int) -> int:
-        """About how many rows that will be, cheaply."""
+        """Return about how many rows that will be, cheaply."""
 
     def margin(self, place: int, count: int) -> str:  # noqa: ARG002 -- for those with a frame
-        """The mark before row `place`, counted from 0, of `count` rows."""
+        """Return the mark before row `place`, counted from 0, of `count` rows."""
         return self.mark if place == 0 or self.marks_all else ""
 
     def mark_style(self, look: Styles) -> Style:
-        """The style of its mark."""
+        """Return the style of its mark."""
         return look.user_mark if self.marks_all else look.muted if self.mark == "·" else look.accent
 
     @property
@@ -65,7 +65,7 @@ class Block(ABC):
         return False
 
     def source(self) -> str:
-        """The text that copying the block gives."""
+        """Return the text that copying the block gives."""
         return ""
 
     def fold(self) -> bool:
@@ -151,13 +151,13 @@ class ProseBlock(Block):
             self.grow(text)
 
     def grow(self, text: str) -> None:
-        """The text continues."""
+        """Continue the text."""
         if self._prose is None:
             self._prose = StreamingMarkdown(self._text)
         self._prose.feed(text)
 
     def settle(self, text: str) -> None:
-        """This is the whole text."""
+        """Replace the text by the whole of it."""
         if self._prose is not None and self._prose.text == text:
             self._prose.finish()
         else:
@@ -209,12 +209,12 @@ class ReasoningBlock(Block):
         return self._pieces[0]
 
     def grow(self, text: str) -> None:
-        """The model thinks on."""
+        """Continue the thought."""
         self._pieces.append(text)
         self._lines += text.count("\n")
 
     def settle(self, text: str) -> None:
-        """This is the whole of it."""
+        """Replace the thought by the whole of it."""
         self.live = False
         if text != self.text:
             self._pieces, self._grown = [text], GrowingText()

@@ -38,7 +38,7 @@ TAB = 4
 
 
 def find_lexer(language: str | None) -> Lexer | None:
-    """The Pygments lexer of a language by any of its names; None for one that Pygments does not know.
+    """Return the Pygments lexer of a language by any of its names; None for one that Pygments does not know.
 
     A name of ours stands for the language that would run it: "nodejs" is coloured as JavaScript.
     """
@@ -61,7 +61,7 @@ def _load_lexer(name: str) -> Lexer | None:
 
 
 def lex_line(lexer: Lexer | None, line: str, stack: Stack) -> tuple[list[Piece], Stack]:
-    """One line (without its newline) in tokens, and where the lexer then stands.
+    """Return one line (without its newline) in tokens, and where the lexer then stands.
 
     The tokens are always the whole line; a lexer that drops something or fails gives a line without colours.
     """
@@ -88,7 +88,7 @@ def _lex(lexer: Lexer, line: str, stack: Stack) -> tuple[list[Piece], Stack]:
 
 
 def _lex_with_rules(lexer: RegexLexer, text: str, stack: list[str]) -> tuple[list[Piece], Stack]:
-    """As the lexer's own loop, which does not tell in which state it stopped."""
+    """Lex as the lexer's own loop does, which does not tell in which state it stopped."""
     rules = lexer._tokens  # type: ignore[attr-defined]
     pieces: list[Piece] = []
     position = 0
@@ -145,7 +145,9 @@ class Highlighter:
         self._pieces: list[list[Piece]] = []
 
     def pieces(self, index: int, line_at: Callable[[int], str]) -> list[Piece]:
-        """The tokens of line `index`; lines above it that are not known yet are read through `line_at`."""
+        """Return the tokens of line `index`; lines above it
+        that are not known yet are read through `line_at`.
+        """
         while len(self._pieces) <= index:
             row = len(self._pieces)
             pieces, stack = lex_line(self.lexer, line_at(row), self._stacks[row])
@@ -154,7 +156,7 @@ class Highlighter:
         return self._pieces[index]
 
     def forget_from(self, index: int) -> None:
-        """Line `index` and what follows it changed."""
+        """Forget line `index` and what follows it, because it changed."""
         del self._pieces[max(index, 0) :]
         del self._stacks[max(index, 0) + 1 :]
 
@@ -177,7 +179,7 @@ class Highlighter:
 
 
 def paint_pieces(pieces: Sequence[Piece], look: Styles) -> list[Span]:
-    """Tokens as styled text: tabs as spaces, invisible characters spelled out and marked."""
+    """Return tokens as styled text: tabs as spaces, invisible characters spelled out and marked."""
     spans: list[Span] = []
     column = 0
     for kind, text in pieces:
@@ -226,14 +228,14 @@ def find_mixed_identifiers(code: str, language: str | None) -> list[str]:
 
 
 def measure_gutter(line_count: int) -> int:
-    """The cells left of the code: a mark, the number, a change mark, a space."""
+    """Return the cells left of the code: a mark, the number, a change mark, a space."""
     return max(len(str(line_count)), 2) + 3
 
 
 def draw_code_line(
     number: int, pieces: Sequence[Piece], look: Styles, width: int, gutter: int, *, changed: str = " "
 ) -> list[Row]:
-    """One numbered line of code as rows of `width` cells; nothing is hidden to the right.
+    """Return one numbered line of code as rows of `width` cells; nothing is hidden to the right.
 
     `changed` is the mark of a line that the person changed. With a `gutter` of 0 there are no numbers.
     """
@@ -277,7 +279,7 @@ def append_at_end(rows: Sequence[Row], text: str, width: int, style: Style) -> N
 
 
 def find_changed_lines(before: Sequence[str], after: Sequence[str]) -> set[int]:
-    """The lines of `after`, counted from 0, that are not in `before`."""
+    """Return the lines of `after`, counted from 0, that are not in `before`."""
     start = _count_alike(before, after)
     end = _count_alike(before[start:][::-1], after[start:][::-1])
     old, new = before[start : len(before) - end], after[start : len(after) - end]

@@ -104,7 +104,7 @@ class Conversation(Widget):
         self.activity_line = ActivityLine(self.transcript)
 
     def compose(self) -> ComposeResult:
-        """The transcript; above it, when needed, the editor and the line about what came below."""
+        """Yield the transcript; above it, when needed, the editor and the line about what came below."""
         self._new_below.display = False
         yield self.transcript
         yield from self.cell_editor.widgets()
@@ -174,11 +174,11 @@ class Conversation(Widget):
         return [(block.key, picture) for block in own for picture in block.pictures]
 
     def block(self, key: str) -> Block | None:
-        """The block with this key."""
+        """Return the block with this key."""
         return self._story.blocks.get(key)
 
     def list_printed(self, key: str) -> list[str]:
-        """The ids of the messages with what the cell `key` printed, plotted and showed."""
+        """Return the ids of the messages with what the cell `key` printed, plotted and showed."""
         return self._story.list_printed(key)
 
     # Editing in place
@@ -265,7 +265,7 @@ class Conversation(Widget):
         self.transcript.action_move(step)
 
     def count_hidden_lines(self, message_id: str) -> int:
-        """The number of code lines of a cell below the view; 0 where there is no such cell."""
+        """Return the number of code lines of a cell below the view; 0 where there is no such cell."""
         cell = self._story.find_cell(message_id)
         self.transcript.flush()
         place = self.transcript.find_block_top(message_id)

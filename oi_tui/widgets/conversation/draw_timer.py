@@ -57,7 +57,7 @@ class DrawTimer:
             self.draw_now()
 
     def _find_due(self) -> float:
-        """When to draw next, on the monotonic clock."""
+        """Return when to draw next, on the monotonic clock."""
         key, rested = find_last_key(self._widget.app), self._drawn_at + self._pause
         if key < self._drawn_at < key + _TYPING:
             return max(rested, self._drawn_at + _BETWEEN_KEYS)

@@ -74,7 +74,7 @@ class EventHandler:
         self._asked: float | None = None
 
     def find_cell(self, key: str) -> CellBlock | None:
-        """The cell of a code message."""
+        """Return the cell of a code message."""
         block = self.blocks.get(key)
         return block if isinstance(block, CellBlock) else None
 
@@ -84,7 +84,7 @@ class EventHandler:
         return [block for block in self.blocks.values() if isinstance(block, CellBlock | OutputBlock)]
 
     def list_printed(self, key: str) -> list[str]:
-        """The ids of the console and image messages that the block `key` shows, in their order."""
+        """Return the ids of the console and image messages that the block `key` shows, in their order."""
         return [output for output, block in self._outputs.items() if block.key == key]
 
     def apply(self, event: Event) -> None:
@@ -157,7 +157,9 @@ class EventHandler:
         self._surface.redraw(target.key)
 
     def _find_output(self, message: Message) -> CellBlock | OutputBlock:
-        """The cell whose run printed the message; of stored conversations that do not tell, the one above."""
+        """Return the cell whose run printed the message; of stored conversations that do not tell,
+        the one above.
+        """
         owner = self.find_cell(message.parent) if message.parent else self._last_cell
         if owner is None:
             self._say(block := OutputBlock(message.id))
@@ -287,7 +289,7 @@ class EventHandler:
 
 
 def _choose_page_text(message: Message) -> str:
-    """What is shown of a page: its words, or nothing where the text above it says the same."""
+    """Return what is shown of a page: its words, or nothing where the text above it says the same."""
     if message.type == "code" and message.recipient == "user":
         return ""
     return f"{message.view.rstrip()}\n" if message.type == "code" and message.view else message.content

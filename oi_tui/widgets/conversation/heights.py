@@ -55,7 +55,7 @@ class Heights:
         return difference
 
     def find_top(self, index: int) -> int:
-        """The row at which block `index` begins."""
+        """Return the row at which block `index` begins."""
         tree, total = self._update_sums(), 0
         while index > 0:
             total += tree[index]
@@ -63,7 +63,7 @@ class Heights:
         return total
 
     def find(self, row: int) -> int:
-        """The block that row `row` belongs to: the last for rows below all, -1 when there is none."""
+        """Return the block that row `row` belongs to: the last for rows below all, -1 when there is none."""
         tree = self._update_sums()
         position, step = 0, 1 << len(self._heights).bit_length()
         while step:

@@ -58,14 +58,17 @@ class InlineTable(RowTable):
 
     @staticmethod
     def read(text: str) -> "InlineTable | None":
-        """The table that was written as JSON; None if not valid, as after a change by another program."""
+        """Return the table that was written as JSON.
+
+        None if not valid, as after a change by another program.
+        """
         try:
             return _read(json.loads(text))
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             return None
 
     def rows(self, width: int, look: Styles) -> list[Row]:
-        """The table at `width` cells, and a line with its size below it, which a click opens."""
+        """Return the table at `width` cells, and a line with its size below it, which a click opens."""
         labels = [cut_end(text or "", _LABELS) for text in self.labels.cells]
         label_name = cut_end(self.labels.name, _LABELS)
         label_width = min(max(map(measure_width, (label_name, *labels))), width)
@@ -96,7 +99,9 @@ class InlineTable(RowTable):
         return Row([Segment(cut_end(words, width), look.muted)], table=self)
 
     def _measure_widths(self, room: int) -> list[int]:
-        """The widths of the columns that are shown: from the first on, as many as there is room for."""
+        """Return the widths of the columns that are shown: from the first on, as many
+        as there is room for.
+        """
         wanted = [column.width for column in self.columns]
         usual = [min(width, _USUAL) for width in wanted]
         if len(usual) == self.width and sum(usual) + _GAP * (len(usual) - 1) <= room:
@@ -120,7 +125,7 @@ class _Cell:
     right: bool = False
 
     def segment(self, width: int) -> Segment:
-        """The text, shortened or filled to the width."""
+        """Return the text, shortened or filled to the width."""
         text = cut_end(self.text, width)
         fill = " " * (width - measure_width(text))
         return Segment(fill + text if self.right else text + fill, self.style)
@@ -132,7 +137,7 @@ def _make_cell(column: _Column, at: int, look: Styles) -> _Cell:
 
 
 def _draw_row(cells: Sequence[_Cell], widths: Sequence[int], look: Styles) -> Row:
-    """One line of the table; what is shown of it is what a selection copies."""
+    """Return one line of the table; what is shown of it is what a selection copies."""
     segments: list[Segment] = []
     for cell, width in zip(cells, widths, strict=True):
         if segments:

@@ -58,7 +58,7 @@ class Layout:
         return self.total + (2 if self.tail and self.blocks else 0)
 
     def find_block(self, key: str) -> int | None:
-        """The number of the block with this key."""
+        """Return the number of the block with this key."""
         return self._numbers.get(key)
 
     def add(self, block: Block) -> None:
@@ -112,20 +112,20 @@ class Layout:
         return behind
 
     def get_gap(self, index: int) -> int:
-        """The empty lines above a block: one, but none above the first or between two notices."""
+        """Return the empty lines above a block: one, but none above the first or between two notices."""
         together = self.blocks[index].remark and self.blocks[index - 1].remark
         return 0 if index == 0 or together else 1
 
     def find_top(self, index: int) -> int:
-        """The line at which a block begins, with the empty line above it."""
+        """Return the line at which a block begins, with the empty line above it."""
         return self._heights.find_top(index)
 
     def find_first_row(self, index: int) -> int:
-        """The line of the first row of a block, below the empty line above it."""
+        """Return the line of the first row of a block, below the empty line above it."""
         return self.find_top(index) + self.get_gap(index)
 
     def is_tail(self, line: int) -> bool:
-        """Whether the row below the last block stands on this line."""
+        """Return whether the row below the last block stands on this line."""
         return self.end > self.total and line == self.end - 1
 
     def find_anchor(self, line: int) -> Anchor:
@@ -153,11 +153,11 @@ class Layout:
             self.ensure_seen(line - above, above + height, look)
 
     def get_height(self, index: int) -> int:
-        """The lines of a block, with the empty line above it."""
+        """Return the lines of a block, with the empty line above it."""
         return self._heights[index]
 
     def find_block_at(self, line: int) -> int:
-        """The block to which a line belongs; -1 when there are none."""
+        """Return the block to which a line belongs; -1 when there are none."""
         return self._heights.find(max(line, 0))
 
     def draw(self, index: int, look: Styles) -> list[Row]:
@@ -182,7 +182,7 @@ class Layout:
             index += 1
 
     def find_row(self, line: int, look: Styles) -> FoundRow | None:
-        """The row on a line; None for an empty line and beyond the end."""
+        """Return the row on a line; None for an empty line and beyond the end."""
         if not 0 <= line < self.total:
             return None
         index = self.find_block_at(line)
@@ -193,7 +193,7 @@ class Layout:
         return FoundRow(rows[place], index, place) if 0 <= place < len(rows) else None
 
     def find_sticky_header(self, found: FoundRow, look: Styles) -> FoundRow | None:
-        """The first row of the block of a row, where that stays in sight above the other rows."""
+        """Return the first row of the block of a row, where that stays in sight above the other rows."""
         if found.place == 0 or not self.blocks[found.number].sticky:
             return None
         return self.find_row(self.find_first_row(found.number), look)

@@ -22,7 +22,7 @@ def _make_reader() -> MarkdownIt:
 
 
 def draw_markdown(source: str, width: int, look: Styles) -> list[Row]:
-    """A Markdown text as rows of at most `width` cells. Never raises; what is not Markdown is text."""
+    """Return a Markdown text as rows of at most `width` cells. Never raises; what is not Markdown is text."""
     tree = SyntaxTreeNode(_make_reader().parse(source))
     rows: list[Row] = []
     for row in _draw_blocks(tree.children, max(width, 10), look, 0):
@@ -118,7 +118,7 @@ def _draw_inline(nodes: list[SyntaxTreeNode], look: Styles, style: Style) -> lis
 
 
 def _draw_link(node: SyntaxTreeNode, look: Styles) -> list[Span]:
-    """A link or an image: its text, and its whole target unless the text is just that."""
+    """Return a link or an image: its text, and its whole target unless the text is just that."""
     target = str(node.attrs.get("href") or node.attrs.get("src") or "")
     if node.type == "image":
         return [(f"image: {clean_text(node.content) or 'untitled'} ({clean_text(target)})", look.muted)]
@@ -155,7 +155,7 @@ def _list(node: SyntaxTreeNode, width: int, look: Styles, depth: int) -> list[Ro
 
 
 def _is_tight(node: SyntaxTreeNode) -> bool:
-    """Whether no item is set apart by empty lines."""
+    """Return whether no item is set apart by empty lines."""
     for item in node.children:
         for child in item.children:
             if child.type == "paragraph":
@@ -233,7 +233,7 @@ def _draw_table_row(cells: list[list[Span]], widths: list[int], right: list[bool
 
 
 def wrap_plain(text: str, width: int, style: Style) -> list[Row]:
-    """Plain text, wrapped at spaces."""
+    """Return plain text, wrapped at spaces."""
     rows: list[Row] = []
     for line in clean_text(text).split("\n"):
         rows.extend(Row(w.segments, w.text, 0, w.joint) for w in wrap_words([(line, style)], width))

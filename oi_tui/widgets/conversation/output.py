@@ -35,7 +35,7 @@ class _Shown:
     drawn: tuple[tuple[int, Styles], list[Row]] | None = None
 
     def rows(self, width: int, look: Styles) -> list[Row]:
-        """The rows, each behind the rule."""
+        """Return the rows, each behind the rule."""
         if self.drawn is None or self.drawn[0] != (width, look):
             rows = [add_rule(row, look) for row in self.table.rows(width - 2, look)]
             self.drawn = ((width, look), rows)
@@ -120,7 +120,7 @@ class Output:
         return True
 
     def estimate(self) -> int:
-        """About how many rows it takes."""
+        """Return about how many rows it takes."""
         count = self.text.line_count
         if self._tables:
             return sum(len(shown.table.labels.cells) + 4 for shown in self._tables)
@@ -148,7 +148,7 @@ class Output:
         return self.text.line_count + self.text.lines_not_kept
 
     def rows(self, width: int, look: Styles, *, live: bool, room: int = 0) -> list[Row]:
-        """The rows, each behind a thin rule, at `width` cells, or at `room` where that is more.
+        """Return the rows, each behind a thin rule, at `width` cells, or at `room` where that is more.
 
         Programs are told of all that room, and lay their lines out for it.
         """
@@ -229,7 +229,7 @@ class Output:
         return [part for part in parts if isinstance(part, _Shown) or part[0] < part[1]]
 
     def _find_kept_line(self, number: int) -> int:
-        """The number among the kept lines of a line that is counted in all that was printed."""
+        """Return the number among the kept lines of a line that is counted in all that was printed."""
         head = self.text.head_count
         return number if number <= head else max(number - self.text.lines_not_kept, head)
 
@@ -243,7 +243,7 @@ class Output:
     def _draw_last_parts(
         self, parts: "list[_Shown | tuple[int, int]]", width: int, look: Styles
     ) -> list[Row]:
-        """The last lines, and the tables among them, of a program that runs."""
+        """Return the last lines, and the tables among them, of a program that runs."""
         rows: list[Row] = []
         left = list(parts)
         while left and len(rows) < LIVE_LINES:
@@ -290,7 +290,7 @@ class Output:
         return rows
 
     def _marks(self, index: int) -> bool:
-        """Whether a line only points at parts of the line above, as below the code in a traceback."""
+        """Return whether a line only points at parts of the line above, as below the code in a traceback."""
         if index >= self.text.line_count:
             return False
         text = "".join(text for text, _ in self.text.spans(index))
@@ -298,7 +298,7 @@ class Output:
 
 
 def add_rule(row: Row, look: Styles) -> Row:
-    """The row behind the thin rule that marks what a program gave."""
+    """Return the row behind the thin rule that marks what a program gave."""
     return Row(
         [Segment("│ ", look.rule), *row.segments],
         row.text,

@@ -139,7 +139,9 @@ def wrap_words(spans: Iterable[Span], width: int) -> list[Wrapped]:
 
 
 def _fit_parts(text: str, width: int, used: int) -> list[str]:
-    """The text in parts of at most `width` cells; the first fills a line of which `used` cells are taken."""
+    """Return the text in parts of at most `width` cells; the first fills a line of
+    which `used` cells are taken.
+    """
     if measure_width(text) <= width:
         return [text]
     first = width - used
@@ -257,7 +259,9 @@ def _cut_head(text: str, width: int) -> str:
 
 
 def clip_spans(spans: Iterable[Span], width: int) -> list[Segment]:
-    """The start of styled text on one line of at most `width` cells, with "…" where something was cut off."""
+    """Return the start of styled text on one line of at most `width` cells, with "…"
+    where something was cut off.
+    """
     spans = list(spans)
     if sum(measure_width(text) for text, _ in spans) <= width:
         return [Segment(*span) for span in spans]

@@ -28,7 +28,7 @@ def build_pattern(text: str) -> re.Pattern[str]:
 
 
 def find_matches(blocks: Sequence[Block], text: str) -> list[Match]:
-    """Every occurrence in the conversation, from above to below, folded or not."""
+    """Return every occurrence in the conversation, from above to below, folded or not."""
     if not text:
         return []
     sought = build_pattern(text)
@@ -65,7 +65,7 @@ def unfold(block: Block, match: Match) -> bool:
 
 
 def find_place(block: Block, rows: Sequence[Row], match: Match, text: str) -> tuple[int, tuple[int, int]]:
-    """The row of the block that shows the match, and which characters of its text.
+    """Return the row of the block that shows the match, and which characters of its text.
 
     Markdown shows other words than those that were written: where there is no such occurrence in the rows, it
     is the last one before, or the first row.

@@ -13,7 +13,9 @@ MARGIN = 2
 
 
 def paint_selection(strip: Strip, span: tuple[int, int], style: Style) -> Strip:
-    """The strip with the characters of the span in the selection's style; -1 is the end of the line."""
+    """Return the strip with the characters of the span in the selection's style; -1 is the end
+    of the line.
+    """
     start, end = max(span[0], MARGIN), span[1]
     segments: list[Segment] = []
     at = 0
@@ -29,7 +31,7 @@ def paint_selection(strip: Strip, span: tuple[int, int], style: Style) -> Strip:
 
 
 def copy_rows(rows: Iterable[tuple[Row | None, tuple[int, int] | None]]) -> str:
-    """The text of rows, each with the span that is selected of it; None stands for an empty line.
+    """Return the text of rows, each with the span that is selected of it; None stands for an empty line.
 
     Rows that are only drawn give nothing, and what a wrap broke is joined again.
     """

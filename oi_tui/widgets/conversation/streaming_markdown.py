@@ -138,7 +138,7 @@ class StreamingMarkdown:
         self._blank = False
 
     def _begin_part(self, line: str) -> _Part:
-        """The part that begins with this line."""
+        """Return the part that begins with this line."""
         before = self._parts[-1].kind if self._parts else ""
         gap = bool(self._parts) and self._blank
         if fence := _FENCE.match(line):
@@ -158,7 +158,7 @@ class StreamingMarkdown:
         return part
 
     def rows(self, width: int, look: Styles) -> list[Row]:
-        """The drawn text. The list is the object's own: it changes with the next call."""
+        """Return the drawn text. The list is the object's own: it changes with the next call."""
         now = time.monotonic()
         self.behind = self._drawn_for == (width, look) and now < self._rest_until and not self._finished
         if self.behind:
@@ -226,7 +226,9 @@ def _starts_something(line: str) -> bool:
 
 
 def _close_emphasis(source: str) -> str:
-    """The text with emphasis closed that is still being written, so that its look does not change later."""
+    """Return the text with emphasis closed that is still being written, so
+    that its look does not change later.
+    """
     ending = source.rstrip("*_`~")
     if len(source) - len(ending) < 3:
         source = ending

@@ -52,7 +52,7 @@ class Styles:
     _tokens: dict[_TokenType, Style] = field(default_factory=dict, repr=False)
 
     def token(self, kind: _TokenType) -> Style:
-        """The style of a kind of Pygments token, inherited from its parents."""
+        """Return the style of a kind of Pygments token, inherited from its parents."""
         style = self._tokens.get(kind)
         if style is None:
             parent: _TokenType | None = kind
@@ -96,7 +96,9 @@ _SYNTAX: dict[_TokenType, tuple[str, str]] = {
 
 
 def _make_native(dark: bool, colourful: bool) -> Styles:
-    """For themes that leave the colours to the terminal: its own sixteen, on its own background."""
+    """Return styles for themes that leave the colours to the terminal: its own sixteen,
+    on its own background.
+    """
     plain = Style.parse("default on default")
     named = {
         "muted": "bright_black" if colourful else "default",
@@ -203,7 +205,9 @@ def _build_styles(theme: Theme, colourful: bool) -> Styles:
 
 
 def _list_sixteen(named: Mapping[str, Color], background: Color, foreground: Color) -> tuple[Color, ...]:
-    """Black, red, green, yellow, blue, magenta, cyan, white in the theme's colours, then the bright ones."""
+    """Return black, red, green, yellow, blue, magenta, cyan, white in the theme's colours,
+    then the bright ones.
+    """
     magenta = named["primary"].blend(named["error"], 0.5)
     hues = (named["error"], named["success"], named["warning"], named["primary"], magenta, named["accent"])
     plain = (background.blend(foreground, 0.12), *hues, background.blend(foreground, 0.8))
@@ -224,7 +228,7 @@ def adapt_program_style(look: Styles, style: Style) -> Style:
 
 
 def _resolve(look: Styles, color: RichColor | None, default: RichColor) -> Color:
-    """The colour that is seen: the first sixteen are the theme's."""
+    """Return the colour that is seen: the first sixteen are the theme's."""
     if color is None or color.is_default:
         color = default
     if color.type == ColorType.STANDARD and color.number is not None and look.sixteen:

@@ -226,7 +226,10 @@ class Transcript(BlockView, can_focus=True):
         return strip.apply_offsets(0, line)
 
     def get_margin(self, found: FoundRow) -> Segment:
-        """The left margin of a row, with the mark of its block. Only the program itself can put one there."""
+        """Return the left margin of a row, with the mark of its block.
+
+        Only the program itself can put one there.
+        """
         block = self.blocks[found.number]
         layout = self.layout_of_blocks
         count = layout.get_height(found.number) - layout.get_gap(found.number)
@@ -249,7 +252,9 @@ class Transcript(BlockView, can_focus=True):
         self.repaint()
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        """The selected text as its source has it: no margins, line numbers or breaks of wrapped lines."""
+        """Return the selected text as its source has it: no margins, line numbers or breaks
+        of wrapped lines.
+        """
         total = self.layout_of_blocks.total
         first = selection.start.y if selection.start else 0
         last = selection.end.y if selection.end else total - 1

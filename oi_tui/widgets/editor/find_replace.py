@@ -51,7 +51,7 @@ def find_places(text: str, sought: str, put: str) -> list[Location]:
 
 
 async def find_pattern_places(text: str, sought: str, put: str) -> list[Location]:
-    r"""Every place that a regular expression fits; `\1` in `put` stands for its first group.
+    r"""Return every place that a regular expression fits; `\1` in `put` stands for its first group.
 
     Raises PatternError for an invalid pattern, and for one that takes too long.
     """
@@ -94,10 +94,10 @@ class Locations:
             self._starts.append(self._starts[-1] + len(line) + 1)
 
     def find_location(self, at: int) -> tuple[int, int]:
-        """Row and column of a character, from 0."""
+        """Return row and column of a character, from 0."""
         row = bisect_right(self._starts, at) - 1
         return row, at - self._starts[row]
 
     def find_index(self, location: tuple[int, int]) -> int:
-        """The index of the character in a row and column."""
+        """Return the index of the character in a row and column."""
         return self._starts[location[0]] + location[1]

@@ -248,14 +248,14 @@ class AnsiText:
         return _draw(self._find_raw_line(index), self._find_colours(index))
 
     def words(self) -> list[str]:
-        """The kept lines as text without colours."""
+        """Return the kept lines as text without colours."""
         return ["".join(text for text, _ in _draw(raw, PLAIN)) for raw in self._list_raw_lines()]
 
     def _list_raw_lines(self) -> list[str]:
         return [*self._head, *self._tail, *self._last]
 
     def plain(self) -> str:
-        """The kept text without colours, with a line that says how much is missing."""
+        """Return the kept text without colours, with a line that says how much is missing."""
         lines = self.words()
         if self.lines_not_kept:
             lines.insert(len(self._head), f"… {self.lines_not_kept} lines not shown …")
@@ -284,7 +284,7 @@ class AnsiText:
 
 
 def _can_hold_string(text: str) -> bool:
-    """Whether a control string may begin in the text; quick, because nearly no text holds one."""
+    """Return whether a control string may begin in the text; quick, because nearly no text holds one."""
     return text.endswith("\x1b") or any(start in text for start in _STRING_STARTS) or not text.isascii()
 
 

@@ -12,7 +12,7 @@ PLAIN = Style()
 
 @lru_cache(maxsize=2048)
 def apply_colours(style: Style, parameters: str) -> Style:
-    """The style after the sequence that selects `parameters` (ECMA-48, 8.3.117)."""
+    """Return the style after the sequence that selects `parameters` (ECMA-48, 8.3.117)."""
     codes = [int(part) if part.isdecimal() else 0 for part in re.split("[;:]", parameters[:100])]
     position = 0
     while position < len(codes):

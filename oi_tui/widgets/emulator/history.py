@@ -47,7 +47,7 @@ class _Modes:
         return other
 
     def text(self) -> str:
-        """The sequence that sets a new terminal to these modes."""
+        """Return the sequence that sets a new terminal to these modes."""
         alternate = sorted(self.on & ALTERNATE)[-1:]
         switched_on = [*alternate, *sorted(self.on - ALTERNATE)]
         return "".join(f"\x1b[?{number}h" for number in switched_on) + "".join(
@@ -84,7 +84,9 @@ class OutputHistory:
         return self.alternate or CURSOR_KEYS in self._now.on
 
     def replay(self) -> str:
-        """The output that brings a new terminal to the program's state: from its last screen switch on."""
+        """Return the output that brings a new terminal to the program's state:
+        from its last screen switch on.
+        """
         text = "".join(self._pieces)
         self._pieces = [text]
         start = 0

@@ -38,7 +38,7 @@ _CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
 def encode_key(event: Key, *, application: bool = False) -> str:
-    """The sequence that an xterm sends for the key; empty for a key that it does not have.
+    """Return the sequence that an xterm sends for the key; empty for a key that it does not have.
 
     `application` is the mode in which programs get the cursor keys in another form (DECCKM).
     """
@@ -70,6 +70,8 @@ def encode_key(event: Key, *, application: bool = False) -> str:
 
 
 def paste_text(text: str, *, bracketed: bool = False) -> str:
-    """The text that an xterm sends for a paste: without control characters, so that it can press no keys."""
+    """Return the text that an xterm sends for a paste: without control characters, so
+    that it can press no keys.
+    """
     text = _CONTROLS.sub("", text.replace("\r\n", "\r").replace("\n", "\r"))
     return f"\x1b[200~{text}\x1b[201~" if bracketed else text

@@ -196,7 +196,7 @@ def _find_openings(text: str, last: int) -> list[int]:
 
 
 def _parse_numbers(parameters: str) -> list[int]:
-    """The parameters of a sequence; what is left out is 0, and none is above 9999."""
+    """Return the parameters of a sequence; what is left out is 0, and none is above 9999."""
     return [min(int(part[:5] or 0), 9999) for part in parameters.replace(":", ";").split(";")[:32]]
 
 

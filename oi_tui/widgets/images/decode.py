@@ -35,7 +35,7 @@ class UnreadableError(ValueError):
 
 
 def read_size(format: str | None, content: str) -> tuple[int, int]:
-    """Width and height in pixels, from the beginning of the data. Raises UnreadableError.
+    """Return width and height in pixels, from the beginning of the data. Raises UnreadableError.
 
     `format` and `content` are those of an image message: `path` and a file name, or `base64.…` and the data.
     """
@@ -50,7 +50,7 @@ def read_size(format: str | None, content: str) -> tuple[int, int]:
 def decode_pixels(
     format: str | None, content: str, size: tuple[int, int], ground: Colour, fine: bool
 ) -> "Image":
-    """The picture in `size` pixels, without transparency. Raises UnreadableError.
+    """Return the picture in `size` pixels, without transparency. Raises UnreadableError.
 
     What shines through is `ground`, or white or black where that would hide what is drawn. `fine` keeps lines
     sharp; without it each pixel is the mean of those it stands for.
@@ -145,7 +145,7 @@ def _turn(picture: "Image") -> int:
 
 
 def _convert_to_eight_bits(picture: "Image") -> "Image":
-    """The picture as RGB, or as RGBA where something shines through."""
+    """Return the picture as RGB, or as RGBA where something shines through."""
     if picture.mode.startswith(("I", "F")):
         return picture.convert("F").point(lambda value: value * (1 / 257)).convert("L").convert("RGB")
     see_through = "A" in picture.mode or "a" in picture.mode or "transparency" in picture.info

@@ -36,7 +36,7 @@ def strengthen_lines(picture: "Image") -> "Image":
 
 
 def _move_away(pixel: bytes, ground: bytes) -> bytes:
-    """The pixel in the same direction from the ground, and farther away if it is near."""
+    """Return the pixel in the same direction from the ground, and farther away if it is near."""
     steps = [ink - behind for ink, behind in zip(pixel, ground, strict=True)]
     rooms = [255 - behind if step > 0 else behind for step, behind in zip(steps, ground, strict=True)]
     distance = max((abs(step) / room for step, room in zip(steps, rooms, strict=True) if step), default=0.0)
@@ -47,7 +47,9 @@ def _move_away(pixel: bytes, ground: bytes) -> bytes:
 
 
 def draw_half_blocks(picture: "Image") -> list[list[Segment]]:
-    """The lines of a picture (RGB) that is as wide as it has columns, and twice as high as it has lines."""
+    """Return the lines of a picture (RGB) that is as wide as it has columns, and twice as high
+    as it has lines.
+    """
     columns, lines = picture.width, picture.height // 2
     data = picture.tobytes()
     return [_draw_line(data, columns, line) for line in range(lines)]

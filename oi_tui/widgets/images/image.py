@@ -43,7 +43,7 @@ class ImageRow:
         self.shape = (0, 0)
 
     def rows(self, width: int, look: Styles, *, widest: int = WIDEST) -> list[Row]:
-        """The picture and a line about it; that line alone where it cannot be drawn."""
+        """Return the picture and a line about it; that line alone where it cannot be drawn."""
         if self._rows is None or self._rows[:2] != (width, look):
             self._let_go()
             self._rows = (width, look, self._make(width, look, widest))
@@ -156,14 +156,14 @@ class ImageRow:
 
 
 def fit_size(size: tuple[int, int], room: int, highest: int, slant: float) -> tuple[int, int]:
-    """Columns and lines for an image of this size in pixels; a pixel gets at most one column."""
+    """Return columns and lines for an image of this size in pixels; a pixel gets at most one column."""
     width, height = size
     scale = min(room / width, highest * slant / height, 1.0)
     return max(round(width * scale), 1), min(max(round(height * scale / slant), 1), highest)
 
 
 def get_ground(look: Styles) -> Colour:
-    """The colour that pictures stand on."""
+    """Return the colour that pictures stand on."""
     color = look.base.bgcolor
     if color is None or color.is_default:
         return (0, 0, 0) if look.dark else (255, 255, 255)

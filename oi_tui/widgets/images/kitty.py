@@ -43,7 +43,9 @@ _LEVELS = (0, 95, 135, 175, 215, 255)
 
 
 def _make_names() -> Iterator[tuple[int, Color, int]]:
-    """Names for pictures: the number of a diacritic, a colour that is whole in 256 colours too, its index."""
+    """Yield names for pictures: the number of a diacritic, a colour that is whole
+    in 256 colours too, its index.
+    """
     start = random.randrange(1, 200)
     while True:
         for index in range(16, 232):
@@ -64,7 +66,7 @@ class PlacedImage:
     lines: int
 
     def line(self, line: int, ground: Style) -> list[Segment]:
-        """The characters of one of its lines."""
+        """Return the characters of one of its lines."""
         begin, end = PLACEHOLDER + NUMBERS[line], self.last
         text = "".join(begin + NUMBERS[column] + end for column in range(self.columns))
         named = Style(color=self.colour, bgcolor=ground.bgcolor, meta={META: self.colour})
@@ -109,7 +111,7 @@ class KittyImages:
         return placed
 
     def has(self, placed: PlacedImage) -> bool:
-        """Whether the terminal still has it; it is the one that was seen last then."""
+        """Return whether the terminal still has it; it is the one that was seen last then."""
         if placed.number not in self._placed:
             return False
         self._placed.move_to_end(placed.number)
@@ -121,7 +123,7 @@ class KittyImages:
             self._say([_write_deletion(placed.number)])
 
     def write_reset(self) -> str:
-        """The sequence that deletes all images; they have to be sent again after it."""
+        """Return the sequence that deletes all images; they have to be sent again after it."""
         placed, self._placed = list(self._placed), OrderedDict()
         return "".join(self._wrap(_write_deletion(number)) for number in placed)
 

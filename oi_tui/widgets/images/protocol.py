@@ -38,7 +38,9 @@ class ImageSupport:
     kitty: "KittyImages | None" = None
 
     def limit_to(self, lines: int, *, whole: bool = False) -> "ImageSupport":
-        """The same for a terminal with this many lines; with `whole`, for an image that has all of them."""
+        """Return the same for a terminal with this many lines; with `whole`, for an image
+        that has all of them.
+        """
         highest = max(lines, 1) if whole else min(max(lines - _OTHERS, _LEAST), _MOST)
         return self if highest == self.highest else replace(self, highest=highest)
 
@@ -145,7 +147,10 @@ class ImageSupportMixin(App[str]):
 
 
 def _read_cell_size() -> tuple[int, int] | None:
-    """Width and height of a cell in pixels, as the terminal gave it to the system; None where it did not."""
+    """Return width and height of a cell in pixels, as the terminal gave it to the system.
+
+    None where it did not.
+    """
     try:
         answer = fcntl.ioctl(sys.__stdout__.fileno() if sys.__stdout__ else 1, termios.TIOCGWINSZ, bytes(8))
     except (OSError, ValueError):
@@ -164,6 +169,6 @@ def use_images(app: App[Any], wanted: str) -> None:
 
 
 def find_image_support(app: App[Any]) -> ImageSupport:
-    """How an application can show pictures, for the height of its screen."""
+    """Return how an application can show pictures, for the height of its screen."""
     image_support = app.image_support if isinstance(app, ImageSupportMixin) else BLOCKS
     return image_support.limit_to(app.size.height)

@@ -37,7 +37,9 @@ def encode_sixel(picture: "Image") -> str:
 
 
 def _encode_colour(rows: list[bytes], colour: int, empty: int) -> bytes:
-    """One colour's pixels in up to six rows: each character is a column, its lowest bit the top pixel."""
+    """Return one colour's pixels in up to six rows: each character is a column,
+    its lowest bit the top pixel.
+    """
     bits = empty
     for place, row in enumerate(rows):
         bits += int.from_bytes(row.translate(_make_table(colour, place)), "big")
@@ -47,5 +49,5 @@ def _encode_colour(rows: list[bytes], colour: int, empty: int) -> bytes:
 
 @lru_cache(maxsize=256 * 6)
 def _make_table(colour: int, place: int) -> bytes:
-    """The table that maps pixels of a colour to the bit of a row, and all others to nothing."""
+    """Return the table that maps pixels of a colour to the bit of a row, and all others to nothing."""
     return bytes((item == colour) << place for item in range(256))

@@ -70,7 +70,7 @@ class SixelOverlay:
             self._drawn[picture] = state
 
     def _is_covered(self, region: Region) -> bool:
-        """Whether something else stands there, or may."""
+        """Return whether something else stands there, or may."""
         own = set(self._widget.ancestors_with_self)
         return any(
             item.region.overlaps(region)

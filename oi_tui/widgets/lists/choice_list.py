@@ -36,7 +36,7 @@ class ChoiceList(OptionList):
         return _COLUMNS
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """The rows that it needs. Text cannot be wrapped to no width at all."""
+        """Return the rows that it needs. Text cannot be wrapped to no width at all."""
         padding = self.get_component_styles("option-list--option").padding.width
         return super().get_content_height(container, viewport, max(width - _COLUMNS, 1 + padding))
 
@@ -55,7 +55,7 @@ class ChoiceList(OptionList):
             self.action_last()
 
     def render_line(self, y: int) -> Strip:
-        """A row of an option, with the mark before its first row where it is chosen."""
+        """Return a row of an option, with the mark before its first row where it is chosen."""
         row = super().render_line(y)
         number = self.scroll_offset.y + y
         if number >= len(self._lines):

@@ -49,7 +49,7 @@ def describe_age(then: float, now: float) -> str:
 
 
 def find_group(summary: Summary, now: float) -> str:
-    """The heading under which the conversation stands."""
+    """Return the heading under which the conversation stands."""
     if summary.pinned:
         return "Pinned"
     days = (_make_datetime(now).date() - _make_datetime(summary.updated).date()).days
@@ -61,7 +61,8 @@ def find_group(summary: Summary, now: float) -> str:
 
 
 def group_rows(rows: Rows, now: float) -> Iterator[tuple[str, int]]:
-    """The headings over the conversations, and how many stand under each: of a search, where its words are.
+    """Yield the headings over the conversations, and how many stand under each: of a search,
+    where its words are.
 
     Where a group ends is looked for, and not asked of each one: there may be ten thousand, at every key.
     """

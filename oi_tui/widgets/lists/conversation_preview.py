@@ -102,7 +102,7 @@ def _draw_code(code: str, language: str | None, width: int, look: Styles) -> lis
 
 
 def _paint(rows: list[Row], width: int) -> Content:
-    """Rows as they are in the conversation, each filled to the right where it stands on a colour."""
+    """Return rows as they are in the conversation, each filled to the right where it stands on a colour."""
     lines = []
     for row in rows:
         line = Text.assemble(*((segment.text, segment.style or Style()) for segment in row.segments))

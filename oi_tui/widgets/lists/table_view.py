@@ -95,7 +95,7 @@ class TableView(ScrollView, can_focus=True):
         self.refresh()
 
     def is_like(self, shape: TableShape) -> bool:
-        """Whether a table has the columns and the number of rows of the one that is shown."""
+        """Return whether a table has the columns and the number of rows of the one that is shown."""
         return self.shape is not None and (self.shape.columns, self.shape.total) == (
             shape.columns,
             shape.total,
@@ -198,7 +198,9 @@ class TableView(ScrollView, can_focus=True):
         return min(self._widest_label, max(1, self.size.width // 2))
 
     def _measure(self, column: int) -> int:
-        """The width of a column: at most that of the window, so that numbers at its right are in sight."""
+        """Return the width of a column: at most that of the window, so
+        that numbers at its right are in sight.
+        """
         room = self.size.width - self._label_width - 2
         return min(self._widths[column], max(_NARROWEST, room))
 
@@ -235,7 +237,7 @@ class TableView(ScrollView, can_focus=True):
         return range(self._left, last)
 
     def find_places_in_sight(self) -> list[PageKey]:
-        """The pages of which a part is on the screen."""
+        """Return the pages of which a part is on the screen."""
         if self.shape is None:
             return []
         top = int(self.scroll_offset.y)
@@ -297,7 +299,7 @@ class TableView(ScrollView, can_focus=True):
 
 
 def _make_one_line(text: str) -> str:
-    """The text as it can stand in one line."""
+    """Return the text as it can stand in one line."""
     return escape_controls(text).replace("\n", " ").replace("\t", " ")
 
 
@@ -306,7 +308,7 @@ def _fit(name: str, kind: str) -> int:
 
 
 def _fit_to_width(text: str, width: int, *, right: bool = False) -> str:
-    """The text in exactly `width` cells, with "…" where it was cut."""
+    """Return the text in exactly `width` cells, with "…" where it was cut."""
     missing = width - cell_len(text)
     if missing >= 0:
         return " " * missing + text if right else text + " " * missing

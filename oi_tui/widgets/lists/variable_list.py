@@ -45,7 +45,7 @@ class VariableRow:
 
 
 def make_rows(memories: Sequence[Memory], wanted: str) -> list[VariableRow]:
-    """The lines for what is remembered, of the variables with all the words in their name or type."""
+    """Return the lines for what is remembered, of the variables with all the words in their name or type."""
     words = wanted.lower().split()
     found: list[VariableRow] = []
     if all(memory.state == "unstarted" for memory in memories):

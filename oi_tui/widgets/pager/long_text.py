@@ -32,7 +32,7 @@ class LongText:
 
     @classmethod
     def of(cls, text: str) -> "LongText":
-        """Lines of a text in memory."""
+        """Return lines of a text in memory."""
         data = io.BytesIO(text.encode("utf-8", "replace"))
         view = data.getbuffer()
         size = len(view)
@@ -83,7 +83,7 @@ class LongText:
             pass
 
     def _find_offset(self, line: int) -> int:
-        """The offset of a known line."""
+        """Return the offset of a known line."""
         if line <= 0:
             return 0
         block = bisect_left(self._before, line) - 1
@@ -96,7 +96,7 @@ class LongText:
         return block * _BLOCK + at + 1
 
     def _find_line(self, offset: int) -> int:
-        """The line to which a byte belongs."""
+        """Return the line to which a byte belongs."""
         while not self.complete and len(self._before) * _BLOCK <= offset + _BLOCK:
             self.index()
         block = offset // _BLOCK

@@ -74,7 +74,7 @@ class CompletingTextArea(PromptTextArea):
                 self._accept_offer()
 
     def _find_query(self) -> CompletionQuery | None:
-        """The completable text at the cursor."""
+        """Return the completable text at the cursor."""
         if self._searching:
             return CompletionQuery("history", self.text, 0)
         row, column = self.cursor_location
@@ -95,7 +95,7 @@ class CompletingTextArea(PromptTextArea):
         return None if typed is None else CompletionQuery("mention", typed, before.rindex("@"), row)
 
     def _find_console_query(self, row: int, column: int) -> CompletionQuery | None:
-        """The code at the caret, of `%python CODE`."""
+        """Return the code at the caret, of `%python CODE`."""
         before = self.get_text_range((0, 0), (row, column))
         match = _CONSOLE.match(before)
         if not match or match["language"].lower() in commands.COMMANDS or not COMPLETABLE.search(before):
@@ -186,7 +186,7 @@ class CompletingTextArea(PromptTextArea):
         self._find_offers()
 
     def _find_typed_name(self) -> str | None:
-        """The beginning of a command's name, while nothing else is typed."""
+        """Return the beginning of a command's name, while nothing else is typed."""
         text = self.text
         if text[:1] not in ("%", "/"):
             return None

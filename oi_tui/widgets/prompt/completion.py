@@ -40,11 +40,11 @@ class CompletionChoice:
         return self.offers[self.number] if self.offers else None
 
     def is_for(self, query: CompletionQuery | None) -> bool:
-        """Whether there are offers, and for this query."""
+        """Return whether there are offers, and for this query."""
         return query is not None and query == self._answered and bool(self.offers)
 
     def was_closed(self, query: CompletionQuery) -> bool:
-        """Whether the person closed the list of just this query."""
+        """Return whether the person closed the list of just this query."""
         return query == self._closed
 
     def begin(self, query: CompletionQuery) -> None:

@@ -361,7 +361,7 @@ class Prompt(CompletingTextArea):
         self.post_message(self.Sent(text))
 
     def _on_row(self, row: int) -> bool:
-        """Whether the caret is on the first (0) or the last (-1) drawn row."""
+        """Return whether the caret is on the first (0) or the last (-1) drawn row."""
         wrapped = self.wrapped_document
         return wrapped.location_to_offset(self.cursor_location).y == (wrapped.height - 1 if row else 0)
 

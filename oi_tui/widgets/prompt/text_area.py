@@ -25,11 +25,11 @@ class PromptTextArea(StableTextArea):
         return self._pastes
 
     def expand_pastes(self, text: str) -> str:
-        """The text with every long paste in its place."""
+        """Return the text with every long paste in its place."""
         return self.pastes.expand(text)
 
     def remove_pastes(self, text: str) -> str:
-        """The text without what was pasted."""
+        """Return the text without what was pasted."""
         return self.pastes.remove_pastes(text)
 
     def edit(self, edit: Edit) -> EditResult:

@@ -114,7 +114,7 @@ def _list_plan(items: Sequence[PlanItem], most: int) -> list[SidebarRow]:
 
 
 def _turn(codes: Sequence[tuple[int, Message]], most: int) -> list[SidebarRow]:
-    """The pieces of code of a turn that has several, and how they stand."""
+    """Return the pieces of code of a turn that has several, and how they stand."""
     if len(codes) < 2:
         return []
     done = sum(message.state == "finished" for _, message in codes)

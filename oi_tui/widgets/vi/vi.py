@@ -44,7 +44,7 @@ class Vi:
         *,
         mode: Mode = "insert",
     ) -> None:
-        """`changed` is called when another mode or text is to be shown; `obey` is given a line typed after :.
+        """Call `changed` when another mode or text is to be shown, and give `obey` a line typed after `:`.
 
         Without `obey`, as at a prompt, there is no such line, and arrow keys keep their meaning.
         """
@@ -106,7 +106,9 @@ class Vi:
         return True
 
     def _is_line_key(self, key: str) -> bool:
-        """Whether the key begins a line: / also after an operator, which then takes what is up to there."""
+        """Return whether the key begins a line: / also after an operator,
+        which then takes what is up to there.
+        """
         after = not self._typed or (key == "/" and self._typed[-1] in "dcy<>")
         return key in "/:" and after and self._obey is not None
 

@@ -86,7 +86,9 @@ class SeatActivity:
         self._acted = self._was_idle = time.monotonic()
 
     def is_touched(self, *, wait: bool) -> bool:
-        """Whether a person used mouse or keyboard; with `wait`, the code may wait a moment to be sure."""
+        """Return whether a person used mouse or keyboard; with `wait`,
+        the code may wait a moment to be sure.
+        """
         self._wire.dispatch_all()
         now = time.monotonic()
         if wait and not self._idle and now - self._was_idle > _INTERVAL:

@@ -61,7 +61,7 @@ class Keys:
         self._send_keymap()
 
     def find(self, name: str) -> tuple[int, bool]:
-        """The number of a key, and whether shift is needed."""
+        """Return the number of a key, and whether shift is needed."""
         code, shifted, changed = self._keymap.find(name)
         if changed:
             self._send_keymap()

@@ -61,12 +61,12 @@ class Wayland:
         self._wire.close()
 
     def size(self) -> tuple[int, int]:
-        """The size of the whole screen."""
+        """Return the size of the whole screen."""
         with self._lock:
             return self._screen.size()
 
     def monitors(self) -> list[Region]:
-        """Where each monitor lies."""
+        """Return where each monitor lies."""
         with self._lock:
             return self._screen.monitors()
 
@@ -76,7 +76,7 @@ class Wayland:
             return self._screen.capture(region)
 
     def position(self) -> tuple[int, int]:
-        """Where the code put the pointer. Raises ComputerError where it may be elsewhere."""
+        """Return where the code put the pointer. Raises ComputerError where it may be elsewhere."""
         if self._place is None:
             raise ComputerError(_NO_POSITION)
         return self._place
@@ -93,7 +93,7 @@ class Wayland:
             self._pointer.button(number, down)
 
     def key_code(self, name: str) -> tuple[int, bool]:
-        """The number of a key, and whether shift is needed; a character on no key gets one."""
+        """Return the number of a key, and whether shift is needed; a character on no key gets one."""
         with self._lock:
             return self._keys.find(name)
 
@@ -103,18 +103,18 @@ class Wayland:
             self._keys.key(code, down)
 
     def set_layout(self, number: int) -> int:
-        """Nothing to do: those of the person are on another keyboard."""
+        """Do nothing: the layouts of the person are on another keyboard."""
         return 0
 
     def set_caps_lock(self, on: bool) -> bool:
-        """Nothing to do: that of the person is one of another keyboard."""
+        """Do nothing: that of the person is one of another keyboard."""
         return False
 
     def release_leftovers(self) -> None:
-        """Nothing to release: the compositor does when a program ends."""
+        """Release nothing: the compositor does when a program ends."""
 
     def escape_is_down(self) -> bool:
-        """Not known on Wayland, where any key counts as taking over."""
+        """Return False: not known on Wayland, where any key counts as taking over."""
         return False
 
     def wait_for_rest(self) -> None:
@@ -130,18 +130,18 @@ class Wayland:
             self._activity.forget()
 
     def is_touched(self, *, wait: bool) -> bool:
-        """Whether a person used mouse or keyboard since."""
+        """Return whether a person used mouse or keyboard since."""
         with self._lock:
             return self._activity.is_touched(wait=wait)
 
     def windows(self) -> list[Window]:
-        """The windows; where each of them is on the screen is not known."""
+        """Return the windows; where each of them is on the screen is not known."""
         with self._lock:
             found = self._toplevels.read()
         return [Window(item.object, item.title, UNKNOWN_PLACE, item.active) for item in found]
 
     def window_at(self, x: int, y: int) -> int | None:
-        """Not known on Wayland."""
+        """Return None: not known on Wayland."""
         return None
 
     def activate(self, window: Window) -> None:

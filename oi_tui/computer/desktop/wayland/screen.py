@@ -92,15 +92,15 @@ class Screen:
         return output
 
     def size(self) -> tuple[int, int]:
-        """The size of the rectangle around all monitors."""
+        """Return the size of the rectangle around all monitors."""
         return _find_size(self.monitors())
 
     def monitors(self) -> list[Region]:
-        """Where each monitor lies; the left upper corner of all is (0, 0)."""
+        """Return where each monitor lies; the left upper corner of all is (0, 0)."""
         return [place for _, place in self._arrange()]
 
     def _arrange(self) -> list[tuple[_Output, Region]]:
-        """The monitors, each with its place."""
+        """Return the monitors, each with its place."""
         outputs = self._update_outputs()
         left, top = min(item.region.x for item in outputs), min(item.region.y for item in outputs)
         return [

@@ -50,7 +50,7 @@ class Toplevels:
         self._wire.adopt(window.object, on_window)
 
     def read(self) -> list[Toplevel]:
-        """All windows as they are now."""
+        """Return all windows as they are now."""
         self._wire.roundtrip()
         return list(self._all.values())
 

@@ -36,22 +36,22 @@ class Event:
         self._at = 0
 
     def unsigned(self) -> int:
-        """The next number without a sign."""
+        """Return the next number without a sign."""
         return int(self._unpack("=I"))
 
     def signed(self) -> int:
-        """The next number."""
+        """Return the next number."""
         return int(self._unpack("=i"))
 
     def array(self) -> bytes:
-        """The next bytes, whose length stands before them."""
+        """Return the next bytes, whose length stands before them."""
         length = self.unsigned()
         found = self._data[self._at : self._at + length]
         self._at += -(-length // 4) * 4
         return found
 
     def text(self) -> str:
-        """The next text."""
+        """Return the next text."""
         return self.array().rstrip(b"\0").decode(errors="replace")
 
     def _unpack(self, form: str) -> int:
@@ -101,7 +101,7 @@ class WaylandConnection:
         return self._last
 
     def version(self, interface: str) -> int:
-        """The version of the first global with this interface; 0 without one."""
+        """Return the version of the first global with this interface; 0 without one."""
         return next((version for _, name, version in self.globals if name == interface), 0)
 
     def require(self, interface: str, most: int, handler: Handler | None = None) -> int:

@@ -66,13 +66,13 @@ def find_signed_fields(delta: dict[str, Any]) -> list[tuple[str, list[dict[str, 
 
 
 def is_chunk(record: dict[str, Any]) -> bool:
-    """Whether the record is a chunk in the format of OpenAI, or an error as any server may send it."""
+    """Return whether the record is a chunk in the format of OpenAI, or an error as any server may send it."""
     known = record.keys() & {"choices", "usage", "error", "detail"}
     return bool(known) or record.keys() == {"message"} or is_error(record)
 
 
 def join_text(content: Any) -> str:
-    """The text of a content, which some servers give in parts, or as something else than text."""
+    """Return the text of a content, which some servers give in parts, or as something else than text."""
     match content:
         case None:
             return ""
@@ -117,7 +117,7 @@ def extract_error_text(body: Any) -> str:
 
 
 def is_error(record: dict[str, Any]) -> bool:
-    """Whether a record without choices is an error, by the words that servers have for it."""
+    """Return whether a record without choices is an error, by the words that servers have for it."""
     match record:
         case {"choices": [_, *_]}:
             return False
@@ -150,7 +150,7 @@ def remove_traceback(text: str) -> str:
 
 
 def extract_error_code(body: Any) -> int | None:
-    """The number of an error, where it is a status of HTTP."""
+    """Return the number of an error, where it is a status of HTTP."""
     match body:
         case [first, *_]:
             return extract_error_code(first)
@@ -310,7 +310,7 @@ def _repair_arguments(function: dict[str, Any]) -> bool:
 
 
 def _is_usage(usage: Any) -> bool:
-    """Whether the numbers of a usage are numbers."""
+    """Return whether the numbers of a usage are numbers."""
     if not isinstance(usage, dict):
         return False
     counts = [usage.get(f"{kind}_tokens") for kind in ("prompt", "completion", "total")]

@@ -171,14 +171,16 @@ class CompletionCall:
         self._emit(**{kind: value})
 
     def _compute_usage(self, usage: Any) -> list[Any]:
-        """Tokens of the prompt and of the reply, cost in USD, and how many tokens the provider remembered."""
+        """Return tokens of the prompt and of the reply, cost in USD,
+        and how many tokens the provider remembered.
+        """
         details = getattr(usage, "prompt_tokens_details", None)
         cost = self._provider.cost(self._model, usage)
         cached = getattr(details, "cached_tokens", None) or 0
         return [usage.prompt_tokens or 0, usage.completion_tokens or 0, cost, cached]
 
     def _complete(self) -> None:
-        """After the stream: emit what was kept back and a reply that came whole; else say that none came."""
+        """End the stream: emit what was kept back and a reply that came whole; else say that none came."""
         raw = self._raw
         if raw is None:
             return

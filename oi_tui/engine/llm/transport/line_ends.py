@@ -23,7 +23,7 @@ def split_at_newlines_only() -> None:
 
 
 async def split(texts: AsyncIterator[Any]) -> AsyncIterator[str]:
-    """The lines of a text that comes in pieces, without their ends."""
+    """Yield the lines of a text that comes in pieces, without their ends."""
     ends = io.IncrementalNewlineDecoder(None, translate=True)
     begun: list[str] = []
     async for text in texts:

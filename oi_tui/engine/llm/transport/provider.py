@@ -111,7 +111,7 @@ class Provider:
         self._proxies: dict[str, str] | None = None
 
     def address(self, request: dict[str, Any]) -> tuple[str, str | None, str | None]:
-        """The model's name as LiteLLM wants it, the base and the key of a request."""
+        """Return the model's name as LiteLLM wants it, the base and the key of a request."""
         model, base, key = request["model"], request.get("api_base"), request.get("api_key")
         if model == "demo":
             return "openai/demo", *self._start_demo_server()
@@ -196,7 +196,7 @@ class Provider:
         return [self.litellm.token_counter(model=model, text=text) if text else 0 for text in texts]
 
     def cost(self, model: str, usage: Any) -> float | None:
-        """The cost of a request in USD; None for a model with unknown price."""
+        """Return the cost of a request in USD; None for a model with unknown price."""
         if model == "openai/demo" or model.startswith(_FREE):
             return 0.0
         try:
@@ -220,7 +220,7 @@ class Provider:
         self.litellm.in_memory_llm_clients_cache.flush_cache()
 
     def missing_keys(self, model: str, base: str | None) -> tuple[str, ...]:
-        """The variables with keys that this model needs and that are not set."""
+        """Return the variables with keys that this model needs and that are not set."""
         if base:
             return ()
         try:

@@ -161,7 +161,7 @@ class RawReply:
         return [message for message in messages if message is not None]
 
     def find_whole_end(self) -> str | None:
-        """Why a reply that came in one piece is not complete; None if it is, or if nothing says so."""
+        """Return why a reply that came in one piece is not complete; None if it is, or if nothing says so."""
         body = self._parse_body()
         # In an array of chunks, the last one with a choice has the reason.
         records = [record for record in body if _find_message(record)] if isinstance(body, list) else [body]
@@ -256,7 +256,7 @@ def _is_readable(text: str) -> bool:
 
 
 def split_delta(delta: Any) -> list[tuple[str, Any]]:
-    """The pieces of a delta, or of a whole message; its parts are objects or dictionaries."""
+    """Return the pieces of a delta, or of a whole message; its parts are objects or dictionaries."""
     pieces_read: list[tuple[str, Any]] = []
     if thought := _get(delta, "reasoning_content"):
         pieces_read.append(("reasoning", str(thought)))

@@ -53,7 +53,7 @@ class SseFilter:
         self._open = False
 
     def feed(self, line: str) -> list[str]:
-        """The lines to pass on, given without their line breaks."""
+        """Return the lines to pass on, given without their line breaks."""
         if found := _DATA.match(line):
             line = f"data: {line[found.end() :]}"
         bare = line.strip("\0\x1e \t\r\n\v\f")
@@ -112,7 +112,7 @@ class SseFilter:
         return [*about, line]
 
     def end(self) -> list[str]:
-        """The lines that were held back to the end."""
+        """Return the lines that were held back to the end."""
         if error := self._take_plain_error():
             return [error, "", ""]
         held = [*self._held, *(self._about if self._held else ())]
@@ -159,7 +159,7 @@ class SseFilter:
         return [*about, line]
 
     def _read(self, data: str, *, event: bool) -> str | None:
-        """The data as it can be read by a client; None if it cannot.
+        """Return the data as it can be read by a client; None if it cannot.
 
         `event`: it is that of an event; lines that are only JSON have another format of errors.
         """
@@ -201,7 +201,7 @@ class SseFilter:
 
 
 def _announce_error(lines: list[str]) -> bool:
-    """Whether lines about an event say that its data is an error."""
+    """Return whether lines about an event say that its data is an error."""
     return any(map(_ERROR_EVENT.fullmatch, lines))
 
 
@@ -225,7 +225,8 @@ def _parse(text: str) -> Any:
 
 
 def read_end(record: dict[str, Any]) -> str | None:
-    """The reason for the end of a reply in a record of a provider's own format; "" in one that continues.
+    """Return the reason for the end of a reply in a record of a provider's own format; "" in one
+    that continues.
 
     None for other records. The formats are those of Anthropic, Gemini, Ollama, Cohere, and OpenAI's
     responses.

@@ -17,7 +17,7 @@ from oi_tui.engine.llm.base import (
 
 
 def record_of(delta: Delta) -> dict[str, Any]:
-    """The record of a piece."""
+    """Return the record of a piece."""
     match delta:
         case Text(text):
             return {"text": text}
@@ -38,7 +38,7 @@ def record_of(delta: Delta) -> dict[str, Any]:
 
 
 def parse_delta(record: Mapping[str, Any]) -> Delta | None:
-    """The piece that a record tells; None where it tells something else."""
+    """Return the piece that a record tells; None where it tells something else."""
     match record:
         case {"text": str(text)}:
             return Text(text)

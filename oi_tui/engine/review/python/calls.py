@@ -86,7 +86,9 @@ class CallChecker(NameChecker):
         return PLAIN
 
     def _find_own(self, node: ast.expr) -> str:
-        """The possible value of a class of the code itself, or of an object of one; "" for anything else."""
+        """Return the possible value of a class of the code itself, or of an object of one; ""
+        for anything else.
+        """
         match node:
             case ast.Name(name):
                 return self._find_own_name(name)
@@ -97,7 +99,7 @@ class CallChecker(NameChecker):
                 return ""
 
     def _is_method(self, function: ast.Attribute) -> bool:
-        """Whether it is a method of a class of the code itself, or that of the class before it."""
+        """Return whether it is a method of a class of the code itself, or that of the class before it."""
         match function.value:
             case ast.Call(ast.Name("super"), [], []) if self._find_meaning("super") is None:
                 own = self._receiver[1]
@@ -197,7 +199,7 @@ class CallChecker(NameChecker):
         return keyword.arg in known.KEYWORDS
 
     def _restrict(self, call: ast.Call, function: ast.Attribute, shown: str) -> str:
-        """Calls of methods that do harm with some arguments."""
+        """Restrict calls of methods that do harm with some arguments."""
         match function.attr:
             case "format":
                 fine = is_simple_format(function.value)
@@ -225,13 +227,15 @@ class CallChecker(NameChecker):
         return PLAIN if fine else self._note(f"{shown}(…)")
 
     def _is_filter(self, node: ast.expr) -> bool:
-        """Whether it is a function or a list, and not a text: groups take that for a method's name."""
+        """Return whether it is a function or a list, and not a text: groups take that for a method's name."""
         return isinstance(node, ast.Lambda | ast.List) or (
             isinstance(node, ast.Name) and self._computes(node)
         )
 
     def _has_no_setting(self, node: ast.expr) -> bool:
-        """Whether `update` takes no setting from it that starts a program, as `usetex` of matplotlib does."""
+        """Return whether `update` takes no setting from it that starts a program, as `usetex`
+        of matplotlib does.
+        """
         match node:
             case ast.Dict(keys):
                 return all(
@@ -252,7 +256,9 @@ class CallChecker(NameChecker):
             self._require_plain(keyword.value)
 
     def _is_aggregation(self, call: ast.Call) -> bool:
-        """Whether a method is given what to compute as known names or functions, and nothing for these."""
+        """Return whether a method is given what to compute as known names or functions,
+        and nothing for these.
+        """
         for arg in (*call.args, *(keyword.value for keyword in call.keywords)):
             self._require_plain(arg)
         named = {keyword.arg or "**": keyword.value for keyword in call.keywords}
@@ -274,7 +280,7 @@ class CallChecker(NameChecker):
         )
 
     def _computes(self, node: ast.expr) -> bool:
-        """Whether it names known computations, or is a function that was read."""
+        """Return whether it names known computations, or is a function that was read."""
         match node:
             case ast.Lambda():
                 return True
@@ -350,7 +356,7 @@ class CallChecker(NameChecker):
             self.findings.append(Finding("reads", name, self._line))
 
     def _is_paths(self, node: ast.expr) -> bool:
-        """Whether it is a path of the working directory or a list of such, seen without reading it."""
+        """Return whether it is a path of the working directory or a list of such, seen without reading it."""
         match node:
             case ast.Name(name):
                 return self._find_meaning(name) == PATHS
@@ -369,7 +375,7 @@ class CallChecker(NameChecker):
                 return False
 
     def _makes_inner_path(self, full: str, call: ast.Call) -> bool:
-        """Whether it makes a path of the working directory, whose name the code writes."""
+        """Return whether it makes a path of the working directory, whose name the code writes."""
         if full == "pathlib.Path.cwd":
             return not call.args and not call.keywords
         return (
@@ -379,13 +385,15 @@ class CallChecker(NameChecker):
         )
 
     def _is_inner_name(self, node: ast.expr) -> bool:
-        """Whether it is the literal name of something in the working directory, or a pattern for such."""
+        """Return whether it is the literal name of something in the working directory,
+        or a pattern for such.
+        """
         if not (isinstance(node, ast.Constant) and isinstance(node.value, str)):
             return False
         return not explain_unreadable(re.sub(r"[*?]", "x", node.value), self._folder, listing=True)
 
     def _ask_path(self, call: ast.Call, function: ast.Attribute) -> str:
-        """A call that asks for a path of the working directory, or lists it; no content is read."""
+        """Check a call that asks for a path of the working directory, or lists it; no content is read."""
         paths = self._evaluate(function.value)
         if explain_unreadable(".", self._folder, listing=True):
             fine = False

@@ -53,7 +53,7 @@ class EarlierNames(Protocol):
         """The possible value of each name."""
 
     def is_unclear(self, language: str) -> bool:
-        """Whether ordinary names may mean something else by now."""
+        """Return whether ordinary names may mean something else by now."""
 
 
 @dataclass(slots=True)
@@ -254,7 +254,7 @@ class _Checker(ExpressionChecker):
             self._note("@" + (write_dotted(node) or "…"))
 
     def _find_full_name(self, node: ast.expr) -> str:
-        """The full name of a member of a known module; "" for anything else."""
+        """Return the full name of a member of a known module; "" for anything else."""
         match node:
             case ast.Name(name):
                 kind = self._find_meaning(name) or ""
@@ -283,7 +283,7 @@ class _Checker(ExpressionChecker):
         self._bind(node.name, kind if self._notes == before else UNKNOWN)
 
     def _check_base(self, node: ast.expr) -> frozenset[str]:
-        """The members of a class that another one is made from."""
+        """Return the members of a class that another one is made from."""
         if (own := self._find_own(node)).startswith(CLASS):
             return classes.list_members(own)
         is_builtin = isinstance(node, ast.Name) and self._find_meaning(node.id) is None

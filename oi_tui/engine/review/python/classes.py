@@ -23,42 +23,48 @@ _OF_CLASS, _METHOD = "+", "()"
 
 
 def is_own_name(name: str) -> bool:
-    """Whether only the code itself uses a member of this name, while libraries look for `_repr_html_`."""
+    """Return whether only the code itself uses a member of this name, while libraries look
+    for `_repr_html_`.
+    """
     return not (name.startswith("_") and name.endswith("_"))
 
 
 def is_method_name(name: str) -> bool:
-    """Whether a method of this name is called by the code, or by Python without deciding anything."""
+    """Return whether a method of this name is called by the code, or by Python without deciding anything."""
     return is_own_name(name) or name in SPECIAL_METHODS
 
 
 def write_class(members: frozenset[str]) -> str:
-    """The possible value of a name that stands for a class with these members."""
+    """Return the possible value of a name that stands for a class with these members."""
     return CLASS + " ".join(sorted(members))
 
 
 def write_instance(kind: str) -> str:
-    """The possible value of a name that stands for an object of a class, given that of the class."""
+    """Return the possible value of a name that stands for an object of a class, given that of the class."""
     return INSTANCE + kind.removeprefix(CLASS)
 
 
 def list_members(kind: str) -> frozenset[str]:
-    """The members of a class, given the possible value of its name, as `write_class` takes them."""
+    """Return the members of a class, given the possible value of its name, as `write_class` takes them."""
     return frozenset(kind.removeprefix(CLASS).split())
 
 
 def has_data(kind: str, name: str) -> bool:
-    """Whether a class or an object, given its possible value, has data of this name that the code set."""
+    """Return whether a class or an object, given its possible value, has data of this name
+    that the code set.
+    """
     return _has(kind, name)
 
 
 def has_method(kind: str, name: str) -> bool:
-    """Whether a class or an object, given its possible value, has a method of this name that was read."""
+    """Return whether a class or an object, given its possible value, has a method of this name
+    that was read.
+    """
     return _has(kind, name + _METHOD)
 
 
 def defines_method(kind: str, name: str) -> bool:
-    """Whether it has such a method at all, which may have to be called on an object."""
+    """Return whether it has such a method at all, which may have to be called on an object."""
     return name + _METHOD in kind.replace(_OF_CLASS, "").split()
 
 
@@ -68,13 +74,15 @@ def _has(kind: str, member: str) -> bool:
 
 
 def find_conflict(members: frozenset[str]) -> str:
-    """The name of a member that is a method in one class and something else in another; "" for none."""
+    """Return the name of a member that is a method in one class and something else in another;
+    "" for none.
+    """
     plain = {member.removeprefix(_OF_CLASS) for member in members}
     return next((name for name in sorted(plain) if name + _METHOD in plain), "")
 
 
 def find_members(node: ast.ClassDef) -> frozenset[str]:
-    """What the body of a class defines, and what its methods set on their object."""
+    """Return what the body of a class defines, and what its methods set on their object."""
     methods: dict[str, str] = {}
     data: dict[str, str] = {}
     for statement in node.body:
@@ -97,7 +105,7 @@ def find_members(node: ast.ClassDef) -> frozenset[str]:
 
 
 def find_misread_name(node: ast.ClassDef) -> str:
-    """A name that means something else in the body of a class, where the class has it, than elsewhere.
+    """Return a name that means something else in the body of a class, where the class has it, than elsewhere.
 
     Returns "" where the body uses no such name.
     """
@@ -128,7 +136,7 @@ def find_misread_name(node: ast.ClassDef) -> str:
 
 
 def _list_expressions(node: ast.stmt) -> list[ast.expr]:
-    """What Python evaluates in the body of a class, but for decorators."""
+    """Return what Python evaluates in the body of a class, but for decorators."""
     match node:
         case ast.FunctionDef(args=arguments, returns=returns):
             noted = [item.annotation for item in list_parameters(arguments)]
@@ -142,7 +150,7 @@ def _list_expressions(node: ast.stmt) -> list[ast.expr]:
 
 
 def find_receiver(method: ast.FunctionDef) -> str:
-    """The name by which a method goes by its object or class; "" where that may be something else."""
+    """Return the name by which a method goes by its object or class; "" where that may be something else."""
     if any(isinstance(item, ast.Name) and item.id == "staticmethod" for item in method.decorator_list):
         return ""
     first = next(iter((*method.args.posonlyargs, *method.args.args)), None)
@@ -152,7 +160,7 @@ def find_receiver(method: ast.FunctionDef) -> str:
 
 
 def _list_set(method: ast.FunctionDef, receiver: str) -> Iterator[str]:
-    """The names that a method sets on its object."""
+    """Yield the names that a method sets on its object."""
     for node in ast.walk(method):
         match node:
             case ast.Attribute(ast.Name(name), attribute, ast.Store()) if name == receiver:
@@ -160,7 +168,7 @@ def _list_set(method: ast.FunctionDef, receiver: str) -> Iterator[str]:
 
 
 def _list_bound(method: ast.FunctionDef) -> Iterator[str]:
-    """Each name that is bound somewhere in a method, as often as it is."""
+    """Yield each name that is bound somewhere in a method, as often as it is."""
     for node in ast.walk(method):
         match node:
             case ast.Name(name, ast.Store() | ast.Del()):

@@ -238,16 +238,18 @@ class ExpressionChecker(CallChecker):
                 self._note("…  = …")
 
     def _may_set(self, value: ast.expr, name: str) -> bool:
-        """Whether it is data of a class of the code itself, or of an object of one."""
+        """Return whether it is data of a class of the code itself, or of an object of one."""
         own = self._find_own(value)
         return bool(own) and is_own_name(name) and not defines_method(own, name)
 
     def _is_plot_look(self, value: ast.expr, index: ast.expr) -> bool:
-        """Whether `value[index]` is a setting of matplotlib for what plots look like."""
+        """Return whether `value[index]` is a setting of matplotlib for what plots look like."""
         return is_plot_look(index) and self._find_module(value) in PLOT_SETTINGS
 
     def _find_module(self, node: ast.expr) -> str:
-        """The full name of the known module or table of options that an expression is; "" for others."""
+        """Return the full name of the known module or table of options that an expression is;
+        "" for others.
+        """
         if isinstance(node, ast.Name):
             kind = self._find_meaning(node.id) or ""
         elif write_dotted(node) and isinstance(node, ast.Attribute):

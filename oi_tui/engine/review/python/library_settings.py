@@ -65,7 +65,9 @@ def sets_looks(function: str, call: ast.Call) -> bool | None:
 
 
 def _sets_looks_of_seaborn(call: ast.Call, parameters: tuple[str, ...]) -> bool:
-    """Whether a style, a context or `rc` has only settings for looks: each may be a table of any settings."""
+    """Return whether a style, a context or `rc` has only settings for looks: each may be a table
+    of any settings.
+    """
     given = dict(zip(parameters, call.args, strict=False))
     given |= {item.arg or "": item.value for item in call.keywords}
     return (
@@ -77,7 +79,7 @@ def _sets_looks_of_seaborn(call: ast.Call, parameters: tuple[str, ...]) -> bool:
 
 
 def is_plot_look(key: ast.expr) -> bool:
-    """Whether `rcParams[key]` is a setting for what plots look like."""
+    """Return whether `rcParams[key]` is a setting for what plots look like."""
     return _is_text(key, is_look)
 
 
@@ -90,7 +92,7 @@ def _has_one_of(call: ast.Call, names: Iterable[str]) -> bool:
 
 
 def _is_group(group: ast.expr, values: Iterable[ast.keyword]) -> bool:
-    """Whether `rc("axes", grid=True)` sets looks."""
+    """Return whether `rc("axes", grid=True)` sets looks."""
     return all(value.arg is not None and _is_text(group, partial(_is_look_of, value.arg)) for value in values)
 
 
@@ -99,7 +101,7 @@ def _is_look_of(name: str, group: str) -> bool:
 
 
 def _is_looks(node: ast.expr) -> bool:
-    """Whether it is a table that is written in the code, of settings for what plots look like."""
+    """Return whether it is a table that is written in the code, of settings for what plots look like."""
     match node:
         case ast.Dict(keys):
             return all(key is not None and is_plot_look(key) for key in keys)

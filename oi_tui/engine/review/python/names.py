@@ -37,17 +37,18 @@ def merge_values(first: str | None, second: str) -> str:
 
 
 def is_own(kind: str) -> bool:
-    """Whether a name stands for a class of the code itself, or an object of one."""
+    """Return whether a name stands for a class of the code itself, or an object of one."""
     return kind.startswith((CLASS, INSTANCE))
 
 
 def is_harmless(kind: str) -> bool:
-    """Whether a name stands for a value that is made of known parts."""
+    """Return whether a name stands for a value that is made of known parts."""
     return kind in (PLAIN, FUNCTION) or is_own(kind)
 
 
 def is_another(relied_on: str, now: str) -> bool:
-    """Whether a name stands for something else than a function took it for, and not for a harmless value.
+    """Return whether a name stands for something else than a function took it for, and not
+    for a harmless value.
 
     Where it took it for an object of a certain class, any other value may have other methods.
     """
@@ -63,20 +64,20 @@ def find_least_known(kinds: Iterable[str]) -> str:
 
 
 def is_special(name: str) -> bool:
-    """Whether Python itself may give the name a meaning that is not known to be harmless."""
+    """Return whether Python itself may give the name a meaning that is not known to be harmless."""
     if name in known.BUILTINS or _SHOWN_VALUES.fullmatch(name):
         return False
     return hasattr(builtins, name) or (name.startswith("__") and name.endswith("__"))
 
 
 def is_steady(full: str) -> bool:
-    """Whether a member of a module that is not known in full cannot change what names mean."""
+    """Return whether a member of a module that is not known in full cannot change what names mean."""
     parts = full.split(".")
     return parts[0] in known.STEADY and len(parts) <= 4 and not any(map(is_odd, parts))
 
 
 def is_odd(name: str) -> bool:
-    """Whether a member of this name may change what other names mean."""
+    """Return whether a member of this name may change what other names mean."""
     return name in known.UNSTEADY or name.startswith(known.UNSTEADY_BEGINNINGS) or "pickle" in name
 
 
@@ -128,7 +129,7 @@ class NameChecker(ABC):
         self.bound[name] = merge_values(self.bound.get(name), kind)
 
     def _find_meaning(self, name: str) -> str | None:
-        """The value of a name; None where only Python itself defines it."""
+        """Return the value of a name; None where only Python itself defines it."""
         now, before = self._last.get(name), self._before.get(name)
         if now is None and name not in self.bound:
             return before
@@ -157,7 +158,9 @@ class NameChecker(ABC):
         return PLAIN
 
     def _find_own_name(self, name: str) -> str:
-        """The possible value of the name of a class of the code itself, or of an object of one; else ""."""
+        """Return the possible value of the name of a class of the code itself, or of an object
+        of one; else "".
+        """
         kind = self._receiver[1] if name == self._receiver[0] else self._find_meaning(name) or ""
         return kind if is_own(kind) else ""
 

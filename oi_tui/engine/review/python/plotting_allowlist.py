@@ -144,6 +144,6 @@ _LOOK: Final = re.compile(
 
 
 def is_look(setting: str) -> bool:
-    """Whether a setting of matplotlib changes only what plots look like."""
+    """Return whether a setting of matplotlib changes only what plots look like."""
     # A cycle of properties may be a text, which matplotlib evaluates.
     return _LOOK.fullmatch(setting) is not None and setting != "axes.prop_cycle"

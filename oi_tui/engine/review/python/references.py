@@ -49,7 +49,7 @@ class References:
                 self._assign(target, value)
 
     def _learn_all(self, module: str) -> None:
-        """What a module gives with `*`, as far as it matters."""
+        """Learn what a module gives with `*`, as far as it matters."""
         for full in table.CALLS:
             owner, _, name = full.rpartition(".")
             if owner == module and name:
@@ -131,7 +131,7 @@ class References:
         return ".".join(parts)
 
     def _iterate_names(self, node: ast.expr) -> Iterator[str]:
-        """The names of `a.b.c` from the first to the last, also where they are looked up by texts."""
+        """Yield the names of `a.b.c` from the first to the last, also where they are looked up by texts."""
         match node:
             case ast.Name(name):
                 yield name
@@ -157,7 +157,9 @@ class References:
         )
 
     def _look_up(self, value: ast.expr, key: str) -> Iterator[str]:
-        """What a namespace has under a text: `sys.modules["os"]`, `vars(os)["x"]`, `os.__dict__["x"]`."""
+        """Yield what a namespace has under a text: `sys.modules["os"]`, `vars(os)["x"]`,
+        `os.__dict__["x"]`.
+        """
         if not key:
             return
         if isinstance(value, ast.Attribute) and value.attr == "__dict__":

@@ -56,7 +56,7 @@ def scan(code: str) -> list[Finding] | None:
 
 
 def _parse(code: str) -> tuple[ast.AST | None, list[Finding]]:
-    """The tree, without the lines that are no Python, and what these do."""
+    """Return the tree, without the lines that are no Python, and what these do."""
     tree = _parse_tree(code)
     if tree is not None:
         return tree, []
@@ -129,7 +129,7 @@ class _Visitor:
             self._note(kind, f"by {name}", node)
 
     def _is_meant(self, name: str) -> bool:
-        """Whether a short name of a module is that of the module, and not of a variable."""
+        """Return whether a short name of a module is that of the module, and not of a variable."""
         root = name.partition(".")[0]
         return root not in table.SHORT_NAMES or root in self._references.imported
 
@@ -242,7 +242,7 @@ class _Visitor:
             self._note(kind, what, call)
 
     def _note_method_by_arguments(self, call: ast.Call, function: ast.Attribute) -> None:
-        """Methods that do something by what they are given."""
+        """Note methods that do something by what they are given."""
         given = [self._references.text(arg) for arg in call.args]
         first = given[0] if given else ""
         if function.attr in table.STATEMENTS:
@@ -334,7 +334,7 @@ def _find_part(name: str) -> str | None:
 
 
 def _looks_up_computer(node: ast.Subscript) -> bool:
-    """Whether this looks the object up by a text: `globals()["computer"]`."""
+    """Return whether this looks the object up by a text: `globals()["computer"]`."""
     return (
         isinstance(node.slice, ast.Constant)
         and node.slice.value == "computer"

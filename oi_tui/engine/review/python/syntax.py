@@ -16,7 +16,7 @@ _COMPARING = (
 
 
 def list_parameters(arguments: ast.arguments) -> list[ast.arg]:
-    """The parameters of a function, of every kind."""
+    """Return the parameters of a function, of every kind."""
     named = (
         *arguments.posonlyargs,
         *arguments.args,
@@ -28,7 +28,7 @@ def list_parameters(arguments: ast.arguments) -> list[ast.arg]:
 
 
 def list_names(target: ast.expr) -> set[str]:
-    """The names that an assignment to this target binds."""
+    """Return the names that an assignment to this target binds."""
     if isinstance(target, ast.Name):
         return {target.id}
     if isinstance(target, ast.Starred):
@@ -39,7 +39,9 @@ def list_names(target: ast.expr) -> set[str]:
 
 
 def list_locals(function: ast.FunctionDef) -> set[str]:
-    """The names that are certainly a function's own: its parameters, and what its statements assign to."""
+    """Return the names that are certainly a function's own: its parameters,
+    and what its statements assign to.
+    """
     found = {parameter.arg for parameter in list_parameters(function.args)}
     shared: set[str] = set()
     waiting: list[ast.stmt] = list(function.body)
@@ -59,7 +61,7 @@ def list_locals(function: ast.FunctionDef) -> set[str]:
 
 
 def write_dotted(node: ast.expr) -> str:
-    """`a.b.c` as it is written; "" for anything else."""
+    """Return `a.b.c` as it is written; "" for anything else."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute) and len(parts) < 6:
         parts.append(node.attr)
@@ -68,7 +70,7 @@ def write_dotted(node: ast.expr) -> str:
 
 
 def list_argument_names(node: ast.expr) -> set[str] | None:
-    """The keys of `{"size": 9}` or `dict(size=9)`; None for anything else."""
+    """Return the keys of `{"size": 9}` or `dict(size=9)`; None for anything else."""
     match node:
         case ast.Dict(keys) if all(
             isinstance(key, ast.Constant) and isinstance(key.value, str) for key in keys
@@ -81,7 +83,7 @@ def list_argument_names(node: ast.expr) -> set[str] | None:
 
 
 def is_reduction(node: ast.expr) -> bool:
-    """Whether it names computations of pandas that are known, such as `mean`."""
+    """Return whether it names computations of pandas that are known, such as `mean`."""
     match node:
         case ast.Constant(str(name)):
             return name in known.REDUCTIONS
@@ -94,7 +96,7 @@ def is_reduction(node: ast.expr) -> bool:
 
 
 def is_simple_format(node: ast.expr) -> bool:
-    """Whether it is a text whose fields name no attribute or item of what is put into them."""
+    """Return whether it is a text whose fields name no attribute or item of what is put into them."""
     if not (isinstance(node, ast.Constant) and isinstance(node.value, str)):
         return False
     try:
@@ -107,7 +109,7 @@ def is_simple_format(node: ast.expr) -> bool:
 
 
 def is_comparison(node: ast.expr) -> bool:
-    """Whether it is a text in which pandas finds only columns, values and operators.
+    """Return whether it is a text in which pandas finds only columns, values and operators.
 
     An attribute, a call or a variable (`@x`) in such a text may be anything.
     """

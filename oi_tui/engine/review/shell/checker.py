@@ -55,7 +55,7 @@ class ShellCommand:
 
 
 def read(code: str) -> list[ShellCommand]:
-    """The simple commands of the code. Raises NotUnderstood for everything that is more than these."""
+    """Return the simple commands of the code. Raises NotUnderstood for everything that is more than these."""
     if len(code) > LONGEST:
         raise NotUnderstood("code of this length", 1)
     if any("\ud800" <= item <= "\udfff" for item in code):
@@ -74,7 +74,7 @@ class _Parser:
         self._line = 1
 
     def read_commands(self) -> Iterator[ShellCommand]:
-        """Each command; an empty one only where a line is empty."""
+        """Yield each command; an empty one only where a line is empty."""
         joined = False
         while self._at < len(self._code):
             command = self._read_command()
@@ -313,7 +313,9 @@ def check(code: str, folder: Folder) -> Iterator[Finding]:
 
 
 def keeps_meanings(code: str) -> bool:
-    """Whether commands mean afterwards what they meant before: nothing in the code can change the shell."""
+    """Return whether commands mean afterwards what they meant before: nothing
+    in the code can change the shell.
+    """
     try:
         commands = read(_REDIRECTED.sub(" ", code))
     except NotUnderstood:
@@ -329,7 +331,7 @@ _REDIRECTED = re.compile(r"(?<=[ \t])>>?[ \t]*[A-Za-z0-9_./-]+(?=[ \t\n;|]|\Z)")
 
 
 def _sets(command: ShellCommand) -> bool:
-    """Whether it puts its output into a variable, as `printf -v` does."""
+    """Return whether it puts its output into a variable, as `printf -v` does."""
     return command.words[0].text == "printf" and any(word.text.startswith("-v") for word in command.words)
 
 
@@ -364,7 +366,9 @@ def _render(name: ShellWord, words: list[ShellWord]) -> str:
 
 
 def _find_files(name: str, words: list[ShellWord]) -> list[ShellWord]:
-    """The operands that are files, of commands that have a syntax of their own: where `find` begins."""
+    """Return the operands that are files, of commands that have a syntax of their own:
+    where `find` begins.
+    """
     if name != "find":
         return []
     found = []
@@ -376,7 +380,7 @@ def _find_files(name: str, words: list[ShellWord]) -> list[ShellWord]:
 
 
 def _find_operands(known: _CommandOptions, words: list[ShellWord]) -> list[ShellWord] | None:
-    """The operands that are files; None where an option or an operand is not known."""
+    """Return the operands that are files; None where an option or an operand is not known."""
     operands: list[ShellWord] = []
     rest = list(words)
     while rest:
@@ -403,7 +407,7 @@ def _find_operands(known: _CommandOptions, words: list[ShellWord]) -> list[Shell
 
 
 def _is_text(known: _CommandOptions, operands: list[ShellWord]) -> bool:
-    """Whether a word that begins with "-" is text all the same, as behind the format of `printf`."""
+    """Return whether a word that begins with "-" is text all the same, as behind the format of `printf`."""
     return known.texts < 0 and (bool(operands) or not known.flags)
 
 

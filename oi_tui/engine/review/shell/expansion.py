@@ -67,7 +67,7 @@ def find_here_strings(line: str) -> Iterator[str]:
 
 
 def list_commands_in_texts(name: str, arguments: Sequence[str]) -> Iterator[str]:
-    """The commands in what a program is given that runs such."""
+    """Yield the commands in what a program is given that runs such."""
     if name not in _INTERPRETERS:
         return
     for before, word in zip(("", *arguments), arguments, strict=False):

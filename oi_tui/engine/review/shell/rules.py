@@ -106,13 +106,13 @@ def scan(code: str) -> list[Finding]:
 
 
 def find_program(command: str) -> str:
-    """The name of the program that a command starts."""
+    """Return the name of the program that a command starts."""
     words = _split(command[:_LONGEST])
     return words[0].rpartition("/")[2] if words else ""
 
 
 def _split_lines(code: str) -> Iterator[tuple[int, str]]:
-    """Lines without comments, with their numbers; those that go on behind a backslash as one."""
+    """Yield lines without comments, with their numbers; those that go on behind a backslash as one."""
     held: list[str] = []
     start = 1
     for number, whole in enumerate(code.split("\n"), 1):
@@ -296,7 +296,7 @@ def _list_lines_in_arguments(name: str, arguments: list[str], files: list[str]) 
 
 
 def _scan_quoted(text: str) -> Iterator[tuple[Kind, str]]:
-    """What a text does if it is a command, without what a name in a sentence may only seem to be."""
+    """Yield what a text does if it is a command, without what a name in a sentence may only seem to be."""
     words = _split(text)
     name = words[0] if words else ""
     if name.startswith(("/", "./")):
@@ -308,7 +308,7 @@ def _scan_quoted(text: str) -> Iterator[tuple[Kind, str]]:
 
 
 def _loses_work(step: str, arguments: list[str]) -> bool:
-    """Whether a command of git throws away what is not committed, or commits."""
+    """Return whether a command of git throws away what is not committed, or commits."""
     return (
         step == "clean"
         or (step == "reset" and "--hard" in arguments)

@@ -36,7 +36,10 @@ _named = {}
 
 
 def is_command(source, names):
-    """Whether a cell is nothing but such a magic: `pwd`, `ls -l`. A variable of the name comes first."""
+    """Return whether a cell is nothing but such a magic: `pwd`, `ls -l`.
+
+    A variable of the name comes first.
+    """
     if len(source) > 80:
         return False
     words = source.split()
@@ -88,7 +91,7 @@ def _make_cache_entry(name, source):
 
 
 def parse(source, name, futures):
-    """The syntax tree of a cell. Raises SyntaxError."""
+    """Return the syntax tree of a cell. Raises SyntaxError."""
     return compile(source, name, "exec", ONLY_TREE | AWAIT | futures, True)
 
 

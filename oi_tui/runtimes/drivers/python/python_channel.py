@@ -24,7 +24,9 @@ except ImportError:
 
 
 def spell(value):
-    """The value as JSON: what `json.dumps` says of what events hold, without the price of importing it."""
+    """Return the value as JSON: what `json.dumps` says of what events hold, without the price
+    of importing it.
+    """
     if isinstance(value, str):
         return _quoted(value)
     if value is None:

@@ -162,7 +162,7 @@ class Driver:
                 self._print_error(error)
 
     def _list_magics(self):
-        """The names of magics for lines, and of those for cells."""
+        """Return the names of magics for lines, and of those for cells."""
         return import_quietly("python_magics").get_magics(self).names()
 
     def _complete_sql(self, nonce, words):

@@ -38,7 +38,7 @@ class Signals:
         self._take_back()
 
     def hand_over(self):
-        """Before a cell: its program's signals are its own again."""
+        """Give the cell's program its own signals again."""
         self._running = [_signal.getitimer(timer) != _NONE for timer, _ in _TIMERS]
         self._mask = _signal.pthread_sigmask(_signal.SIG_BLOCK, ())
         _signal.signal(_signal.SIGINT, _signal.default_int_handler)
@@ -48,7 +48,7 @@ class Signals:
                 _signal.signal(number, handler)
 
     def take_back(self):
-        """After a cell: nothing that a signal does can disturb the driver. Raises what came until then."""
+        """Keep signals from disturbing the driver after a cell. Raises what came until then."""
         late = None
         for _ in range(100):
             try:
@@ -60,7 +60,7 @@ class Signals:
             raise late
 
     def tidy(self, whole):
-        """After a cell: end the timers that nobody would expect to go on; `whole` when it came to its end."""
+        """End the timers of a cell that nobody would expect to go on; `whole` when it came to its end."""
         for (timer, number), before in zip(_TIMERS, self._running):
             unheard = _signal.getsignal(number) == _signal.SIG_DFL
             if (unheard or not (whole or before)) and _signal.getitimer(timer) != _NONE:
@@ -83,7 +83,7 @@ class Signals:
                 _signal.signal(number, self._hear)
 
     def _hear(self, number, frame):
-        """A signal that comes between cells: its handler is called, and may fail."""
+        """Pass a signal that comes between cells to its handler, which may fail."""
         try:
             self._handlers[number](number, frame)
         except BaseException as error:

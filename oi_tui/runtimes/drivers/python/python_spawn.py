@@ -134,7 +134,9 @@ class _Bounded:
 
 
 def _defines(statement):
-    """Whether a statement of a cell makes names, and does nothing that a second process should not do."""
+    """Return whether a statement of a cell makes names, and does nothing
+    that a second process should not do.
+    """
     if isinstance(statement, (*_DEFINITIONS, _TYPE_ALIAS)):
         return True
     if isinstance(statement, ast.Try):
@@ -157,7 +159,9 @@ def _defines_or_passes(statement):
 
 
 def _bound(statement):
-    """The names that a kept statement binds, but for constants: what these hold may have changed since."""
+    """Yield the names that a kept statement binds, but for constants:
+    what these hold may have changed since.
+    """
     for part in ast.walk(statement) if isinstance(statement, ast.Try) else [statement]:
         if isinstance(part, (ast.Import, ast.ImportFrom)):
             for alias in part.names:

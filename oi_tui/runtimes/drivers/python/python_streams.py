@@ -47,11 +47,11 @@ class Streams:
         self.stdout.flush()
 
     def prints_on_terminal(self):
-        """Whether `print` writes on the terminal."""
+        """Return whether `print` writes on the terminal."""
         return getattr(sys, "stdout", None) is self.stdout and self._is_on_terminal()
 
     def _is_on_terminal(self):
-        """Whether descriptor 1 is still the terminal, which it nearly always is."""
+        """Return whether descriptor 1 is still the terminal, which it nearly always is."""
         try:
             return fstat(1).st_rdev == self._device
         except OSError:
@@ -76,7 +76,7 @@ class Streams:
 
 
 def _is_closed(stream):
-    """Whether the stream is closed."""
+    """Return whether the stream is closed."""
     try:
         return stream is None or getattr(stream, "closed", False)
     except ValueError:
@@ -85,7 +85,9 @@ def _is_closed(stream):
 
 
 def _spell(error):
-    """What cannot be encoded, as names of files and cut texts may hold: bytes as they were, else escapes."""
+    """Return what cannot be encoded, as names of files and cut texts may hold: bytes as they were,
+    else escapes.
+    """
     if not isinstance(error, UnicodeEncodeError):
         raise error
     invalid = error.object[error.start : error.end]

@@ -32,7 +32,7 @@ class Tasks:
         asyncio.events.get_running_loop = asyncio.get_running_loop = self._get_running_loop
 
     def begin(self):
-        """Before a cell: make the loop the current one, and a new one if it was closed."""
+        """Make the loop the current one before a cell, and a new one if it was closed."""
         self._older = self._list_all()
         asyncio.set_event_loop(self._count_all())
 
@@ -54,7 +54,7 @@ class Tasks:
                 signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def _interrupt(self, number, frame):
-        """An interrupt while a cell awaits: the cell's, also when a task of an earlier cell has its turn.
+        """Interrupt the awaiting cell, also when a task of an earlier cell has its turn.
 
         That task continues, and the interrupt comes as soon as it lets others have theirs; one that never
         does ends at the next step of those that stop a run.
@@ -132,7 +132,7 @@ class Tasks:
         return self._loop
 
     def _is_busy(self):
-        """Whether something of the loop's could go on: a task, a call, a connection."""
+        """Return whether something of the loop's could go on: a task, a call, a connection."""
         loop = self._loop
         if loop is None or loop.is_closed():
             return False
@@ -150,5 +150,5 @@ class Tasks:
 
 
 def has_something_to_read(number):
-    """Whether a descriptor could be read at once."""
+    """Return whether a descriptor could be read at once."""
     return bool(select.select([number], [], [], 0)[0])

@@ -30,7 +30,7 @@ class _Finder:
 
     @staticmethod
     def find_spec(name, path=None, target=None):
-        """The module's description, with our loader."""
+        """Return the module's description, with our loader."""
         if name.split(".")[0] != "oi_tui":
             return None
         spec = PathFinder.find_spec(name, path, target)

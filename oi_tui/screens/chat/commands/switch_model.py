@@ -116,7 +116,9 @@ class ModelSwitcher:
                 self._ui.show_notice(wrong.sentence, warning=True)
 
     def _keeps_key(self, choice: ModelChoice) -> bool:
-        """Whether the profile's key goes with a choice: it is for the provider and server that it is of."""
+        """Return whether the profile's key goes with a choice: it is for the provider and server
+        that it is of.
+        """
         now = self._workspace.profile
         same = find_provider(choice.model) == find_provider(now.model) and choice.api_base == now.api_base
         return same and bool(now.api_key)

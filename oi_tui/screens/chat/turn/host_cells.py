@@ -228,6 +228,6 @@ class HostCells:
             raise WindowCallError(_UNTRUSTED)
 
     def _list_runs(self, host: Host) -> list[str]:
-        """The ids of the code that ran for a host in this conversation."""
+        """Return the ids of the code that ran for a host in this conversation."""
         here = {message.id for message in self.view.session.messages}
         return [run for run in host.runs if run in here]

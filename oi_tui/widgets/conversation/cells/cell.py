@@ -87,7 +87,9 @@ class CellBlock(Block):
         return message.state == "finished" and message.content.rstrip("\n").count("\n") >= _FOLDED_ABOVE
 
     def clear_pictures(self) -> None:
-        """The program removed its pictures; while it runs, they stay until it shows another one."""
+        """Remove the pictures that the program removed; while it runs,
+        they stay until it shows another one.
+        """
         self.pictures.mark_removed()
         if not self.live:
             self.pictures.drop_removed()
@@ -238,7 +240,9 @@ class CellBlock(Block):
         return f"▸ {count_lines(self._code.line_count)} of code · f unfolds"
 
     def _summarise_products(self, width: int) -> tuple[str, bool]:
-        """The products of the code that fit into the line of folded code, and whether these are all."""
+        """Return the products of the code that fit into the line of folded code,
+        and whether these are all.
+        """
         products = list_products(self.files, self.output.tables, len(self.pictures))
         return summarise(products, width - measure_width(f"{self._folded_code} · "))
 
@@ -247,7 +251,7 @@ class CellBlock(Block):
         return rows + self.pictures.rows(width, look) + self._draw_changed_files(width, look)
 
     def _draw_changed_files(self, width: int, look: Styles) -> list[Row]:
-        """A line about the files that changed, and one about what was not looked at."""
+        """Return a line about the files that changed, and one about what was not looked at."""
         if self.files is None:
             return []
         is_in_header = self.code_folded and self._summarise_products(width)[1]

@@ -22,7 +22,7 @@ class CellImages(list[ImageRow]):
         self.append(image)
 
     def mark_removed(self) -> None:
-        """The program removed its images; they stay until `drop_removed` or another image."""
+        """Mark the images that the program removed; they stay until `drop_removed` or another image."""
         self._removed = len(self)
 
     def drop_removed(self) -> None:

@@ -42,11 +42,11 @@ class Lines(list):
     list = l = property(list)  # noqa: E741 -- IPython's name
 
     def grep(self, pattern, prune=False):
-        """The lines in which the pattern is found, or those in which it is not."""
+        """Return the lines in which the pattern is found, or those in which it is not."""
         return Lines(line for line in self if bool(re.search(pattern, line, re.IGNORECASE)) != prune)
 
     def fields(self, *numbers):
-        """The words of each line, or those with these numbers, in one text."""
+        """Return the words of each line, or those with these numbers, in one text."""
         words = [line.split() for line in self]
         if not numbers:
             return words

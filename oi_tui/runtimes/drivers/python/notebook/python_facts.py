@@ -111,7 +111,7 @@ def _cut(text):
 
 
 def _list(names, pattern):
-    """The names that match, of the variables or of what one of them holds."""
+    """Print the names that match, of the variables or of what one of them holds."""
     owner, _, last = pattern.rpartition(".")
     try:
         inside = dir(eval(owner, names)) if owner else [*names, *dir(builtins)]

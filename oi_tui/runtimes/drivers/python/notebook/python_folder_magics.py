@@ -18,7 +18,9 @@ from python_history_magics import parse_whole_number
 
 
 def find_folder():
-    """The working directory; its old name where it was deleted, for other magics must work there too."""
+    """Return the working directory; its old name where it was deleted,
+    for other magics must work there too.
+    """
     try:
         return os.getcwd()
     except OSError:
@@ -168,7 +170,7 @@ class FolderMagics:
 
 
 def _read_source(name):
-    """The text of a file, also without its ending .py, or at an address."""
+    """Return the text of a file, also without its ending .py, or at an address."""
     if re.match(r"https?://", name, re.I):
         import urllib.error
         import urllib.request

@@ -155,7 +155,7 @@ class HistoryMagics:
             file.write("\n")
 
     def cells_of(self, text):
-        """The cells that are meant by numbers and ranges, such as `3 5-7`, or a variable with text."""
+        """Return the cells that are meant by numbers and ranges, such as `3 5-7`, or a variable with text."""
         inputs, cells = self._inputs, []
         for word in text.split():
             if not _RANGE.match(word):

@@ -160,7 +160,7 @@ class Magics(
         )
 
     def names(self):
-        """The names of the line magics and of the cell magics."""
+        """Return the names of the line magics and of the cell magics."""
         lines = [item[6:] for item in dir(self) if item.startswith("_line_")]
         cells = [item[6:] for item in dir(self) if item.startswith("_cell_")]
         timing = ["prun", "time", "timeit"]
@@ -173,7 +173,7 @@ class Magics(
 
     @staticmethod
     def description(name):
-        """What a magic does, in a sentence; None where it is not known."""
+        """Return what a magic does, in a sentence; None where it is not known."""
         magic = name.lstrip("%")
         if magic in ("time", "timeit", "prun"):
             return "Says how long the code takes."

@@ -28,7 +28,7 @@ _AUTOMATIC = re.compile(
 
 
 def parse(source, parse_python, trouble, driver):
-    """The syntax tree of a cell with such lines, and its text. Raises `trouble` where it has none.
+    """Return the syntax tree of a cell with such lines, and its text. Raises `trouble` where it has none.
 
     Whether a line is one of them is asked of Python itself: only what it cannot read is replaced, line by
     line, so that strings and expressions which look alike stay as they are, and lines keep their numbers.
@@ -96,7 +96,7 @@ def remove_prompts(source):
 
 
 def _flush(source):
-    """The text without the indentation of its first line of code, where all of its lines have that."""
+    """Return the text without the indentation of its first line of code, where all of its lines have that."""
     lines = source.split("\n")
     indent = next((re.match(r"\s*", line).group() for line in lines if line.strip()), "")
     if indent and all(line.startswith(indent) or not line.strip() for line in lines):

@@ -118,7 +118,7 @@ class DisplayFormatter:
         return find
 
     def data(self, mime, value):
-        """What a function of the program makes of a value; None without one."""
+        """Return what a function of the program makes of a value; None without one."""
         formatter = self.formatters.get(mime)
         if formatter is None or not (formatter.type_printers or formatter.deferred_printers):
             return None

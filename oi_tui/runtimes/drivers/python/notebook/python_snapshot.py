@@ -109,7 +109,7 @@ def save(names, path, bounds=None):
 
 
 def leave(names, path, size, seconds):
-    """Like `save`, within limits in bytes and seconds. Nothing that was kept earlier is lost."""
+    """Save as `save` does, within limits in bytes and seconds. Nothing that was kept earlier is lost."""
     bounds = _Bounds(size, time.monotonic() + seconds)
     if path not in _ours and not _read_names(path) <= set(names):
         raise SnapshotError("What was kept before was not restored, so it stays.")
@@ -150,7 +150,7 @@ def load(names, path):
 
 
 def _read(file):
-    """The variables of a file, and for each that cannot be made again why not."""
+    """Return the variables of a file, and for each that cannot be made again why not."""
     try:
         header = json.loads(file.readline(1 << 20))
         known = header["format"] == _FORMAT
@@ -307,7 +307,9 @@ def _write(variables, left_out, file, bounds):
 
 
 def _choose(wanted, bounds):
-    """The variables that can be pickled and have room, the small ones first; and why the others have not."""
+    """Return the variables that can be pickled and have room, the small ones first;
+    and why the others have not.
+    """
     costs, left_out = {}, {}
     began = time.monotonic()
     # What is measured is written once more, which takes as long again.
@@ -340,7 +342,7 @@ def _choose(wanted, bounds):
 
 
 def _guess_size(value):
-    """The bytes of a value, as far as they are known at once."""
+    """Return the bytes of a value, as far as they are known at once."""
     try:
         return max(sys.getsizeof(value), int(getattr(value, "nbytes", 0)))
     except Exception:
@@ -451,7 +453,7 @@ def _is_of_the_program(value):
 
 
 def _is_kept_by_name(value):
-    """Whether pickle keeps only a name, of which there is nothing when it is read again."""
+    """Return whether pickle keeps only a name, of which there is nothing when it is read again."""
     return isinstance(value, (type, types.FunctionType)) or isinstance(value.__reduce_ex__(4), str)
 
 

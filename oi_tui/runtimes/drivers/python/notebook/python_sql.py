@@ -87,7 +87,7 @@ class Databases:
         return about if about.endswith(", " + self._current) else "{} ({})".format(self._current, about)
 
     def list(self):
-        """The names of the open connections and what they are, the current one first."""
+        """Return the names of the open connections and what they are, the current one first."""
         names = sorted(self._open, key=lambda name: name != self._current)
         return [(name, "" if name == ":memory:" else self._open[name].words) for name in names]
 
@@ -200,13 +200,13 @@ def split_parts(text, quoting=STANDARD, commands=False):
 
 
 def _is_mark(piece):
-    """Whether it begins a text or a comment, whose end is still to be found."""
+    """Return whether it begins a text or a comment, whose end is still to be found."""
     is_dollars = piece[0] == "$" and piece[-1] == "$" and len(piece) > 1
     return is_dollars or piece in ("'", '"', "`", "/*")
 
 
 def _is_open(statement):
-    """Whether a semicolon does not end the statement: within a trigger there are others."""
+    """Return whether a semicolon does not end the statement: within a trigger there are others."""
     return bool(_TRIGGER.match(statement)) and not sqlite3.complete_statement(statement)
 
 
@@ -374,7 +374,7 @@ class _Sqlite(DatabaseConnection):
         return copied
 
     def _own_tables(self):
-        """The names of all tables and views that are no copies of frames, in small letters."""
+        """Return the names of all tables and views that are no copies of frames, in small letters."""
         databases = [name for _, name, _ in self._connection.execute("pragma database_list")]
         tables = "select lower(name) from \"{}\".sqlite_master where type in ('table', 'view')"
         return {
@@ -522,7 +522,7 @@ def run_interruptibly(work, interrupt):
 
 
 def is_table(value):
-    """Whether a value of the program is a table of SQL by its name."""
+    """Return whether a value of the program is a table of SQL by its name."""
     if find_kind(value)[1]:
         return True
     records = read_records(value) if type(value) is not tuple else None

@@ -87,7 +87,7 @@ class SqlRows:
         return "\n".join(item.rstrip() for item in lines)
 
     def view(self):
-        """The rows as the model gets them."""
+        """Return the rows as the model gets them."""
         columns = [
             (name, self.kind(at), sum(row[at] is None for row in self.rows))
             for at, name in enumerate(self.columns)
@@ -101,7 +101,7 @@ class SqlRows:
         )
 
     def kind(self, at):
-        """The type of the values of a column; "" without any."""
+        """Return the type of the values of a column; "" without any."""
         kinds = {type(row[at]).__name__ for row in self.rows[:1000] if row[at] is not None}
         return kinds.pop() if len(kinds) == 1 else "mixed" if kinds else ""
 
@@ -129,7 +129,7 @@ def _is_number(value):
 
 
 def _are_plans(columns, rows):
-    """Whether these are plans or definitions, which are texts of several lines."""
+    """Return whether these are plans or definitions, which are texts of several lines."""
     texts = (isinstance(row[-1], str) for row in rows)
     return len(columns) <= 2 and columns[-1].lower() in _PLANS and bool(rows) and all(texts)
 

@@ -64,7 +64,7 @@ class SqlCompleter:
         self._columns = {}
 
     def answer(self, databases, names, words, run):
-        """The answer to a request; `run` counts the cells that have run."""
+        """Return the answer to a request; `run` counts the cells that have run."""
         before = json.loads(bytes.fromhex(words).decode())["before"]
         try:
             typed, found = self._complete(databases, names, before, run)

@@ -19,7 +19,9 @@ _OURS = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", ".."
 
 
 def find(name):
-    """The package of the application: the one that is installed in this interpreter, else the running one."""
+    """Return the package of the application: the one that is installed in this interpreter,
+    else the running one.
+    """
     from importlib.machinery import ModuleSpec, PathFinder
 
     found = PathFinder.find_spec(name) if sys.version_info >= _WHOLE else None

@@ -130,7 +130,7 @@ def _prompt(prompt, row):
 
 
 def _ask(prompts, system, max_tokens, at_once, cache, bar):
-    """The reply to each prompt, or an LlmError in its place."""
+    """Return the reply to each prompt, or an LlmError in its place."""
     path = os.environ.get(VARIABLE)
     if not path:
         raise LlmError(_NOBODY)
@@ -169,7 +169,7 @@ def _ask(prompts, system, max_tokens, at_once, cache, bar):
 
 
 def _count(name, value):
-    """The value as an integer above 0; also one of numpy. Raises TypeError or ValueError."""
+    """Return the value as an integer above 0; also one of numpy. Raises TypeError or ValueError."""
     try:
         number = operator.index(value)
     except TypeError:

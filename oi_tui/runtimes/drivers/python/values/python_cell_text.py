@@ -35,7 +35,7 @@ _HALF = ("float16", "halffloat", "halffloat[pyarrow]")
 
 
 def is_missing(value):
-    """Whether a value stands for none: None, NaN, NaT or NA."""
+    """Return whether a value stands for none: None, NaN, NaT or NA."""
     if value is None or type(value).__name__ in ("NaTType", "NAType"):
         return True
     try:
@@ -46,13 +46,13 @@ def is_missing(value):
 
 
 def is_enumerated(value):
-    """Whether it is a member of an enumeration."""
+    """Return whether it is a member of an enumeration."""
     enum = sys.modules.get("enum")
     return enum is not None and isinstance(type(value), enum.EnumMeta)
 
 
 def is_written(value):
-    """Whether the value is of a type that can be written and compared without code of the program."""
+    """Return whether the value is of a type that can be written and compared without code of the program."""
     kind = type(value)
     return kind.__module__.partition(".")[0] in _WRITTEN and kind is not object
 
@@ -91,7 +91,9 @@ def escape_line_breaks(text):
 
 
 def shorten(value, kind):
-    """A number of a column of this type, with the fewest digits that mean it: 0.1 and not 0.10000000149."""
+    """Return a number of a column of this type, with the fewest digits that mean it: 0.1
+    and not 0.10000000149.
+    """
     form = "f" if kind in _SINGLE else "e" if kind in _HALF else ""
     if not form or type(value) is not float or value != value:
         return value

@@ -79,7 +79,7 @@ class _UnknownError(Exception):
 
 
 def answer(names, words, list_magics):
-    """What completes the code before the caret, which is hexadecimal JSON, in the order of use.
+    """Return what completes the code before the caret, which is hexadecimal JSON, in the order of use.
 
     `typed` is how many characters before the caret a completion takes the place of. `list_magics` gives the
     names of magics for lines, and of those for cells.
@@ -265,7 +265,7 @@ class _Completer:
         return typed[opened + 1 :]
 
     def _keys(self):
-        """The keys or columns of the value in whose brackets the text is, or whose method is called.
+        """Return the keys or columns of the value in whose brackets the text is, or whose method is called.
 
         None where a text is no key: a file may be meant.
         """
@@ -313,7 +313,7 @@ class _Completer:
         return None
 
     def _names_columns(self, node):
-        """Whether the function says which columns another call takes, as in `sales.select(col("`."""
+        """Return whether the function says which columns another call takes, as in `sales.select(col("`."""
         try:
             function = self._evaluate(node)
         except _UNKNOWN:
@@ -556,7 +556,7 @@ def _select_matches(typed, pairs):
 
 
 def _escape(name):
-    """A file's name as it is written in a shell."""
+    """Return a file's name as it is written in a shell."""
     return _SHELL_SIGN.sub(r"\\\1", name)
 
 

@@ -55,7 +55,7 @@ _COLUMNS = 500
 
 
 def view_of(value, text):
-    """The view of a value whose `repr` is `text`; None where that text says as much."""
+    """Return the view of a value whose `repr` is `text`; None where that text says as much."""
     try:
         view = _view_table(value) or _view_array(value) or _view_database_rows(value)
         if view is None and len(text) > _SHORT:
@@ -193,7 +193,7 @@ def _view_pandas(frame, name="DataFrame"):
 
 
 def _type_of(series):
-    """The type of a column; of objects, their types, those that come first before others."""
+    """Return the type of a column; of objects, their types, those that come first before others."""
     text = str(series.dtype)
     if text != "object":
         return text
@@ -219,7 +219,9 @@ def shorten_type(text):
 
 
 def _type_for_model(text):
-    """The name of a type of polars or pyarrow: short, but with fields and categories where they are few."""
+    """Return the name of a type of polars or pyarrow: short, but with fields and categories
+    where they are few.
+    """
     if text.startswith(("Struct(", "Enum(")) and len(text) <= _TYPE:
         return text
     short = shorten_type(text)
@@ -298,7 +300,7 @@ def _view_records(value):
 
 
 def format_table(name, rows, width, columns, lines, index="", counted=True, over="", named=False):
-    """A table in words: shape, columns, and rows as CSV, those in the middle left out first.
+    """Return a table in words: shape, columns, and rows as CSV, those in the middle left out first.
 
     `over` is the name of the columns as a whole; rows that are `named` are a summary.
     """

@@ -159,7 +159,7 @@ class Printer:
         self._waiting_width = 0
 
     def _enumerate(self, items):
-        """Number the items, and print dots in place of those that are too many."""
+        """Iterate over numbers and items, and print dots in place of those that are too many."""
         for number, item in enumerate(items):
             if self.max_seq_length and number >= self.max_seq_length:
                 self.text(",")
@@ -211,7 +211,7 @@ class Printer:
     # -- the layout
 
     def _fit(self):
-        """While the line is too long, break the outermost group that has a place for it."""
+        """Break the outermost group that has a place for it, while the line is too long."""
         while self._column + self._waiting_width > self.max_width:
             if not self._break_group():
                 return
@@ -389,7 +389,7 @@ class _Call:
 
 
 def _call_printer(arguments_of, named_of=lambda value: (), name=None):
-    """A function that prints values as calls of their class."""
+    """Return a function that prints values as calls of their class."""
 
     def print_call(value, printer, is_cycle):
         called = name or value.__class__.__name__

@@ -54,15 +54,15 @@ class Records:
         return len(self.rows)
 
     def row(self, number, names):
-        """The values of a row under some of the names."""
+        """Return the values of a row under some of the names."""
         return [self.cell(self.rows[number], name) for name in names]
 
     def column(self, name):
-        """The values under a name."""
+        """Return the values under a name."""
         return [self.cell(row, name) for row in self.rows]
 
     def sample(self, name):
-        """The values under a name, of many rows only some from all parts."""
+        """Return the values under a name, of many rows only some from all parts."""
         return [self.cell(row, name) for row in self.rows[:: len(self.rows) // _SAMPLED or 1]]
 
 
@@ -78,7 +78,7 @@ class Columns(Records):
         return column[row] if type(column) in (list, tuple) else column[row : row + 1].tolist()[0]
 
     def column(self, name):
-        """The values under a name."""
+        """Return the values under a name."""
         column = self._columns[name]
         return column if type(column) in (list, tuple) else column.tolist()
 
@@ -112,7 +112,9 @@ def read_records(value):
 
 
 def is_shown_as_table(value):
-    """Whether a cell shows it as a table: records of the same fields, or columns, with simple values only."""
+    """Return whether a cell shows it as a table: records of the same fields, or columns,
+    with simple values only.
+    """
     if type(value) is list and value and is_database_row(value[0]):
         return all(map(is_database_row, value))
     if type(value) is tuple or (type(value) is list and (not value or type(value[0]) in (list, tuple))):
@@ -130,12 +132,12 @@ def is_shown_as_table(value):
 
 
 def has_names(records):
-    """Whether all fields are called by texts."""
+    """Return whether all fields are called by texts."""
     return all(type(name) is str for name in records.names)
 
 
 def has_same_fields(value):
-    """Whether all records have the fields of the first."""
+    """Return whether all records have the fields of the first."""
     if type(value) is not list or type(value[0]) not in _DICTIONARIES:
         return True
     return all(row.keys() == value[0].keys() for row in value)
@@ -151,7 +153,7 @@ def explain_no_table(value):
 
 
 def is_database_row(value):
-    """Whether it is a row of SQLite."""
+    """Return whether it is a row of SQLite."""
     return type(value).__name__ == "Row" and type(value).__module__ == "sqlite3"
 
 

@@ -266,7 +266,7 @@ class ValueDisplay:
             matplotlib.use("module://" + _FIGURES)
 
     def finish(self):
-        """At the end of a cell: show the figures that the program left open."""
+        """Show the figures that the program left open, at the end of a cell."""
         self._values = 0
         matplotlib = sys.modules.get("matplotlib")
         if matplotlib is None or os.getpid() != self._channel._owner:
@@ -305,7 +305,7 @@ class ValueDisplay:
             print("<{}>".format(format))
 
     def _view(self, value, text, html):
-        """What the model gets in place of what is shown; None for the same."""
+        """Return what the model gets in place of what is shown; None for the same."""
         if self.kept is not None or self._channel._owner != os.getpid():
             return None
         views = self._import_quietly("python_model_view")
@@ -358,7 +358,7 @@ class ValueDisplay:
         return text
 
     def _table(self, value):
-        """The first and last rows of a table, as JSON; None for other values."""
+        """Return the first and last rows of a table, as JSON; None for other values."""
         if self.kept is not None or self._channel._owner != os.getpid():
             return None
         if not _may_be_records(value) and not any(item.__name__ in _FRAMES for item in type(value).__mro__):
@@ -406,7 +406,7 @@ class ValueDisplay:
         return None
 
     def _is_plot(self, value):
-        """Whether it is a figure of a library whose figures are pages."""
+        """Return whether it is a figure of a library whose figures are pages."""
         if isinstance(value, type):
             return False
         libraries = (item.__module__.partition(".")[0] for item in type(value).__mro__)
@@ -438,7 +438,7 @@ class ValueDisplay:
 
 
 def _may_be_records(value):
-    """Whether it is worth a closer look; costs the same for any number of records."""
+    """Return whether it is worth a closer look; costs the same for any number of records."""
     if type(value).__name__ not in _RECORDS or not isinstance(value, (list, dict)) or not value:
         return False
     first = value[0] if isinstance(value, list) else next(iter(dict.values(value)))
@@ -446,7 +446,7 @@ def _may_be_records(value):
 
 
 def _is_empty(figure):
-    """Whether a figure of matplotlib has nothing but its background."""
+    """Return whether a figure of matplotlib has nothing but its background."""
     return len(figure.get_children()) <= 1
 
 
@@ -455,13 +455,13 @@ def _encode_base64(data):
 
 
 def _is_nondescript(text):
-    """Whether it is what `object` says of itself, which adds nothing to a picture or a table."""
+    """Return whether it is what `object` says of itself, which adds nothing to a picture or a table."""
     is_object = " object" in text or " at 0x" in text
     return is_object and text.startswith("<") and text.endswith(">") and "\n" not in text
 
 
 def _show_all_columns(pandas):
-    """A table is broken into groups of columns as wide as the window; none is left out."""
+    """Break a table into groups of columns as wide as the window; none is left out."""
     try:
         if pandas.get_option("display.max_columns") in (0, 20):
             pandas.set_option("display.max_columns", 200)

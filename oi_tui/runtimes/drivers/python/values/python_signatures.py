@@ -31,7 +31,7 @@ _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 
 
 def describe_call(value):
-    """The parameters of a call of the value, and its signature and documentation in a line.
+    """Return the parameters of a call of the value, and its signature and documentation in a line.
 
     Raises ValueError or TypeError where they are not known.
     """
@@ -44,7 +44,7 @@ def describe_call(value):
 
 
 def _is_function(value):
-    """Whether it is a function that says what it takes without the program's code."""
+    """Return whether it is a function that says what it takes without the program's code."""
     return is_of(value, FUNCTIONS) or _is_known(value) or _name_of(type(value)) == _CYTHON
 
 
@@ -132,7 +132,7 @@ def format_signature(name, parameters, documentation):
 
 
 def format_default(value):
-    """A default value, cut; dots for an object that the program would have to show."""
+    """Return a default value, cut; dots for an object that the program would have to show."""
     if type(value) not in _PLAIN:
         return "..."
     text = repr(value)

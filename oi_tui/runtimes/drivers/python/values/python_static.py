@@ -16,12 +16,14 @@ _HOLDERS = (types.GetSetDescriptorType, types.MemberDescriptorType)
 
 
 def is_of(value, kinds):
-    """Whether the value is of these types, as `isinstance` without asking the value for its `__class__`."""
+    """Return whether the value is of these types, as `isinstance` without asking the value
+    for its `__class__`.
+    """
     return issubclass(type(value), kinds)
 
 
 def find_static(value, name):
-    """An attribute as it is stored; `MISSING` where there is none."""
+    """Return an attribute as it is stored; `MISSING` where there is none."""
     return inspect.getattr_static(value, name, MISSING)
 
 
@@ -36,7 +38,7 @@ def list_names_of_class(kind):
 
 
 def own_names(value):
-    """What an object holds by itself."""
+    """Return what an object holds by itself."""
     for kind in list_classes(type(value)):
         holder = list_names_of_class(kind).get("__dict__")
         if holder is not None:

@@ -81,7 +81,7 @@ if sys.version_info >= (3, 10):
 
 
 def find_matching(table, words, most):
-    """The numbers of the rows where a column has a value, as `price > 5`; None for a text to look for.
+    """Return the numbers of the rows where a column has a value, as `price > 5`; None for a text to look for.
 
     For a column that is an array of numpy, an array that says so of each row.
     """
@@ -118,7 +118,7 @@ def find_matching(table, words, most):
 
 
 def _find_rows(values, holds):
-    """The numbers of the rows whose value is there, and of which this is true."""
+    """Return the numbers of the rows whose value is there, and of which this is true."""
     if set(map(type, values)) <= _TESTED_ONCE:
         held = {item for item in set(values) if not is_missing(item) and holds(item)}
         return {at for at, item in enumerate(values) if item in held}
@@ -137,7 +137,7 @@ def _number(value):
 
 
 def _fit(values, sign, value):
-    """Which items of an array of numbers or times fit; None where their texts have to be compared."""
+    """Return which items of an array of numbers or times fit; None where their texts have to be compared."""
     kind = values.dtype.kind
     # What is missing is no number, and is not equal to itself.
     there = values == values
@@ -184,7 +184,10 @@ def _holds(test, item, value, number):
 
 
 def read_duration(text):
-    """The seconds of a duration, such as `1h 30min`, `2 days, 3:00:00` or `PT90M`; None for other texts."""
+    """Return the seconds of a duration, such as `1h 30min`, `2 days, 3:00:00` or `PT90M`.
+
+    None for other texts.
+    """
     text = text.strip()
     sign = -1 if text.startswith("-") else 1
     rest = text.lstrip("-+").strip() if text[:1] in ("-", "+") else text
@@ -240,7 +243,7 @@ def _convert_to_seconds(item):
 
 
 def _step(kind):
-    """The seconds of 1 in an array of this type."""
+    """Return the seconds of 1 in an array of this type."""
     unit, many = sys.modules["numpy"].datetime_data(kind)
     if _UNITS.get("min" if unit == "m" else unit.lower()) is None or unit in ("Y", "M"):
         raise TableReadError("Durations in years, months or no unit have no fixed length; filter with code.")
@@ -248,7 +251,7 @@ def _step(kind):
 
 
 def _fit_duration(values, sign, wanted):
-    """Which durations fit: whole numbers of their unit are compared, so that none is too large."""
+    """Return which durations fit: whole numbers of their unit are compared, so that none is too large."""
     numbers, limit = values.astype("int64"), wanted / _step(values.dtype)
     there = values == values
     if sign in ("=", "==", "!="):

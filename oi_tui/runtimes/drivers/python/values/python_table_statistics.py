@@ -42,7 +42,10 @@ class ValueCounts:
 
 
 def describe(table, at):
-    """The column with this number: its facts, and its bars. Raises TableReadError where it is too long."""
+    """Return the column with this number: its facts, and its bars.
+
+    Raises TableReadError where it is too long.
+    """
     is_numeric = table.columns[at][2]
     if is_numeric and hasattr(table, "numbers"):
         try:
@@ -87,7 +90,9 @@ def _find_ends(values):
 
 
 def _make_ends(value, ends):
-    """The least and the greatest as facts, where the order of values such as this one says something."""
+    """Return the least and the greatest as facts, where the order of values such
+    as this one says something.
+    """
     if type(value).__module__.partition(".")[0] not in _ORDERED:
         return []
     try:

@@ -59,7 +59,7 @@ _order = [None, None]
 
 
 def answer(names, words):
-    """The answer to a question about one table, written as hexadecimal JSON."""
+    """Return the answer to a question about one table, written as hexadecimal JSON."""
     query = json.loads(bytes.fromhex(words).decode())
     try:
         value = _find_table(names, query["name"])
@@ -78,7 +78,7 @@ def answer(names, words):
 
 
 def _describe_error(error):
-    """The kind of an error with its words, where these can be had."""
+    """Return the kind of an error with its words, where these can be had."""
     try:
         return "{}: {}".format(type(error).__name__, error)
     except Exception:
@@ -105,7 +105,10 @@ def _return_none():
 
 
 def inline(value, names):
-    """A table as JSON, with its first and last rows and the key that opens it; None for other values."""
+    """Return a table as JSON, with its first and last rows and the key that opens it.
+
+    None for other values.
+    """
     if not is_frame(value) and not is_shown_as_table(value) and type(value).__name__ != SQL_ROWS:
         return None
     try:
@@ -158,7 +161,9 @@ def _name_of(value, names):
 
 
 def _align(values):
-    """The texts of a column; numbers with as many decimals as the most exact of them needs, up to four."""
+    """Return the texts of a column; numbers with as many decimals as the most exact
+    of them needs, up to four.
+    """
     there = [value for value in values if not is_missing(value)]
     if not there or not all(_is_float(value) for value in there):
         return [_cut(format_value(value, False)) for value in values]
@@ -229,7 +234,7 @@ def _select_rows(table, query):
 
 
 def _select(numbers, matches):
-    """The numbers of rows that match, in their order."""
+    """Return the numbers of rows that match, in their order."""
     if isinstance(matches, set):
         return [number for number in numbers if number in matches]
     numpy = sys.modules["numpy"]
@@ -243,7 +248,7 @@ def _select(numbers, matches):
 
 
 def is_frame(value):
-    """Whether it is a data frame, or one column of one."""
+    """Return whether it is a data frame, or one column of one."""
     return find_kind(value)[1] in ("DataFrame", "Series", "Table", "RecordBatch")
 
 
@@ -289,15 +294,18 @@ class _Lists:
         return there + [number for number, value in enumerate(values) if is_missing(value)]
 
     def labels(self):
-        """The labels of the rows, where they say more than a number."""
+        """Return the labels of the rows, where they say more than a number."""
         return ()
 
     def array(self, at):
-        """A column of numbers or times as an array of numpy, one item for each row; None for others."""
+        """Return a column of numbers or times as an array of numpy, one item for each row.
+
+        None for others.
+        """
         return None
 
     def categories(self, at):
-        """The values that a column can have, the lowest first, where they have an order."""
+        """Return the values that a column can have, the lowest first, where they have an order."""
         return ()
 
     def matching(self, words):
@@ -345,7 +353,9 @@ class _Pandas(_Lists):
         return list(kind.categories) if getattr(kind, "ordered", None) is True else ()
 
     def numbers(self, at):
-        """The numbers of a column as an array, whole ones exactly; missing ones are NaN or left out."""
+        """Return the numbers of a column as an array, whole ones exactly; missing ones are NaN
+        or left out.
+        """
         column = self.frame.iloc[:, at]
         kind = getattr(column.dtype, "kind", "")
         if kind in tuple("iu"):
@@ -365,7 +375,7 @@ class _Pandas(_Lists):
         return column.to_numpy(dtype=float, na_value=float("nan")) if missing else column.to_numpy(kind + "8")
 
     def counts(self, at):
-        """How often values occur; None where they are not pandas' own.
+        """Return how often values occur; None where they are not pandas' own.
 
         Objects of the program are not compared: that would run its code.
         """
@@ -389,7 +399,7 @@ class _Pandas(_Lists):
         return ValueCounts(int(counts.sum()), len(counts), counts.head(COMMON).items(), find_ends)
 
     def times(self, at):
-        """The points in time of a column as an array, without their zone; None for other columns."""
+        """Return the points in time of a column as an array, without their zone; None for other columns."""
         column = self.frame.iloc[:, at]
         if getattr(column.dtype, "kind", "") != "M" or "pyarrow" in str(column.dtype):
             return None
@@ -416,7 +426,9 @@ class _Pandas(_Lists):
 
 
 def _order_of(numpy, values, descending):
-    """The numbers of the rows in the order of their values, equal ones as they are, missing ones last."""
+    """Return the numbers of the rows in the order of their values, equal ones as they are,
+    missing ones last.
+    """
     if not descending:
         return values.argsort(kind="stable")
     order = len(values) - 1 - values[::-1].argsort(kind="stable")[::-1]
@@ -472,7 +484,7 @@ class _Polars(_Lists):
         return column.to_numpy() if has_own else column.cast(sys.modules["polars"].Float64).to_numpy()
 
     def counts(self, at):
-        """How often values occur; None where polars does not compare them."""
+        """Return how often values occur; None where polars does not compare them."""
         column = self.frame.to_series(at).drop_nulls()
         if str(column.dtype).startswith(_UNCOUNTED):
             return None
@@ -483,7 +495,7 @@ class _Polars(_Lists):
         return ValueCounts(len(column), len(many), common.rows(), lambda: (column.min(), column.max()))
 
     def times(self, at):
-        """The points in time of a column as an array, without their zone; None for other columns."""
+        """Return the points in time of a column as an array, without their zone; None for other columns."""
         values = self.array(at)
         return values[values == values] if values is not None and values.dtype.kind == "M" else None
 
@@ -496,7 +508,7 @@ class _Polars(_Lists):
 
 
 def _is_huge(of):
-    """Whether a type of polars holds integers that numpy has no type for."""
+    """Return whether a type of polars holds integers that numpy has no type for."""
     return str(of).endswith("128")
 
 
@@ -553,7 +565,7 @@ class _Arrow(_Lists):
         return column.to_numpy() if whole else column.cast("float64").to_numpy()
 
     def counts(self, at):
-        """How often values occur; None where pyarrow does not count them."""
+        """Return how often values occur; None where pyarrow does not count them."""
         from pyarrow import compute
 
         column = compute.drop_null(self._get_column(at))
@@ -575,7 +587,7 @@ class _Arrow(_Lists):
         return ValueCounts(len(column), len(many), common, find_ends)
 
     def times(self, at):
-        """The points in time of a column as an array, without their zone; None for other columns."""
+        """Return the points in time of a column as an array, without their zone; None for other columns."""
         values = self.array(at)
         return values[values == values] if values is not None and values.dtype.kind == "M" else None
 
@@ -590,7 +602,7 @@ class _Arrow(_Lists):
 
 
 def _is_number(name):
-    """Whether a type of pyarrow with this name holds numbers."""
+    """Return whether a type of pyarrow with this name holds numbers."""
     return name.startswith(("int", "uint", "float", "double", "halffloat", "decimal"))
 
 

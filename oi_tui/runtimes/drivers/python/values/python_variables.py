@@ -27,7 +27,7 @@ _module_of = type.__dict__["__module__"].__get__
 
 
 def describe(names):
-    """How many variables there are, and the newest of them in the order of definition.
+    """Return how many variables there are, and the newest of them in the order of definition.
 
     Each is a dictionary with `name`, `type`, `summary` and `size` in bytes.
     """
@@ -110,7 +110,7 @@ def _render(value, kind):
 
 
 def _holds_no_objects(value):
-    """Whether what a table shows of itself is made without a class of the program's own."""
+    """Return whether what a table shows of itself is made without a class of the program's own."""
     head = value.head(20)
     columns = [head[name] for name in head.columns] if _name_of(type(value)) == "DataFrame" else [head]
     allowed = (*_PLAIN, str, bytes)
@@ -170,7 +170,7 @@ def _summarise(value, kind):
 
 
 def _shape(value, kind):
-    """The kind with the shape: `DataFrame 1200x8`, `ndarray (3500, 3500) float64`, `float64 2.5`."""
+    """Return the kind with the shape: `DataFrame 1200x8`, `ndarray (3500, 3500) float64`, `float64 2.5`."""
     shape, of = getattr(value, "shape", None), getattr(value, "dtype", None)
     if not isinstance(shape, tuple):
         shape, of = getattr(value, "size", None), None
