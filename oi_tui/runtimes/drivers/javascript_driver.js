@@ -1,7 +1,7 @@
 'use strict';
 // The driver inside Node.js. The main thread is the program's; a worker owns the pipes, evaluates cells through the
-// inspector (REPL semantics: await at top level, const that can be declared again), looks at the running line by
-// short pauses, and interrupts. No port is opened.
+// inspector (REPL semantics: await at top level, const that can be declared again), asks for the running line, and
+// interrupts. No port is opened.
 
 const { Worker, isMainThread, workerData } = require('worker_threads');
 const fs = require('fs');
@@ -180,6 +180,34 @@ function main(folder, typed) {
     },
   };
   Object.defineProperty(globalThis, '__oi', { value: hidden, enumerable: false });
+
+  // Where the run is in its own cell, as "line:column", or nothing. The worker asks while the program runs: nothing that
+  // the program put into `Error` is called, and what is replaced there for a moment is put back.
+  const { captureStackTrace } = Error;
+  const { defineProperty, getOwnPropertyDescriptor } = Object;
+  const forLocating = { prepareStackTrace: (_, frames) => frames, stackTraceLimit: 200 };
+  hidden.locate = () => {
+    const before = {};
+    const trace = {};
+    try {
+      for (const name in forLocating) {
+        before[name] = getOwnPropertyDescriptor(Error, name);
+        defineProperty(Error, name, { value: forLocating[name], configurable: true, enumerable: true, writable: true });
+      }
+      captureStackTrace(trace);
+      for (const frame of trace.stack) {
+        if (frame.getScriptNameOrSourceURL() === current.url) return `${frame.getLineNumber()}:${frame.getColumnNumber()}`;
+      }
+    } catch {
+      // No run is going on, or the program has locked `Error`.
+    } finally {
+      for (const name in before) {
+        if (before[name]) defineProperty(Error, name, before[name]);
+        else delete Error[name];
+      }
+    }
+    return '';
+  };
 
   const writes = /(?:^|[\n;])\s*process\.std(?:out|err)\.write\([^;\n]*\)\s*;?\s*$/;
   const show = (value) => {
@@ -439,21 +467,26 @@ function work({ folder, typed, events, terminal, heap }) {
     });
   };
 
-  const scripts = new Map();
-  session.on('Debugger.scriptParsed', ({ params }) => {
-    if (params.url.startsWith('cell-')) scripts.set(params.scriptId, params.url);
-  });
   session.on('Debugger.paused', ({ params }) => {
     if (params.reason === 'OOM' && !exhausted) endOutOfMemory();
-    for (const frame of run ? params.callFrames : []) {
-      if (scripts.get(frame.location.scriptId) === run.url) {
-        const [line] = run.place(frame.location.lineNumber + 1, frame.location.columnNumber + 1);
-        if (line !== run.line) send({ event: 'line', line: (run.line = line) });
-        break;
-      }
-    }
     session.post('Debugger.resume', () => {});
   });
+
+  // A pause of the debugger would tell the line as well, but it describes the variables of every function that is being
+  // called, and where a `switch` calls one, V8 up to version 13 ends the process over that.
+  function startSampling(own) {
+    own.sampler = setInterval(() => {
+      if (own.isAsking) return;
+      own.isAsking = true;
+      session.post('Runtime.evaluate', { expression: '__oi.locate()', silent: true }, (error, answer) => {
+        own.isAsking = false;
+        const place = !error && answer.result.value;
+        if (!place || run !== own) return;
+        const [line] = own.place(...place.split(':').map(Number));
+        if (line !== own.line) send({ event: 'line', line: (own.line = line) });
+      });
+    }, 33);
+  }
 
   // A debugger is given four times the heap of a script, again and again; a script would end here. Only what runs is ended:
   // what it alone held can be given back.
@@ -472,8 +505,13 @@ function work({ folder, typed, events, terminal, heap }) {
   function restoreLimit() {
     exhausted = false;
     session.post('HeapProfiler.collectGarbage', () => {
-      session.post('Debugger.disable', () => session.post('Debugger.enable', () => {}));
+      session.post('Debugger.disable', () => enableDebugger(() => {}));
     });
+  }
+
+  // Where a program stops at `debugger`, it goes on. Where memory runs out, the pause comes all the same.
+  function enableDebugger(then) {
+    session.post('Debugger.enable', () => session.post('Debugger.setSkipAllPauses', { skip: true }, then));
   }
 
   // Functions of a removed cell stay: other code with the same number gets another name.
@@ -505,14 +543,6 @@ function work({ folder, typed, events, terminal, heap }) {
       setTimeout(handOver, 200);
     };
     handOver();
-    own.sampler = setInterval(() => {
-      if (!own.pausing) {
-        own.pausing = true;
-        session.post('Debugger.pause', () => {
-          own.pausing = false;
-        });
-      }
-    }, 33);
   }
 
   function finish(nonce, state, reason) {
@@ -540,7 +570,7 @@ function work({ folder, typed, events, terminal, heap }) {
     const own = run;
     if (!own) return;
     own.interrupted = true;
-    // A pause and a termination at once end some versions of Node.js.
+    // A termination is to end the run, not what asks for its line.
     clearInterval(own.sampler);
     let idle = await waitForAnswer(patience);
     for (let times = 0; times < 8 && !idle && run === own; times++) {
@@ -575,7 +605,9 @@ function work({ folder, typed, events, terminal, heap }) {
     } else if (message.left) {
       if (run && run.nonce === message.left) run.left = true;
     } else if (message.started) {
-      if (run && run.nonce === message.started) run.started = true;
+      if (!run || run.nonce !== message.started || run.started) return;
+      run.started = true;
+      if (!run.interrupted) startSampling(run);
     } else finish(message.nonce, message.state, message.reason);
   });
 
@@ -594,5 +626,5 @@ function work({ folder, typed, events, terminal, heap }) {
   });
   // Only the main thread runs what the program wants done at its end.
   requests.on('end', () => parentPort.postMessage({ end: true }));
-  session.post('Debugger.enable', () => send({ event: 'ready', pid: process.pid }));
+  enableDebugger(() => send({ event: 'ready', pid: process.pid }));
 }

@@ -445,3 +445,38 @@ def test_output_comes_back_where_its_repair_was_ended_in_the_middle() -> None:
     """
     ran = subprocess.run(["node", "-e", code], capture_output=True, text=True, timeout=60, check=True)
     assert ran.stderr == "repaired\n"
+
+
+#: V8 cannot describe the variables of a function while it evaluates what a `switch` is over.
+IN_A_SWITCH = """
+function work() {{ {stop} const end = Date.now() + 500; while (Date.now() < end); }}
+function choose() {{ let one = 1; let read; switch (work()) {{ default: let two = 2; read = () => [one, two]; }} }}
+choose();
+console.log('done');
+"""
+
+
+@pytest.mark.parametrize("stop", ["", "debugger;"])
+@pytest.mark.parametrize("language", ["javascript", "typescript"])
+def test_the_line_is_told_within_a_switch_and_nothing_ends(
+    computer: Computer, language: str, stop: str
+) -> None:
+    played = play(computer, language, IN_A_SWITCH.format(stop=stop))
+    assert (played.text, played.state) == ("done\n", "finished")
+    assert 2 in played.lines
+
+
+def test_what_tells_the_line_leaves_the_errors_of_a_program_alone(computer: Computer) -> None:
+    code = """
+let asked = 0;
+const limit = { get: () => { asked += 1; return 3; }, set: () => { asked += 1; }, configurable: true };
+Object.defineProperty(Error, 'stackTraceLimit', limit);
+Error.prepareStackTrace = () => { asked += 1; return 'mine'; };
+const end = Date.now() + 500; while (Date.now() < end);
+const kept = Object.getOwnPropertyDescriptor(Error, 'stackTraceLimit').get === limit.get;
+Object.defineProperty(Error, 'stackTraceLimit', { value: 10 });
+console.log(`${asked} ${kept} ${new Error('x').stack} ${asked}`);
+"""
+    played = play(computer, "javascript", code)
+    assert played.text == "0 true mine 1\n"
+    assert 6 in played.lines
