@@ -25,8 +25,7 @@ class MessageGroup:
 
 
 def weigh(text: str) -> int:
-    """Return the number of characters; those outside of ASCII count as many as they have bytes,
-    because they make more tokens.
+    """Return the number of characters.
 
     Those outside of ASCII count as many as they have bytes, because they make more tokens.
     """

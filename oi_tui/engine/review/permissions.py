@@ -192,7 +192,7 @@ class Permissions:
             self._visited = before
 
     def enter(self, place: str) -> None:
-        """Note that code runs at that place from now on; what was granted for another is not granted there.
+        """Note that code runs at that place from now on.
 
         What was granted for another is not granted there.
         """

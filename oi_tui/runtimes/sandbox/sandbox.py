@@ -102,8 +102,7 @@ class Sandbox:
     unprotected: Callable[[str], object] = lambda _: None
 
     def find_problem(self) -> str | None:
-        """Find the problem as `explain_unavailable` does, but what is wrong and what to do apart; None
-        when nothing is.
+        """Find the problem as `explain_unavailable` does, but what is wrong and what to do apart.
 
         None when nothing is.
         """
@@ -245,8 +244,7 @@ def explain_unavailable() -> str | None:
 
 
 def find_problem() -> tuple[str, str] | None:
-    """Find the problem as `explain_unavailable` does, but what is wrong and what to do apart; None
-    when nothing is.
+    """Find the problem as `explain_unavailable` does, but what is wrong and what to do apart.
 
     None when nothing is.
     """

@@ -55,7 +55,7 @@ _ROOM_FOR_LOGO = 20
 
 
 def suggest_requests(folder: Path | None) -> list[str]:
-    """Suggest requests about files of the folder, then others; None where the files are not on this machine.
+    """Suggest requests about files of the folder, then others.
 
     None where the files are not on this machine.
     """
