@@ -26,7 +26,7 @@ _BESIDES = (
     "version",
 )
 #: The modules of the runtimes that say what crosses the wire.
-_SHARED = ("completions", "variables", "remote/wire", "remote/file_answers", "remote/far_outbox")
+_SHARED = ("completions", "variables", "remote/wire", "remote/file_answers", "remote/outbox")
 #: Libraries without which there is no terminal; both are plain Python.
 _LIBRARIES = ("pexpect", "ptyprocess")
 #: What only this end needs. The far end has no sandbox.

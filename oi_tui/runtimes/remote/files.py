@@ -18,7 +18,6 @@ from oi_tui.file_changes.restore import RestoreAction
 from oi_tui.file_changes.snapshots import ChangeSet, read_change_set
 from oi_tui.file_changes.watcher import MOST_CHANGES
 from oi_tui.runtimes.remote.connecting import StopSignal
-from oi_tui.runtimes.remote.far_files import appear, compute_checksum
 from oi_tui.runtimes.remote.file_answers import (
     LARGEST,
     MOST_NAMES,
@@ -31,6 +30,7 @@ from oi_tui.runtimes.remote.file_answers import (
 )
 from oi_tui.runtimes.remote.link import Link
 from oi_tui.runtimes.remote.target import TargetError
+from oi_tui.runtimes.remote.worker_files import appear, compute_checksum
 from oi_tui.text import one_line
 
 #: How many parts of a file are on their way: 256 KB, so that a stop does not wait long on a slow connection.

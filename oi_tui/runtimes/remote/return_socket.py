@@ -15,7 +15,7 @@ import threading
 import time
 from pathlib import Path
 
-from oi_tui.runtimes.remote.far_outbox import Stream
+from oi_tui.runtimes.remote.outbox import Stream
 from oi_tui.runtimes.remote.wire import SILENCE, Frame, FrameReader, WireError, encode_frame
 
 #: Its file. Far ends that an earlier version left have this name, too.

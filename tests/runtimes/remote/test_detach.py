@@ -18,16 +18,16 @@ import pytest
 from oi_tui.messages import DETACHED, InputRequested, LineReached, Printed, Report, RunEnded
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.remote import left_targets, wire
-from oi_tui.runtimes.remote.far_outbox import Outbox, Stream
 from oi_tui.runtimes.remote.left_targets import LeftTarget
 from oi_tui.runtimes.remote.link import LeftRun
+from oi_tui.runtimes.remote.outbox import Outbox, Stream
 from oi_tui.runtimes.remote.remote_target import RemoteTarget
 from oi_tui.runtimes.remote.target import DetachOptions, GoneError, TargetError
 from oi_tui.runtimes.remote.wire import FrameReader, unpack_reports
 from tests.programs import PATH, why_not
 from tests.runtimes.playing import Played, alive, play, until
 from tests.runtimes.remote.test_network_faults import when
-from tests.runtimes.remote.test_remote import everything_below, far_pid
+from tests.runtimes.remote.test_remote import everything_below, worker_pid
 from tests.servers.sshd import HOST, Sshd
 from tests.servers.tcp_relay import TcpRelay
 
@@ -138,7 +138,7 @@ def test_a_run_that_was_left_goes_on_and_another_process_gets_all_of_its_output(
 
 def test_what_was_left_can_be_stopped_typed_to_and_left_again(make: Make) -> None:
     computer = make(target="command:env")
-    pid = far_pid(computer)
+    pid = worker_pid(computer)
     _, left = leave(computer, f"print('go')\nname = input('name? ')\nprint('hello', name)\n{WAIT}", "name?")
     back = make()
     (run,) = back.targets.attach(left)
@@ -155,7 +155,7 @@ def test_what_was_left_can_be_stopped_typed_to_and_left_again(make: Make) -> Non
     again = make()
     assert again.targets.attach(left) == ()
     assert play(again, "python", "print(name)").text == "Ada\n"
-    assert far_pid(again) == pid
+    assert worker_pid(again) == pid
     below = everything_below(pid)
     again.close()
     assert not any(map(alive, below))
@@ -198,12 +198,12 @@ def test_nothing_new_begins_while_nobody_is_there_and_others_are_kept_out(make: 
 
 def test_what_was_left_ends_by_itself_and_is_gone_when_it_is_killed(make: Make) -> None:
     computer = make(target="command:env", staying=DetachOptions(seconds=0.3))
-    below = everything_below(far_pid(computer))
+    below = everything_below(worker_pid(computer))
     _, left = leave(computer, COUNT, "\n5\r")
     until(lambda: not any(map(alive, below)) and not Path(left.folder).exists())
     assert left_targets.list_shown() == []
     computer = make(target="command:env")
-    pid = far_pid(computer)
+    pid = worker_pid(computer)
     below = everything_below(pid)
     _, left = leave(computer, COUNT, "\n5\r")
     os.kill(pid, signal.SIGKILL)
@@ -229,7 +229,7 @@ def test_a_connection_that_is_cut_in_a_flood_loses_and_doubles_nothing_if_it_is_
     monkeypatch.setenv("PATH", f"{server.through(relay.port, tmp_path_factory.mktemp('client'))}:{PATH}")
     try:
         computer = make(target=f"ssh:{HOST}", staying=DetachOptions(cut=True, seconds=60.0))
-        pid = far_pid(computer)
+        pid = worker_pid(computer)
         flood = "for n in range(200_000): print(n)"
         before = play(computer, "python", flood, on=when("\n30000\r", relay.cut))
         assert before.state == "interrupted"

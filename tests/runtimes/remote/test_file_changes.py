@@ -13,7 +13,7 @@ from oi_tui.file_changes.snapshots import ChangeSet, FileChange, read_change_set
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.remote.files import FileError, TargetFiles
 from tests.runtimes.playing import play, until
-from tests.runtimes.remote.test_remote import far_folder, far_pid
+from tests.runtimes.remote.test_remote import worker_folder, worker_pid
 
 Make = Callable[..., Computer]
 CODE = """
@@ -88,15 +88,15 @@ def test_files_that_code_changes_are_restored_there_and_that_is_reverted(
 def test_only_what_is_asked_for_is_looked_at(computer: Computer, there: Path) -> None:
     assert play(computer, "python", CODE, number=1).state == "finished"
     assert files_of(computer).pop_changes() is None
-    folder = far_folder(far_pid(computer))
+    folder = worker_folder(worker_pid(computer))
     assert not list(folder.rglob("snapshots"))
 
 
 def test_copies_are_private_and_end_with_the_connection(computer: Computer, there: Path) -> None:
     step = changed_by(computer, CODE)
     assert step
-    pid = far_pid(computer)
-    folder = far_folder(pid)
+    pid = worker_pid(computer)
+    folder = worker_folder(pid)
     kept = next(folder.rglob("contents"))
     assert kept.stat().st_mode & 0o777 == 0o700
     os.kill(pid, signal.SIGKILL)

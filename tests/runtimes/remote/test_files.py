@@ -10,7 +10,7 @@ import pytest
 
 from oi_tui.input.mentions import expand
 from oi_tui.runtimes import Computer
-from oi_tui.runtimes.remote import far_files, files, wire
+from oi_tui.runtimes.remote import files, wire, worker_files
 from oi_tui.runtimes.remote.file_answers import FileRefused
 from oi_tui.runtimes.remote.files import FileError, TargetFiles
 from tests.runtimes.playing import play, until
@@ -257,9 +257,9 @@ def test_a_file_that_does_not_fit_leaves_nothing_behind(
     with pytest.raises(FileError, match="does not fit on the disk"):
         list(place.get("large", here / "x", NEVER))
     assert left(here) == []
-    monkeypatch.setattr(far_files, "LARGEST", 1 << 50)
+    monkeypatch.setattr(worker_files, "LARGEST", 1 << 50)
     request = {"what": "new", "path": "x", "name": "large", "key": "0" * 16, "size": 1 << 42}
-    assert far_files.answer(request, here) == FileRefused("does not fit on the disk there")
+    assert worker_files.answer(request, here) == FileRefused("does not fit on the disk there")
     assert left(here) == []
 
 

@@ -16,7 +16,7 @@ from oi_tui.runtimes.remote.files import FileError
 from oi_tui.runtimes.remote.target import TargetError
 from tests.programs import PATH, why_not
 from tests.runtimes.playing import alive, play, until
-from tests.runtimes.remote.test_remote import far_pid
+from tests.runtimes.remote.test_remote import worker_pid
 from tests.servers.sshd import HOST, Sshd
 from tests.servers.tcp_relay import TcpRelay
 
@@ -80,7 +80,7 @@ def test_a_cut_ends_a_run_in_any_state_with_the_words_of_ssh_and_the_next_run_co
 ) -> None:
     for state, (code, text) in STATES.items():
         assert play(elsewhere, "python", "print(6 * 7)").text == "42\n", state
-        pid = far_pid(elsewhere)
+        pid = worker_pid(elsewhere)
         played = play(elsewhere, "python", code, on=when(text, network.cut))
         assert played.state == "lost", state
         # ssh words it by what it was doing: reading or writing.
@@ -151,7 +151,7 @@ def test_nobody_waits_for_a_network_that_is_gone_at_the_end_and_nothing_is_left_
     monkeypatch.setattr(wire, "SILENCE", 3.0)
     monkeypatch.setattr(wire, "QUIET", 2.5)
     elsewhere = make(target=f"ssh:{HOST}")
-    pid = far_pid(elsewhere)
+    pid = worker_pid(elsewhere)
     network.hold()
     played = play(elsewhere, "shell", "echo hello")
     assert played.state == "lost"
@@ -159,7 +159,7 @@ def test_nobody_waits_for_a_network_that_is_gone_at_the_end_and_nothing_is_left_
     network.let_go()
     assert play(elsewhere, "shell", "echo hello").text == "hello\n"
     until(lambda: not alive(pid))
-    pid = far_pid(elsewhere)
+    pid = worker_pid(elsewhere)
     network.hold()
     began = time.monotonic()
     elsewhere.close()

@@ -21,7 +21,7 @@ import pytest
 from oi_tui.engine.review.permissions import Permission, Permissions
 from oi_tui.messages import Displayed, Printed, Report, RunEnded, Stopping
 from oi_tui.runtimes import Computer
-from oi_tui.runtimes.remote import askpass, bundle, connecting, far, known_targets, ssh_hosts, wire
+from oi_tui.runtimes.remote import askpass, bundle, connecting, known_targets, ssh_hosts, wire, worker
 from oi_tui.runtimes.remote.remote_target import RemoteTarget
 from oi_tui.runtimes.remote.target import CONTAINER_PROGRAMS, TargetError, parse
 from tests.runtimes.playing import alive, children, holds_once, marked, play, until
@@ -49,13 +49,13 @@ def through(make: Make, relay: Path) -> Callable[..., Computer]:
     return computer
 
 
-def far_pid(computer: Computer) -> int:
+def worker_pid(computer: Computer) -> int:
     """The far end's own process, which is on this machine after all."""
     assert computer.targets.remote
     return int(computer.targets.remote._here["pid"])
 
 
-def far_folder(pid: int) -> Path:
+def worker_folder(pid: int) -> Path:
     """The folder in which the far end keeps its modules: its keeper removes it."""
     found: list[str] = []
     for child in children(pid):
@@ -88,8 +88,8 @@ def test_a_killed_end_leaves_nothing(make: Make, who: str, when: str) -> None:
         f"import subprocess; p = subprocess.Popen(['sleep', '{seconds}'], start_new_session=True)",
     )
     play(computer, "shell", f"setsid sleep {seconds} &")
-    pid = far_pid(computer)
-    folder, below = far_folder(pid), everything_below(pid)
+    pid = worker_pid(computer)
+    folder, below = worker_folder(pid), everything_below(pid)
     assert folder.is_dir()
     until(lambda: len(marked(seconds)) == 2)
     assert computer.targets.remote
@@ -129,7 +129,7 @@ def test_a_killed_application_leaves_nothing(tmp_path: Path) -> None:
     with application.stdout:
         pid = int(application.stdout.readline())
     until(lambda: len(marked(seconds)) >= 2)
-    folder, below = far_folder(pid), everything_below(pid)
+    folder, below = worker_folder(pid), everything_below(pid)
     application.kill()
     application.wait()
     until(lambda: not any(map(alive, below)) and not marked(seconds) and not folder.exists())
@@ -138,8 +138,8 @@ def test_a_killed_application_leaves_nothing(tmp_path: Path) -> None:
 def test_closing_leaves_nothing(make: Make) -> None:
     computer = make(target="command:env")
     play(computer, "python", "x = 1")
-    pid = far_pid(computer)
-    folder, below = far_folder(pid), everything_below(pid)
+    pid = worker_pid(computer)
+    folder, below = worker_folder(pid), everything_below(pid)
     computer.close()
     until(lambda: not any(map(alive, below)) and not folder.exists())
 
@@ -178,7 +178,7 @@ def test_a_connection_that_is_cut_for_ever_ends_both_sides(
 ) -> None:
     monkeypatch.setattr(wire, "SILENCE", 3.0)
     computer = through()
-    pid = far_pid(computer)
+    pid = worker_pid(computer)
 
     def cut(report: Report, so_far: str) -> None:
         if "go" in so_far:
@@ -452,7 +452,7 @@ def test_where_the_first_python_is_too_old_a_newer_one_runs_the_cells(make: Make
 
 
 def test_a_python_for_cells_that_is_too_old_is_named() -> None:
-    start = Path(far.__file__).parents[1] / "drivers" / "python" / "python_start.py"
+    start = Path(worker.__file__).parents[1] / "drivers" / "python" / "python_start.py"
     program = f"import runpy, sys; sys.version_info = (3, 7, 0); runpy.run_path({str(start)!r})"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.stderr == "Python 3.7 is too old, cells need 3.8 or later\n"
@@ -949,7 +949,7 @@ def test_pages_and_keys_stay_here(make: Make, monkeypatch: pytest.MonkeyPatch) -
     assert "html" not in computer.languages
     assert "your own machine only" in (computer.explain_missing("html") or "")
     assert play(computer, "shell", "echo ${CANARY_API_KEY-none}").text == "none\n"
-    assert "CANARY" not in Path(f"/proc/{far_pid(computer)}/environ").read_text()
+    assert "CANARY" not in Path(f"/proc/{worker_pid(computer)}/environ").read_text()
 
 
 def test_secrets_of_the_far_end_are_hidden_from_programs_there(make: Make) -> None:
@@ -1132,14 +1132,14 @@ def test_a_request_that_is_cut_anywhere_is_not_carried_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # It would take the signals of the process of the tests.
-    monkeypatch.setattr(far._FarEnd, "_end", lambda self: None)
+    monkeypatch.setattr(worker._Worker, "_end", lambda self: None)
     request = wire.encode_frame({"do": "run", "id": 1, "language": "python", "code": "1", "number": 1})
     with (tmp_path / "sink").open("wb") as sink:
         for cut in range(len(request)):
             source, other = os.pipe()
             os.write(other, request[:cut])
             os.close(other)
-            end = far._FarEnd(str(tmp_path), far.Stream(source, os.dup(sink.fileno())))
+            end = worker._Worker(str(tmp_path), worker.Stream(source, os.dup(sink.fileno())))
             end.serve()
             os.close(source)
             assert not end._languages._stops
@@ -1150,7 +1150,7 @@ def sent() -> Iterator[tuple[str, str]]:
     """The modules of ours that a far end imports; what belongs to the sandbox is there and not used."""
     program = (
         "import sys\nsys.path.insert(0, '.')\nimport old_python\nold_python.prepare((3, 8))\n"
-        "import oi_tui.runtimes.remote.far\n"
+        "import oi_tui.runtimes.remote.worker\n"
         "print(*(m.__file__ for n, m in sys.modules.items() if n.split('.')[0] == 'oi_tui'), sep='\\n')"
     )
     import tempfile
@@ -1337,7 +1337,7 @@ def test_closing_gives_up_a_connection_that_is_made_anew(
     computer = make(target=f"command:{script}")
     play(computer, "shell", ":")
     (tmp_path / "later").touch()
-    os.kill(far_pid(computer), signal.SIGKILL)
+    os.kill(worker_pid(computer), signal.SIGKILL)
     until(computer.pop_losses)
     thread = threading.Thread(target=lambda: list(computer.run("shell", "echo ran")))
     thread.start()

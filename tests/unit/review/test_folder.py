@@ -10,7 +10,7 @@ from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.findings import Findings
 from oi_tui.engine.review.folder import ListedFolder, LocalFolder, read_listing
 from oi_tui.engine.review.scanner import scan_code
-from oi_tui.runtimes.remote import far_files, file_answers
+from oi_tui.runtimes.remote import file_answers, worker_files
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def place(tmp_path: Path) -> Path:
 
 
 def answer_of(place: Path) -> str:
-    answer = far_files.answer({"what": "list", "path": "."}, place, place)
+    answer = worker_files.answer({"what": "list", "path": "."}, place, place)
     assert isinstance(answer, file_answers.FileWords)
     return answer.text
 
@@ -96,7 +96,7 @@ def test_a_module_and_a_program_in_the_folder_of_the_target_are_named(
 def test_what_there_was_no_room_for_is_not_taken_as_known(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(far_files, "MOST_LISTED", 13)
+    monkeypatch.setattr(worker_files, "MOST_LISTED", 13)
     for number in range(20):
         (place / "data" / f"{number}.csv").touch()
     listing = listing_of(place)

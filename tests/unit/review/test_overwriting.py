@@ -11,7 +11,7 @@ from oi_tui.engine.review.folder import read_listing
 from oi_tui.engine.review.scanner import scan_code
 from oi_tui.messages import RunEnded
 from oi_tui.runtimes import Computer
-from oi_tui.runtimes.remote import far_files, file_answers
+from oi_tui.runtimes.remote import file_answers, worker_files
 
 PATHS = "from pathlib import Path\nimport os, shutil\n"
 
@@ -28,7 +28,7 @@ def place(tmp_path: Path) -> Path:
 def judge(language: str, code: str, place: Path) -> Findings:
     """Judge by the files here, and by what a target says of the same files, which is the same."""
     here = scan_code(language, code, place)
-    answer = far_files.answer({"what": "list", "path": "."}, place, place)
+    answer = worker_files.answer({"what": "list", "path": "."}, place, place)
     assert isinstance(answer, file_answers.FileWords)
     earlier = EarlierCode()
     earlier.enter(f"ssh:gpu1\non gpu1, {place}", str(place), read_listing(answer.text, str(place)))

@@ -1,4 +1,4 @@
-"""The first program at the far end: receives our modules through standard input and becomes `far`.
+"""The first program at the far end: receives our modules through standard input and becomes `worker`.
 
 It is passed on the command line, and has to be understood by any Python 3, to say that one is too old.
 """
@@ -85,7 +85,7 @@ def write_modules(files):
     def leave(number, frame):
         sys.exit(1)
 
-    # The connection may be given up while they are written; from then on, `far` sees to it.
+    # The connection may be given up while they are written; from then on, `worker` sees to it.
     for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT):
         signal.signal(number, leave)
     memory, folder = "/dev/shm", None
@@ -141,9 +141,9 @@ def main():
     import old_python
 
     old_python.prepare()
-    from oi_tui.runtimes.remote import far
+    from oi_tui.runtimes.remote import worker
 
-    far.main(folder)
+    worker.main(folder)
 
 
 main()

@@ -13,11 +13,11 @@ from oi_tui.messages import Displayed, Printed, Report, RunEnded, VariablesLost
 from oi_tui.runtimes.language import Choices, Language
 from oi_tui.runtimes.languages import LANGUAGES
 from oi_tui.runtimes.pty_runtime import PtyRuntime
-from oi_tui.runtimes.remote import far_files
-from oi_tui.runtimes.remote.far_changes import FarChanges
-from oi_tui.runtimes.remote.far_outbox import Outbox
+from oi_tui.runtimes.remote import worker_files
 from oi_tui.runtimes.remote.file_answers import FileRefused
+from oi_tui.runtimes.remote.outbox import Outbox
 from oi_tui.runtimes.remote.wire import PLACES, WINDOW, Frame, pack
+from oi_tui.runtimes.remote.worker_changes import WorkerChanges
 from oi_tui.runtimes.runs.run import Cell
 from oi_tui.system import environment, environment_names
 
@@ -30,7 +30,7 @@ _PIECE = WINDOW // 4
 _ENDING = 8.0
 
 
-class FarLanguages:
+class WorkerLanguages:
     """The languages at work. What they report goes to the outbox.
 
     `attempt` carries out a request; one that fails is answered with an error.
@@ -43,7 +43,7 @@ class FarLanguages:
         self.cwd = Path.cwd()
         self._hidden: frozenset[str] = frozenset()
         #: Made when the application first wants to know which files a run changes.
-        self._changes: FarChanges | None = None
+        self._changes: WorkerChanges | None = None
         self._active_line = True
         self._size = 80, 24
         self._runtimes: dict[str, PtyRuntime] = {}
@@ -248,7 +248,7 @@ class FarLanguages:
             changes = self._watch()
             answer = changes.answer(message) if changes else FileRefused("nothing is kept there")
         else:
-            answer = far_files.answer(message, self.cwd, self._find_folder(message))
+            answer = worker_files.answer(message, self.cwd, self._find_folder(message))
         packed = pack(answer)
         self._outbox.send(**{"is": "answer", "id": message["id"], "value": packed})
 
@@ -257,11 +257,11 @@ class FarLanguages:
         runtime = self._runtimes.get(message.get("language", ""))
         return runtime.find_folder() if runtime else self.cwd
 
-    def _watch(self) -> "FarChanges | None":
+    def _watch(self) -> "WorkerChanges | None":
         """Return what watches the files here; None where nothing can be kept."""
         if self._changes is None:
             with contextlib.suppress(OSError):
-                self._changes = FarChanges(self.cwd)
+                self._changes = WorkerChanges(self.cwd)
         return self._changes
 
 

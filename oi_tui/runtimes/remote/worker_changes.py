@@ -20,7 +20,7 @@ from oi_tui.runtimes.remote.wire import Frame
 _MOST, _PART = 100_000_000, 10
 
 
-class FarChanges:
+class WorkerChanges:
     """Watches the folder in which languages start."""
 
     def __init__(self, folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""The far end: runs languages on its machine for an application on another one.
+"""The worker at the far end: runs languages on its machine for an application on another one.
 
 It speaks frames (`wire`) on what were its standard input and output. When the application is gone, or has not
 been heard for `SILENCE` seconds, it ends everything that it started; when it is itself killed, the guards of
@@ -21,10 +21,10 @@ from pathlib import Path
 
 from oi_tui.runtimes.processes import process_table
 from oi_tui.runtimes.remote import return_socket
-from oi_tui.runtimes.remote.far_languages import FarLanguages
-from oi_tui.runtimes.remote.far_outbox import Outbox, Stream
+from oi_tui.runtimes.remote.outbox import Outbox, Stream
 from oi_tui.runtimes.remote.return_socket import ReturnSocket
 from oi_tui.runtimes.remote.wire import BEAT, QUIET, SILENCE, Frame, WireError, encode_frame
+from oi_tui.runtimes.remote.worker_languages import WorkerLanguages
 from oi_tui.runtimes.runs import stopping
 from oi_tui.system import environment_names
 
@@ -59,7 +59,7 @@ def main(folder: str) -> None:
             # What was the connection's may close now.
             os.dup2(null, 2)
 
-        _FarEnd(folder, Stream(source, sink, frames, settle), front).serve(first)
+        _Worker(folder, Stream(source, sink, frames, settle), front).serve(first)
 
 
 class _Front:
@@ -129,7 +129,7 @@ def _leave(*_: object) -> None:
     raise _GoneError
 
 
-class _FarEnd:
+class _Worker:
     """Answers the application, and stays without one where that is wanted."""
 
     def __init__(self, folder: str, stream: Stream, front: "_Front | None" = None) -> None:
@@ -150,7 +150,7 @@ class _FarEnd:
         self._version = ""
         self._release = ""
         self._silence = SILENCE
-        self._languages = FarLanguages(self._outbox, self._try)
+        self._languages = WorkerLanguages(self._outbox, self._try)
 
     def serve(self, first: "Frame | None" = None) -> None:
         """Answer requests until the application disconnects, or as long as runs are kept for it."""
