@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from oi_tui.computer import bridge
-from oi_tui.computer.desktop import guard, x11
+from oi_tui.computer.desktop import guard, x11_spare_keys
 from oi_tui.computer.desktop.base import Region
 from oi_tui.computer.desktop.guard import InputGuard
 from oi_tui.computer.desktop.session import DesktopSession
@@ -341,10 +341,14 @@ def dialog(cells: ScreenCells) -> Iterator["subprocess.Popen[str]"]:
 
 
 def _type(desktop: X11, names: Iterable[str]) -> None:
+    shift = desktop.key_code("Shift_L")[0]
     for name in names:
-        code, _ = desktop.key_code(name)
-        desktop.key(code, True)
-        desktop.key(code, False)
+        code, shifted = desktop.key_code(name)
+        keys = [shift, code] if shifted else [code]
+        for key in keys:
+            desktop.key(key, True)
+        for key in reversed(keys):
+            desktop.key(key, False)
 
 
 @pytest.mark.slow
@@ -365,13 +369,48 @@ def test_a_window_that_reads_late_gets_every_character_that_is_on_no_key(
 def test_a_window_that_hangs_gets_no_other_characters_than_were_meant(
     cells: ScreenCells, dialog: "subprocess.Popen[str]", monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(x11, "_ANSWER_SECONDS", 0.2)
+    monkeypatch.setattr(x11_spare_keys, "_ANSWER_SECONDS", 0.2)
     dialog.send_signal(signal.SIGSTOP)
     with pytest.raises(ComputerError, match="'Your name' does not answer, so the rest is not typed"):
         _type(X11(cells.display), _MANY)
     # Another program may take up the keys that this one gave a meaning.
-    code, shifted = X11(cells.display).key_code("ж")
-    assert (code > 0, shifted) == (True, False)
+    assert X11(cells.display).key_code("ж")[0] > 0
+
+
+@pytest.mark.slow
+@pytest.mark.needs("xterm")
+def test_a_window_that_cannot_say_what_it_has_read_gets_no_other_characters_however_late_it_reads(
+    cells: ScreenCells, tmp_path: Path
+) -> None:
+    script = (
+        f"read -r line; printf '%s' \"$line\" >{tmp_path}/line.new; mv {tmp_path}/line.new {tmp_path}/line"
+    )
+    words = ["xterm", "-u8", "-T", "Old terminal", "-e", "sh", "-c", script]
+    environment = {**os.environ, "LC_ALL": "C.UTF-8"}
+    with subprocess.Popen(words, env=environment, stderr=subprocess.DEVNULL) as terminal:
+        try:
+            until(
+                lambda: any(item.active and item.title == "Old terminal" for item in cells.eyes.windows()),
+                "the terminal",
+            )
+            text = "Съешь ещё этих французских булок"
+            assert len({*text} - {" "}) > 19, "more characters than there are free keys"
+            terminal.send_signal(signal.SIGSTOP)
+            cells.run(f"computer.keyboard.write({text!r}, delay=0)")
+            printed, ended = cells.tried(f"computer.keyboard.write({_MANY!r}, delay=0)")
+            assert ended.state == "failed"
+            assert "'Old terminal' does not say when it has read what was typed" in printed
+            assert "Nothing was typed" in printed
+            _, ended = cells.tried("computer.keyboard.write('αβγδεζηθικλμνξοπρστυ', delay=0)")
+            assert ended.state == "failed"
+            terminal.send_signal(signal.SIGCONT)
+            cells.run("computer.keyboard.press('enter')")
+            until((tmp_path / "line").exists, "the line")
+        finally:
+            terminal.kill()
+    line = (tmp_path / "line").read_text()
+    assert line.startswith(text)
+    assert "αβγδεζηθικλμνξοπρστυ".startswith(line.removeprefix(text))
 
 
 def test_pointer_clicks_drags_and_scrolls_where_it_should(cells: ScreenCells) -> None:

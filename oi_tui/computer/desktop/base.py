@@ -83,6 +83,9 @@ class Desktop(Protocol):
         Raises ComputerError for a key that this keyboard does not have.
         """
 
+    def require_characters(self, text: str) -> None:
+        """Raise ComputerError where the active window could get other characters than those of the text."""
+
     def key(self, code: int, down: bool) -> None:
         """Press or release a key by its number."""
 

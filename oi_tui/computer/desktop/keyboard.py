@@ -25,6 +25,7 @@ class Keyboard(Tool):
         desktop = open_session()
         time.sleep(delay)
         with desktop.plain_keyboard():
+            desktop.desktop.require_characters(text)
             for count, character in enumerate(text):
                 if count and interval:
                     time.sleep(interval)

@@ -15,6 +15,7 @@ import time
 from ctypes import POINTER, byref, c_int, c_long, c_ubyte, c_uint, c_ulong, c_void_p
 
 from oi_tui.computer.desktop.base import Region, Window
+from oi_tui.computer.desktop.key_names import find_symbol
 from oi_tui.computer.desktop.pictures import Picture
 from oi_tui.computer.desktop.x11_connection import (
     PATIENCE,
@@ -26,6 +27,7 @@ from oi_tui.computer.desktop.x11_connection import (
     load_library,
 )
 from oi_tui.computer.desktop.x11_ping import Ping
+from oi_tui.computer.desktop.x11_spare_keys import SpareKeys
 from oi_tui.computer.errors import ComputerError
 
 _Z_PIXMAP = 2
@@ -36,15 +38,6 @@ _CLIENT_MESSAGE = 33
 _TO_WINDOW_MANAGER = 0x80000 | 0x100000
 #: Names that X11 has for characters which a keyboard map does not hold by their code.
 _FIRST_UNICODE = 0x1000000
-#: How long programs may take to notice that a key has another meaning.
-_REMAP_SECONDS = 0.02
-#: How long a window may take to read what was typed before a key that it may still have to read gets another
-#: meaning, in seconds.
-_ANSWER_SECONDS = 10.0
-#: The same for a window that does not say when it has.
-_READ_SECONDS = 0.3
-#: The property of the screen with the keys that had no meaning before this program gave them one.
-_SPARE = "_OI_TUI_SPARE"
 #: How long a click may be held by the window manager, or by an open menu, before other things go on.
 _CLICK_SECONDS = 0.3
 _ALREADY_GRABBED = 1
@@ -89,11 +82,8 @@ class X11:
         self._hidden = self._x.XCreateSimpleWindow(self._display, self._root, 0, 0, 1, 1, 0, 0, 0)
         #: What tells that window from a later one of the same number; 0 before anything was held.
         self._mark = 0
-        #: Keys that had no meaning, with the character that each has now; the oldest first.
-        self._spares: dict[int, int] = {}
-        #: Those of them that were pressed, and that a window may still have to read.
-        self._unread: set[int] = set()
-        self._ping = Ping(connection, self._root, self._intern_atom)
+        ping = Ping(connection, self._root, self._intern_atom)
+        self._spare_keys = SpareKeys(connection, self, self._root, ping, self._lock)
 
     @property
     def is_closed(self) -> bool:
@@ -199,11 +189,11 @@ class X11:
         """Release keys and buttons of programs that were killed while they held them: the server does not."""
         with self._lock:
             held = self._list_held()
-            left = [item for item in held if self._read_numbers(item[0], _HELD) != [item[1]]]
+            left = [item for item in held if self.read_numbers(item[0], _HELD) != [item[1]]]
             for _, _, kind, number in left:
                 self._send_fake_input(kind, number, down=False)
             if left:
-                self._set_numbers(
+                self.set_numbers(
                     self._root, _HELD, [value for item in held if item not in left for value in item]
                 )
 
@@ -219,16 +209,17 @@ class X11:
         """
         if not self._mark:
             self._mark = secrets.randbits(31) | 1
-            self._set_numbers(self._hidden, _HELD, [self._mark])
+            self.set_numbers(self._hidden, _HELD, [self._mark])
         mine = self._hidden, self._mark, kind, number
         held = [*(item for item in self._list_held() if item != mine), *[mine] * down]
-        self._set_numbers(self._root, _HELD, [value for item in held for value in item])
+        self.set_numbers(self._root, _HELD, [value for item in held for value in item])
 
     def _list_held(self) -> list[tuple[int, int, int, int]]:
-        values = self._read_numbers(self._root, _HELD)
+        values = self.read_numbers(self._root, _HELD)
         return list(zip(values[::4], values[1::4], values[2::4], values[3::4], strict=False))
 
-    def _set_numbers(self, window: int, name: str, numbers: list[int]) -> None:
+    def set_numbers(self, window: int, name: str, numbers: list[int]) -> None:
+        """Set a property of a window that is a list of numbers."""
         data = (c_ulong * len(numbers))(*numbers)
         self._x.XChangeProperty(
             *(self._display, window, self._intern_atom(name), _CARDINAL, 32, _REPLACE), data, len(numbers)
@@ -249,10 +240,8 @@ class X11:
 
     def key(self, code: int, down: bool) -> None:
         """Press or release a key."""
-        if code in self._spares:
-            # The one that was pressed last gets another meaning last.
-            self._spares[code] = self._spares.pop(code)
-            self._unread.add(code)
+        if down:
+            self._spare_keys.note_press(code)
         with self._lock:
             self._note_held(_KEY, code, down)
             self._send_fake_input(_KEY, code, down)
@@ -278,17 +267,12 @@ class X11:
         return was_on
 
     def key_code(self, name: str) -> tuple[int, bool]:
-        """Return the key for a name such as `Return` or a character.
+        """Return the key for a name such as `Return` or a character, which gets a key if it is on none."""
+        return self._spare_keys.find(self._find_symbol(name))
 
-        One that is on no key is put on a free one.
-        """
-        symbol = self._find_symbol(name)
-        first, per_key, symbols = self._read_mapping()
-        for column in range(min(per_key, 2)):
-            for index in range(column, len(symbols), per_key):
-                if symbols[index] == symbol:
-                    return first + index // per_key, column == 1
-        return self._map_spare_key(symbol, first, per_key, symbols), False
+    def require_characters(self, text: str) -> None:
+        """Raise ComputerError where the active window could get other characters than those of the text."""
+        self._spare_keys.require([self._find_symbol(find_symbol(character)) for character in set(text)])
 
     def wait_for_rest(self) -> None:
         """Do nothing: the pointer's position shows whether a person moved it."""
@@ -314,10 +298,10 @@ class X11:
         """
         with self._lock:
             if self._has_manager():
-                listed = self._read_numbers(self._root, "_NET_CLIENT_LIST_STACKING") or self._read_numbers(
+                listed = self.read_numbers(self._root, "_NET_CLIENT_LIST_STACKING") or self.read_numbers(
                     self._root, "_NET_CLIENT_LIST"
                 )
-                active = (self._read_numbers(self._root, "_NET_ACTIVE_WINDOW") or [0])[0]
+                active = (self.read_numbers(self._root, "_NET_ACTIVE_WINDOW") or [0])[0]
             else:
                 listed = self._find_clients()
                 active = self._find_focus(listed)
@@ -338,8 +322,8 @@ class X11:
     def _has_manager(self) -> bool:
         """Return whether a window manager is at work; one that was killed leaves its list of windows."""
         name = "_NET_SUPPORTING_WM_CHECK"
-        own = self._read_numbers(self._root, name)[:1]
-        return bool(own) and self._read_numbers(own[0], name)[:1] == own
+        own = self.read_numbers(self._root, name)[:1]
+        return bool(own) and self.read_numbers(own[0], name)[:1] == own
 
     def _find_clients(self) -> list[int]:
         """Return the windows of programs on the screen, the lowest first; menus and the like are left out."""
@@ -358,7 +342,7 @@ class X11:
 
     def _find_client(self, window: int, depth: int) -> int:
         """Return the window of a program in the frame of an old window manager, which marks it; or 0."""
-        if self._read_numbers(window, "WM_STATE"):
+        if self.read_numbers(window, "WM_STATE"):
             return window
         children = self._children(window) if depth else []
         return next((client for child in children if (client := self._find_client(child, depth - 1))), 0)
@@ -388,7 +372,7 @@ class X11:
         with self._lock:
             # From the frame of the window manager inwards; a menu is above all frames, and names its window.
             found = self._find_child_at(self._root, x, y)
-            owner = (self._read_numbers(found, "WM_TRANSIENT_FOR") if found else [0]) or [0]
+            owner = (self.read_numbers(found, "WM_TRANSIENT_FOR") if found else [0]) or [0]
             while found and found not in listed:
                 found = self._find_child_at(found, x, y)
         return found or next((id_ for id_ in owner if id_ in listed), None)
@@ -408,7 +392,7 @@ class X11:
                 self._x.XSetInputFocus(self._display, window.id, _TO_PARENT, 0)
                 self._x.XSync(self._display, 0)
                 return
-            own = self._read_numbers(window.id, "_NET_WM_DESKTOP")
+            own = self.read_numbers(window.id, "_NET_WM_DESKTOP")
             if own and own[0] & _ALL_DESKTOPS != _ALL_DESKTOPS:
                 self._ask_window_manager("_NET_CURRENT_DESKTOP", self._root, own[0])
             self._ask_window_manager("_NET_ACTIVE_WINDOW", window.id, 2)
@@ -430,55 +414,6 @@ class X11:
         code = ord(name)
         return code if 0x20 <= code <= 0x7E or 0xA0 <= code <= 0xFF else _FIRST_UNICODE + code
 
-    def _read_mapping(self) -> tuple[int, int, list[int]]:
-        least, most, per_key = c_int(), c_int(), c_int()
-        with self._lock:
-            self._x.XDisplayKeycodes(self._display, byref(least), byref(most))
-            count = most.value - least.value + 1
-            keysyms = self._x.XGetKeyboardMapping(self._display, c_ubyte(least.value), count, byref(per_key))
-            symbols = keysyms[: count * per_key.value]
-            self._x.XFree(keysyms)
-        return least.value, per_key.value, symbols
-
-    def _map_spare_key(self, symbol: int, first: int, per_key: int, symbols: list[int]) -> int:
-        free = [at for at in range(0, len(symbols), per_key) if not any(symbols[at : at + per_key])]
-        # A key gets another meaning as late as can be: programs look up what it means when they come to it.
-        spare = first + free[-1] // per_key if free else self._find_used_spare()
-        if spare in self._unread:
-            self._wait_for_reader()
-        self._spares.pop(spare, None)
-        self._spares[spare] = symbol
-        with self._lock:
-            if spare not in (listed := self._read_numbers(self._root, _SPARE)):
-                self._set_numbers(self._root, _SPARE, [*listed, spare])
-            new = (c_ulong * 2)(symbol, symbol)
-            self._x.XChangeKeyboardMapping(self._display, spare, 2, new, 1)
-            self._x.XSync(self._display, 0)
-        time.sleep(_REMAP_SECONDS)
-        return spare
-
-    def _find_used_spare(self) -> int:
-        """Return the key that was given a meaning first, by this process or by one before it."""
-        with self._lock:
-            spare = next(iter(self._spares or self._read_numbers(self._root, _SPARE)), 0)
-        if not spare:
-            raise ComputerError("This keyboard has no free key for a character that is not on it.")
-        return spare
-
-    def _wait_for_reader(self) -> None:
-        """Wait until the active window has read its keys; one that cannot say so is given a moment for it."""
-        with self._lock:
-            window = next((window for window in self.windows() if window.active), None)
-            protocols = self._read_numbers(window.id, "WM_PROTOCOLS") if window else []
-            if window is None or not self._ping.is_understood(protocols):
-                time.sleep(_READ_SECONDS)
-            elif not self._ping.is_answered(window.id, _ANSWER_SECONDS):
-                raise ComputerError(
-                    f"The window {window.title!r} does not answer, so the rest is not typed: it would read "
-                    "other characters."
-                )
-        self._unread.clear()
-
     def _intern_atom(self, name: str) -> int:
         return int(self._x.XInternAtom(self._display, name.encode(), 0))
 
@@ -497,7 +432,8 @@ class X11:
         self._x.XFree(data)
         return format_.value, data_bytes
 
-    def _read_numbers(self, window: int, name: str) -> list[int]:
+    def read_numbers(self, window: int, name: str) -> list[int]:
+        """Return a property of a window that is a list of numbers; empty where there is none."""
         format_, data = self._read_property(window, name)
         return (
             list((c_ulong * (len(data) // ctypes.sizeof(c_long))).from_buffer_copy(data))
@@ -512,13 +448,13 @@ class X11:
         return ""
 
     def _read_process_id(self, window: int) -> int:
-        return (self._read_numbers(window, "_NET_WM_PID") or [0])[0]
+        return (self.read_numbers(window, "_NET_WM_PID") or [0])[0]
 
     def _is_hidden(self, window: int) -> bool:
-        if self._intern_atom("_NET_WM_STATE_HIDDEN") in self._read_numbers(window, "_NET_WM_STATE"):
+        if self._intern_atom("_NET_WM_STATE_HIDDEN") in self.read_numbers(window, "_NET_WM_STATE"):
             return True
-        current = self._read_numbers(self._root, "_NET_CURRENT_DESKTOP")
-        own = self._read_numbers(window, "_NET_WM_DESKTOP")
+        current = self.read_numbers(self._root, "_NET_CURRENT_DESKTOP")
+        own = self.read_numbers(window, "_NET_WM_DESKTOP")
         return bool(current and own) and own[0] & _ALL_DESKTOPS not in (current[0], _ALL_DESKTOPS)
 
     def _read_region(self, window: int) -> Region | None:

@@ -97,6 +97,9 @@ class Wayland:
         with self._lock:
             return self._keys.find(name)
 
+    def require_characters(self, text: str) -> None:
+        """Nothing to see to: windows are told of another meaning of a key in the order of the keys."""
+
     def key(self, code: int, down: bool) -> None:
         """Press or release a key."""
         with self._lock, self._activity.expect_own_input():
