@@ -861,6 +861,18 @@ LISTED_PYTHON = [
     "import matplotlib.pyplot as plt\nt = plt.title('x')\nf = t.update\nf({'usetex': True})",
     "import matplotlib.pyplot as plt\nplt.title('x', fontdict={'usetex': True})",
     "import matplotlib.pyplot as plt\nplt.title('x', fontdict=dict(usetex=True))",
+    "import matplotlib.pyplot as plt\nplt.gca().xaxis.set_label_text('x', {'usetex': True})",
+    "import matplotlib.pyplot as plt\nlist(map(plt.title, ['x'], [{'usetex': True}]))",
+    "import matplotlib.pyplot as plt\nlist(map(plt.gca().set_title, ['x'], [{'usetex': True}]))",
+    "from matplotlib.pyplot import title as t\nlist(map(t, ['x'], [{'usetex': True}]))",
+    "import matplotlib.pyplot as plt, functools\nfunctools.reduce(plt.title, ['x', {'usetex': True}])",
+    "import matplotlib.pyplot as plt, itertools\nlist(itertools.starmap(plt.title, [('x', {'usetex': True})]))",
+    "import pandas as pd\nlist(map(pd.crosstab, [a], [b], [None], [c], [None], ['to_csv']))",
+    "import seaborn as sns\nlist(map(sns.heatmap, [x], *[[None]] * 8, [{'usetex': True}]))",
+    "import seaborn as sns, matplotlib.pyplot as plt\nsns.FacetGrid(d).map_dataframe(plt.title, {'usetex': True})",
+    "from sklearn.feature_extraction.text import CountVectorizer\nCountVectorizer('filename').fit(['x'])",
+    "from sklearn.cluster import AgglomerativeClustering\nAgglomerativeClustering(2, 'euclidean', 'x')",
+    "from IPython.display import display\ndisplay({'text/html': '<script>x</script>'}, raw=True)",
     "import matplotlib.pyplot as plt\nplt.pie([1], textprops={**x})",
     "import matplotlib.pyplot as plt\nplt.pie([1], textprops=x)",
     "import matplotlib.pyplot as plt\nplt.subplots(subplot_kw={'canary': 1})",
@@ -1065,6 +1077,16 @@ def test_no_known_function_or_method_does_harm_whatever_it_is_given(folder: Path
             "sum([1])",
         ),
         (["f = lambda x: x + 1"], "list(map(f, [1]))\nf(2)"),
+        (["import os\nos.environ['OPENAI_API_KEY'] = 'x'\nos.environ['TZ'] = 'UTC'"], "print(1)"),
+        (["import requests\ns = requests.Session()\ns.headers.update({'Accept': 'text/csv'})"], "print(1)"),
+        (["import yaml\ny = yaml.safe_load('a: 1')"], "print(1)"),
+        (["import seaborn as sns\nd = sns.load_dataset('tips')"], "print(1)"),
+        (
+            [
+                "import statsmodels.formula.api as smf\nm = smf.ols('y ~ C(z) + np.log(a):b', df).fit()\nm.pvalues"
+            ],
+            "print(1)",
+        ),
     ],
 )
 def test_ordinary_python_goes_on_after_earlier_code(before: list[str], now: str, folder: Path) -> None:
@@ -1141,6 +1163,50 @@ def test_ordinary_python_goes_on_after_earlier_code(before: list[str], now: str,
         (["import os\nos"], "[value.remove('x') for value in Out.values()]"),
         (["import os\nos.remove"], "sorted(['x'], key=Out[1])"),
         (["1"], "_dh[0].replace('b')"),
+        # Settings by which matplotlib imports modules, calls functions or starts programs.
+        *(
+            ([f"import os\n{line}"], "import matplotlib.pyplot as plt\nplt.plot([1])\nplt.show()")
+            for line in (
+                "os.environ['MPLBACKEND'] = 'module://x'",
+                "os.environ['MATPLOTLIBRC'] = '.'",
+                "os.environ['MPL_TOKEN'] = '.'",
+                "os.environ['HOME'] = '.'",
+                "os.environ[name] = 'x'",
+                "os.environ.update({'MPLBACKEND': 'module://x'})",
+                "os.environ.setdefault('MPLBACKEND', 'module://x')",
+                "os.environ.update(MPLBACKEND='module://x')",
+                "os.environ.update(settings)",
+                "e = os.environ\ne.update({'MPLBACKEND': 'module://x'})",
+                "os.putenv('MPLBACKEND', 'module://x')",
+            )
+        ),
+        (["import matplotlib\nmatplotlib.rc_file('x.rc')"], "import matplotlib.pyplot as plt\nplt.figure()"),
+        (["import matplotlib.style\nmatplotlib.style.reload_library()"], "print(1)"),
+        # Functions that import modules, call functions by their names, or run what a text or a file has in it.
+        *(
+            ([f"{line}"], "print(1)")
+            for line in (
+                "import matplotlib.pyplot as plt\nplt.switch_backend('module://x')",
+                "import logging.config\nlogging.config.fileConfig('x.ini')",
+                "from logging.config import dictConfig\ndictConfig({'version': 1})",
+                "import yaml\nyaml.full_load('x')",
+                "import yaml\nyaml.unsafe_load('x')",
+                "import pandas as pd\npd.read_hdf('x.h5')",
+                "import pandas as pd\npd.HDFStore('x.h5').get('x')",
+                "import numpy as np\nnp.testing.measure('x()')",
+                "import numpy as np\nnp.lib.format.read_array(f, allow_pickle=True)",
+                "import statsmodels.formula.api as smf\nsmf.ols('y ~ x()', data=df)",
+                "import statsmodels.formula.api as smf\nsmf.ols(formula=text, data=df)",
+                "from statsmodels.formula.api import logit\nlogit('y ~ a.b(1)', df)",
+                "from statsmodels.formula.api import logit\nlogit('y ~ (x)[0](1)', df)",
+                "import statsmodels.api as sm\nsm.OLS.from_formula('y ~ x()', df)",
+                "from PIL import ImageMath\nImageMath.unsafe_eval('x')",
+                "import sqlite3\nc = sqlite3.connect('x.db')\nc.load_extension('./x')",
+                "import xml.sax\nxml.sax.make_parser(['x'])",
+                "import os\nos.fork()",
+                "import os\nos.chroot('x')",
+            )
+        ),
     ],
 )
 def test_what_earlier_python_may_have_changed_is_listed(before: list[str], now: str, folder: Path) -> None:

@@ -5,6 +5,7 @@ writes, starts programs, loads objects, looks up attributes by name or runs text
 """
 
 import builtins
+import re
 from typing import Final
 
 from oi_tui.engine.review.python import library_settings
@@ -364,13 +365,24 @@ RESTRICTED: Final = _split_words(
 #: that is called or a module that is imported, start processes, or be a table of settings for a text.
 FEW_POSITIONS: Final = {
     "pandas.crosstab": 2,
+    # Older versions of scikit-learn take `n_jobs`, `memory` and `input` at these places.
+    "sklearn": 3,
+    "sklearn.model_selection.train_test_split": 100,
+    "sklearn.cluster.AgglomerativeClustering": 2,
+    "sklearn.feature_extraction.text.CountVectorizer": 0,
+    "sklearn.feature_extraction.text.TfidfVectorizer": 0,
     "scipy.optimize.differential_evolution": 6,
     "seaborn": 2,
     **dict.fromkeys(("annotate", "boxplot", "hist", "pie"), 5),
     **dict.fromkeys(("figtext", "text"), 3),
-    **dict.fromkeys(("set_ticklabels", "set_title", "set_xlabel", "set_xticklabels", "set_ylabel"), 1),
-    **dict.fromkeys(("set_yticklabels", "set_zlabel", "set_zticklabels", "title", "xlabel", "ylabel"), 1),
+    **dict.fromkeys(("set_label_text", "set_ticklabels", "set_title", "set_xlabel", "set_xticklabels"), 1),
+    **dict.fromkeys(("set_ylabel", "set_yticklabels", "set_zlabel", "set_zticklabels"), 1),
+    **dict.fromkeys(("title", "xlabel", "ylabel"), 1),
 }
+#: Methods that call functions once for each part of a table, with columns of these names.
+FACETS: Final = _split_words(
+    "map map_dataframe map_diag map_lower map_offdiag map_upper plot plot_joint plot_marginals"
+)
 #: Arguments that hold further named arguments, those of texts; they must be written out.
 NESTED: Final = _split_words("annot_kws fontdict subplot_kw textprops")
 #: Functions whose values have items and no names for them.
@@ -429,15 +441,27 @@ STEADY: Final = _split_words(
         tempfile time tqdm urllib uuid webbrowser xml yaml zipfile
     """
 )
-#: Parts of names that say that a member of such a module can change it all the same.
+#: Parts of names that say that a member of such a module can change it all the same: because it changes what
+#: others use, imports modules or calls functions by their names, or runs what a text or a file has in it.
 UNSTEADY: Final = _split_words(
     """
-        builtins chdir ctypes ctypeslib eval f2py fchdir get_option importlib load pickle query
-        read_pickle register_converters runpy set_option sys test
+        HDFStore USER_LIBRARY_PATHS builtins chdir chroot config core ctypes ctypeslib distutils
+        dup2 enable_load_extension eval f2py fchdir from_formula full_load full_load_all
+        getDOMImplementation get_option importlib lambda_eval library load load_all load_extension
+        loads lookfor make_parser measure pickle putenv query read_array read_hdf read_pickle
+        register_converters reload_library rundocs runpy safe_eval set_option switch_backend sys
+        test testing unsafe_eval unsafe_load unsafe_load_all unsetenv unshare
     """
 )
 #: How parts of names begin that say the same: functions that have other code call what they are given.
-UNSTEADY_BEGINNINGS: Final = ("_", "set", "register", "install", "patch")
+UNSTEADY_BEGINNINGS: Final = (
+    *("_", "exec_", "execl", "execv", "fork", "import", "install", "patch", "rc_file", "register", "set"),
+)
+#: Variables of the environment that no library takes for the name of a module or of a folder with settings.
+STEADY_VARIABLES: Final = re.compile(
+    r"TZ|(?!IPYTHON|JUPYTER|MPL|MATPLOTLIB|PYTHON)[A-Z][A-Z0-9_]*_(?:DEVICES|DISABLED?|ENABLED?|ENDPOINT|HOST|KEY"
+    r"|LEVEL|PARALLELISM|PASSWORD|PORT|PROJECT|REGION|SECRET|THREADS|TOKEN|URL|USER|USERNAME|VERBOSITY)"
+)
 #: Modules of STEADY with functions that put what they are given into collections.
 KEEPERS: Final = _split_words("collections itertools numpy pandas random scipy sklearn statsmodels")
 #: Methods that only write or send what they are given.

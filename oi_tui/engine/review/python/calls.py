@@ -28,7 +28,9 @@ from oi_tui.engine.review.python.syntax import (
     is_comparison,
     is_reduction,
     is_simple_format,
+    is_simple_formula,
     list_argument_names,
+    may_set_variables,
     write_dotted,
 )
 from oi_tui.engine.review.readable_files import explain_unreadable, may_be_read
@@ -131,12 +133,15 @@ class CallChecker(NameChecker):
             return self._evaluate_member_call(call, kind, shown)
         if kind == PLAIN:
             self._check_positions(call, (function.attr,), shown)
+            if function.attr in known.FACETS and all(map(self._is_drawing_or_constant, call.args)):
+                call = ast.copy_location(ast.Call(call.func, [], call.keywords), call)
             self._check_arguments(call, any_name=function.attr == "assign")
             return PLAIN
         if kind == LOOSE and function.attr in known.RESTRICTED:
             return self._restrict(call, function, shown)
         plain = self._check_noted_arguments(call) or (kind == UNKNOWN and function.attr in known.WRITERS)
-        return self._note(f"{shown}(…)", steady=plain and not is_odd(function.attr))
+        steady = plain and not is_odd(function.attr) and not may_set_variables(call, function.attr)
+        return self._note(f"{shown}(…)", steady=steady)
 
     def _evaluate_member_call(self, call: ast.Call, kind: str, shown: str) -> str:
         full = kind.removeprefix(MEMBER).removeprefix(OTHER)
@@ -157,9 +162,28 @@ class CallChecker(NameChecker):
         if full in known.MAKERS:
             self._check_arguments(call)
             return PATHS if self._makes_inner_path(full, call) else UNKNOWN
+        if full.startswith("statsmodels.formula."):
+            named = {keyword.arg: keyword.value for keyword in call.keywords}
+            if not is_simple_formula(call.args[0] if call.args else named.get("formula")):
+                self._check_noted_arguments(call)
+                return self._note(f"{shown}(…)")
         keeps = full.partition(".")[0] in known.KEEPERS and not full.startswith("pandas.read_")
         plain = self._check_noted_arguments(call) or not keeps
         return self._note(f"{shown}(…)", steady=plain and is_steady(full))
+
+    def _is_drawing_or_constant(self, node: ast.expr) -> bool:
+        """Whether it is a known function that draws, or the name of a column."""
+        match node:
+            case ast.Constant():
+                return True
+            case ast.Name(name):
+                kind = self._find_meaning(name) or ""
+            case ast.Attribute():
+                kind = self._evaluate_attribute(node)
+            case _:
+                return False
+        full = kind.removeprefix(MEMBER)
+        return full in known.MEMBERS and full.startswith(("matplotlib.pyplot.", "seaborn."))
 
     def _check_positions(self, call: ast.Call, names: Iterable[str], shown: str) -> None:
         """Note a call with more arguments without names than the first known one of `names` may have."""
@@ -187,6 +211,9 @@ class CallChecker(NameChecker):
         for keyword in call.keywords:
             if keyword.arg is None:
                 self._note("**…")
+            elif any_value and keyword.arg == "raw":
+                # What is displayed then is the code of a page.
+                self._note("raw=…")
             elif not any_name and not self._is_known_keyword(keyword):
                 self._note(f"{keyword.arg}=…")
 

@@ -19,7 +19,12 @@ from oi_tui.engine.review.python.names import (
     find_least_known,
     is_odd,
 )
-from oi_tui.engine.review.python.syntax import list_names, list_parameters, write_dotted
+from oi_tui.engine.review.python.syntax import (
+    is_steady_variable,
+    list_names,
+    list_parameters,
+    write_dotted,
+)
 
 
 class ExpressionChecker(CallChecker):
@@ -50,10 +55,10 @@ class ExpressionChecker(CallChecker):
             case ast.Name(name):
                 return self._evaluate_name(name)
             case ast.Attribute():
-                kind = self._evaluate_value(
-                    self._evaluate_attribute(node), write_dotted(node) or f".{node.attr}"
-                )
-                return LOOSE if kind == PLAIN and node.attr in known.BY_PLACE else kind
+                shown = write_dotted(node) or f".{node.attr}"
+                kind = self._evaluate_value(self._evaluate_attribute(node), shown)
+                by_place = node.attr in known.BY_PLACE or node.attr in known.FEW_POSITIONS
+                return LOOSE if kind == PLAIN and by_place and shown != "str.title" else kind
             case ast.Call():
                 return self._evaluate_call(node)
             case ast.BinOp(left, _, right):
@@ -222,7 +227,7 @@ class ExpressionChecker(CallChecker):
                 pass
             case ast.Subscript(value, index):
                 self._require_plain(index)
-                self._store(value)
+                self._store(value, index)
                 if kind != PLAIN:
                     self._note("…[…] = something not checked")
             case ast.Attribute(value) if kind == PLAIN and self._find_module(value) == PANDAS_DISPLAY:
@@ -258,11 +263,11 @@ class ExpressionChecker(CallChecker):
             return ""
         return kind.removeprefix(MODULE) if kind.startswith(MODULE) else ""
 
-    def _store(self, value: ast.expr) -> None:
+    def _store(self, value: ast.expr, index: ast.expr) -> None:
         """Into what is stored by an index: a value that is made of known parts."""
         shown = write_dotted(value)
         if shown == "os.environ" and self._find_meaning("os") == MODULE + "os":
-            self._note("os.environ[…] = …", steady=True)
+            self._note("os.environ[…] = …", steady=is_steady_variable(index))
         elif self._evaluate(value) != PLAIN:
             self._note(f"{shown or '…'}[…] = …")
 
@@ -275,7 +280,7 @@ class ExpressionChecker(CallChecker):
                     self._delete(part)
             case ast.Subscript(value, index):
                 self._require_plain(index)
-                self._store(value)
+                self._store(value, index)
             case _:
                 self._note("del …")
 

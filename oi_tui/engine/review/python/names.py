@@ -172,7 +172,9 @@ class NameChecker(ABC):
         if kind.startswith(MEMBER):
             full = kind.removeprefix(MEMBER)
             if full in known.MEMBERS or full.startswith(f"{PANDAS_DISPLAY}."):
-                return PLAIN
+                # Whoever gets such a function may call it with anything at any place.
+                by_place = full.startswith("seaborn.") or full.rpartition(".")[2] in known.FEW_POSITIONS
+                return LOOSE if by_place or full in known.FEW_POSITIONS else PLAIN
             return self._note(shown, steady=is_steady(full))
         if kind.startswith(OTHER):
             return self._note(shown, steady=is_steady(kind.removeprefix(OTHER)))

@@ -60,6 +60,10 @@ def list_locals(function: ast.FunctionDef) -> set[str]:
     return found - shared
 
 
+#: What formulas of statistics call: marks of columns, and functions of numpy.
+_FORMULA_FUNCTIONS = {"C", "I", "np.exp", "np.log", "np.log10", "np.log1p", "np.log2", "np.sqrt"}
+
+
 def write_dotted(node: ast.expr) -> str:
     """Return `a.b.c` as it is written; "" for anything else."""
     parts: list[str] = []
@@ -127,6 +131,43 @@ def is_comparison(node: ast.expr) -> bool:
     return all(isinstance(item, _COMPARING) for item in ast.walk(tree)) and all(
         not item.id.startswith("__") for item in ast.walk(tree) if isinstance(item, ast.Name)
     )
+
+
+def is_steady_variable(node: ast.expr) -> bool:
+    """Whether it is the written name of a variable that changes what no other name means."""
+    return (
+        isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and known.STEADY_VARIABLES.fullmatch(node.value) is not None
+    )
+
+
+def may_set_variables(call: ast.Call, method: str) -> bool:
+    """Whether a method may set variables of the environment that change what other names mean.
+
+    Their names have capital letters only.
+    """
+    if method not in ("setdefault", "update"):
+        return False
+    keys: list[ast.expr | None] = [ast.Constant(keyword.arg) for keyword in call.keywords]
+    for given in call.args[:1]:
+        keys += given.keys if isinstance(given, ast.Dict) else [given]
+    return not all(
+        isinstance(key, ast.Constant)
+        and (str(key.value) != str(key.value).upper() or is_steady_variable(key))
+        for key in keys
+    )
+
+
+def is_simple_formula(node: ast.expr | None) -> bool:
+    """Whether it is the text of a formula of statistics that has only columns and known functions in it.
+
+    What else stands in such a text is evaluated as Python code.
+    """
+    if not (isinstance(node, ast.Constant) and isinstance(node.value, str)):
+        return False
+    calls = set(re.findall(r"([\w.]+)\s*\(", node.value))
+    return re.fullmatch(r"[\w\s~+\-*:/.()]*", node.value) is not None and calls <= _FORMULA_FUNCTIONS
 
 
 def find_beginning(node: ast.expr) -> str:
