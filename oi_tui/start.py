@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from oi_tui import __version__, find_system_problem
-from oi_tui.system.streams import block_standard_output
+from oi_tui.system.streams import block_standard_output, open_missing_streams
 
 
 def start() -> NoReturn:
@@ -21,6 +21,7 @@ def start() -> NoReturn:
     The system takes back the memory of a process at once. Python would first free each object, which takes a
     quarter of a second, so the process ends as soon as all that was registered for its end is done.
     """
+    open_missing_streams()
     block_standard_output()
     ended: list[int] = []
 

@@ -53,6 +53,21 @@ def open_text(raw: BlockingOutput, like: TextIO) -> io.TextIOWrapper:
     )
 
 
+def open_missing_streams() -> None:
+    """Open the null device in place of each standard stream that this process was started without.
+
+    The next file that is opened would get its number, and what a program prints would be written into it.
+    """
+    for descriptor, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            # The lowest number that is free: those below it are open by now.
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(descriptor, mode, encoding="utf-8", errors="replace", closefd=False))
+
+
 def block_standard_output() -> None:
     """Let standard output and standard error of this process wait until they can write."""
     for name in ("stdout", "stderr"):
