@@ -172,7 +172,7 @@ class CallChecker(NameChecker):
         return self._note(f"{shown}(…)", steady=plain and is_steady(full))
 
     def _is_drawing_or_constant(self, node: ast.expr) -> bool:
-        """Whether it is a known function that draws, or the name of a column."""
+        """Return whether it is a known function that draws, or the name of a column."""
         match node:
             case ast.Constant():
                 return True

@@ -134,7 +134,7 @@ def is_comparison(node: ast.expr) -> bool:
 
 
 def is_steady_variable(node: ast.expr) -> bool:
-    """Whether it is the written name of a variable that changes what no other name means."""
+    """Return whether it is the written name of a variable that changes what no other name means."""
     return (
         isinstance(node, ast.Constant)
         and isinstance(node.value, str)
@@ -143,7 +143,7 @@ def is_steady_variable(node: ast.expr) -> bool:
 
 
 def may_set_variables(call: ast.Call, method: str) -> bool:
-    """Whether a method may set variables of the environment that change what other names mean.
+    """Return whether a method may set variables of the environment that change what other names mean.
 
     Their names have capital letters only.
     """
@@ -160,7 +160,7 @@ def may_set_variables(call: ast.Call, method: str) -> bool:
 
 
 def is_simple_formula(node: ast.expr | None) -> bool:
-    """Whether it is the text of a formula of statistics that has only columns and known functions in it.
+    """Return whether it is the text of a formula of statistics with only columns and known functions.
 
     What else stands in such a text is evaluated as Python code.
     """
