@@ -41,6 +41,8 @@ READ_ONLY = frozenset(
             ".kiro",
         ),
         *(".roo", ".continue", ".factory", ".amp", ".goosehints", ".clinerules", ".junie"),
+        # Settings of Mercurial, matplotlib and yarn that name code, which is run.
+        *("hgrc", "matplotlibrc", ".pnp.cjs", ".pnp.loader.mjs"),
         *(".cursorrules", ".windsurfrules", ".mvn", ".pnpmfile.cjs", ".pnpmfile.mjs", "bunfig.toml"),
     }
 )
@@ -61,13 +63,19 @@ REPORTED = frozenset(
             "mvnw",
             "mvnw.cmd",
         ),
-        *("eslint.config.js", "eslint.config.mjs", "eslint.config.cjs", "eslint.config.ts", ".eslintrc.js"),
-        *(".eslintrc.cjs", "build.sbt", "mix.exs", "Package.swift", "meson.build", "build.zig", "configure"),
+        *("pylintrc", ".pylintrc", "mypy.ini", ".mypy.ini", ".flake8", ".coveragerc", "tasks.py", "dodo.py"),
+        *("fabfile.py", "SConstruct", "wscript", "default.nix", "environment.yml", ".env", "composer.json"),
+        *("Gruntfile.js", "gulpfile.js", "deno.json", "deno.jsonc", "build.xml", "gradle.properties"),
+        *(".sbtopts", "MODULE.bazel", "BUILD.bazel", ".rspec", ".rubocop.yml"),
+        *("Guardfile", "Capfile", "Brewfile", "Tiltfile", "Earthfile", "docker-bake.hcl", "build.sbt"),
+        *("mix.exs", "Package.swift", "meson.build", "build.zig", "configure"),
         # R reads this one at its start, and calls the function .First in it; other agents obey the rest.
         *(".RData", "AGENTS.md", "CLAUDE.md", "GEMINI.md"),
         *("Vagrantfile", ".gitlab-ci.yml", "Jenkinsfile", ".gitattributes", ".gitmodules", "binding.gyp"),
     }
 )
+#: Settings of tools for JavaScript that are code: `vite.config.ts`, `.eslintrc.cjs`.
+_SCRIPT_SETTINGS = re.compile(r".+\.config\.[cm]?[jt]s|\..+rc\.[cm]?[jt]s")
 #: Characters that file systems of macOS ignore in names.
 _IGNORED = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
 
@@ -201,7 +209,8 @@ class ProtectedFileWatch:
             return not path.is_dir()
         if not self._run_by_git.isdisjoint((path, path.parent)):
             return True
-        return name in _READ_ONLY or name in _REPORTED or name.endswith(".pth") or _is_of_environment(path)
+        is_named = name in _READ_ONLY or name in _REPORTED or _SCRIPT_SETTINGS.fullmatch(name) is not None
+        return is_named or name.endswith(".pth") or _is_of_environment(path)
 
 
 def _run_by_git(cwd: Path, entries: Sequence[tuple[Path, os.stat_result]]) -> Iterator[Path]:

@@ -156,6 +156,30 @@ def test_what_python_runs_by_itself_is_watched_in_an_environment(tmp_path: Path)
     assert "created .venv/lib/python3.11/site-packages/evil.pth" in (watch.find_changes() or "")
 
 
+@pytest.mark.parametrize("name", ["matplotlibrc", ".hg/hgrc", ".pnp.cjs"])
+def test_settings_that_name_code_are_read_only(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text("backend: module://x")
+    assert protected_files.find(tmp_path).read_only == (tmp_path / name,)
+
+
+@pytest.mark.parametrize(
+    ("name", "counts"),
+    [
+        *((name, True) for name in ("vite.config.ts", ".prettierrc.cjs", ".pylintrc", ".env", "tasks.py")),
+        *((name, True) for name in ("matplotlibrc", "hgrc", "composer.json", "BUILD.bazel")),
+        *((name, False) for name in ("config.js", "a.config.json", "src.js", ".prettierrc", "a.py")),
+    ],
+)
+def test_settings_that_are_code_are_watched(tmp_path: Path, name: str, counts: bool) -> None:
+    watch = protected_files.ProtectedFileWatch(tmp_path)
+    (tmp_path / name).write_text("x")
+    (tmp_path / "build").mkdir()
+    found = watch.find_changes()
+    assert (found or "").startswith(f"created {name}: programs outside") == counts
+    assert counts or found is None
+
+
 def test_programs_of_an_environment_are_watched(tmp_path: Path) -> None:
     for folder in (tmp_path / ".venv", tmp_path / "tool"):
         (folder / "bin").mkdir(parents=True)
