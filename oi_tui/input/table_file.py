@@ -12,8 +12,10 @@ import threading
 import time
 import zipfile
 import zlib
+from array import array
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +72,8 @@ _COLUMN_KINDS = {
 #: The most columns that a table of SQLite takes by default, and the most tables that it joins. Wider files
 #: are kept in several tables, of which each has all rows.
 _PART, _PARTS = 2000, 64
+#: How many columns are read at once: with the number of the row, a whole part would be too many.
+_READ = 1000
 #: How SQLite is told the largest number there is.
 _INFINITY = "9e999"
 _LONGEST, _BINS = 200, 10
@@ -142,6 +146,8 @@ class TableFile:
         #: Whether infinite numbers are among them.
         self._infinite: dict[str, bool] = {}
         self._records: TableRecords | None = None
+        #: The numbers of the rows of the view that was last asked for, which had so many rows to choose from.
+        self._found: tuple[TableQuery, int, Sequence[int]] | None = None
         #: What is still to be read, a batch at a time, and how many rows have been.
         self._rest: Iterator[None] = iter(())
         self._is_whole = True
@@ -370,6 +376,14 @@ class TableFile:
             except sqlite3.Error as error:
                 raise TableError(f"{self.name} cannot be read: {error}") from error
 
+    def _ask_numbers(self, kind: str, words: str, values: Sequence[object] = ()) -> Any:
+        """Ask for one number for each row, as an array of this kind: a list would need much more memory."""
+        with self._lock:
+            try:
+                return array(kind, (number for (number,) in self._database.execute(words, values)))
+            except sqlite3.Error as error:
+                raise TableError(f"{self.name} cannot be read: {error}") from error
+
     def _build_where(self, view: TableQuery) -> tuple[str, list[object], Iterable[int]]:
         """Return the condition of a view, its values, and the columns that it needs."""
         if not view.words:
@@ -448,37 +462,69 @@ class TableFile:
 
     def shape(self, view: TableQuery) -> TableShape:
         """Return the table as it was when it was opened."""
-        where, values, needed = self._build_where(view)
-        table = self._join_parts(needed)
-        total = self._total if self._records else self._ask(f"SELECT count(*) FROM {table}")[0][0]
-        rows = self._ask(f"SELECT count(*) FROM {table}{where}", values)[0][0] if where else total
+        if self._records is not None:
+            total, rows = self._total, len(self._find_rows(view))
+        else:
+            where, values, needed = self._build_where(view)
+            table = self._join_parts(needed)
+            total = self._ask(f"SELECT count(*) FROM {table}")[0][0]
+            rows = self._ask(f"SELECT count(*) FROM {table}{where}", values)[0][0] if where else total
         return TableShape(self.kind, self._shape, rows, total, reading=not self._is_whole)
 
     def page(
         self, view: TableQuery, start: int, count: int, first: int, columns: int, *, whole: bool = False
     ) -> list[TableRow]:
         """Return some rows and columns of the view."""
-        where, values, needed = self._build_where(view)
-        order = ""
-        if view.sort is not None:
-            needed = {*needed, view.sort}
-            name = _quote(self._names[view.sort])
-            key = self._build_number(name) if self._shape[view.sort].numeric else name
-            order = f" ORDER BY {name} IS NULL, {key}{' DESC' if view.descending else ''}"
+        # Records are numbered from 1 on, without gaps; the rows of a database need not have numbers.
+        by_number = self._records is not None
+        if by_number:
+            numbers = self._find_rows(view)[start : start + count]
+            # These are numbers of ours. As parameters, there could be too many.
+            rows_wanted, values = f" WHERE {{0}}.rowid IN ({', '.join(map(str, numbers))})", list[object]()
+            needed: Iterable[int] = ()
+        else:
+            where, order, values, needed = self._build_order(view)
+            rows_wanted, values = f"{where}{order} LIMIT ? OFFSET ?", [*values, count, start]
         last = min(first + columns, len(self._names))
         rows: list[list[Cell]] = []
         # A part of the columns after the other: an answer of SQLite is not wider than a table.
-        for begin in range(first, last, _PART) or (first,):
-            shown = range(begin, min(begin + _PART, last))
+        for begin in range(first, last, _READ) or (first,):
+            shown = range(begin, min(begin + _READ, last))
             table = self._join_parts({*needed, *shown})
-            names = ", ".join(_quote(self._names[at]) for at in shown) or "NULL"
-            ties = f", {table.split()[0]}.rowid" if order and self._records else ""
-            words = f"SELECT {names} FROM {table}{where}{order}{ties} LIMIT ? OFFSET ?"
-            answer = self._ask(words, [*values, count, start])
+            main = table.split()[0]
+            names = [f"{main}.rowid"] * by_number + [_quote(self._names[at]) for at in shown]
+            wanted = rows_wanted.format(main) if by_number else rows_wanted
+            answer = self._ask(f"SELECT {', '.join(names) or 'NULL'} FROM {table}{wanted}", values)
+            if by_number:
+                found = {number: cells for number, *cells in answer}
+                answer = [found[number] for number in numbers]
             rows = rows or [[] for _ in answer]
             for row, more in zip(rows, answer, strict=True):
                 row += [_render(value, whole=whole) for value in more]
         return [TableRow(str(start + at + 1), tuple(row)) for at, row in enumerate(rows)]
+
+    def _build_order(self, view: TableQuery) -> tuple[str, str, list[object], Iterable[int]]:
+        """Return the condition of a view, its order, their values, and the columns that they need."""
+        where, values, needed = self._build_where(view)
+        if view.sort is None:
+            return where, "", values, needed
+        name = _quote(self._names[view.sort])
+        key = self._build_number(name) if self._shape[view.sort].numeric else name
+        order = f" ORDER BY {name} IS NULL, {key}{' DESC' if view.descending else ''}"
+        return where, order, values, {*needed, view.sort}
+
+    def _find_rows(self, view: TableQuery) -> Sequence[int]:
+        """Return the numbers of the rows of a view, in its order; they are kept until another view is asked for."""
+        if view == TableQuery():
+            return range(1, self._total + 1)
+        if self._found is None or self._found[:2] != (view, self._total):
+            where, order, values, needed = self._build_order(view)
+            table = self._join_parts(needed)
+            number = f"{table.split()[0]}.rowid"
+            ties = f"{order}, {number}" if order else ""
+            rows = self._ask_numbers("q", f"SELECT {number} FROM {table}{where}{ties}", values)
+            self._found = view, self._total, rows
+        return self._found[2]
 
     def statistics(self, column: int) -> Statistics:
         """Return one column of all rows, in figures."""
@@ -493,37 +539,26 @@ class TableFile:
                 f"GROUP BY 1 ORDER BY 2 DESC LIMIT {_BINS}"
             )
             return Statistics(tuple(facts), tuple((_render(value) or "", many) for value, many in bars))
-        number = self._build_number(name)
-        ((low, mean, high),) = self._ask(
-            f"SELECT min({number}), avg({number}), max({number}) FROM {table} WHERE {name} IS NOT NULL"
-        )
-        middle = self._ask(
-            f"SELECT {number} FROM {table} WHERE {name} IS NOT NULL ORDER BY 1 LIMIT 1 OFFSET ?", [there // 2]
-        )[0][0]
-        named = (("min", low), ("median", middle), ("mean", mean), ("max", high))
-        # The mean of both infinities is not a number.
-        facts += [(label, f"{value:.7g}") for label, value in named if value is not None]
-        finite = f"{name} IS NOT NULL"
-        if math.isinf(low) or math.isinf(high):
-            finite += f" AND abs({number}) < {_INFINITY}"
-            ((low, high),) = self._ask(f"SELECT min({number}), max({number}) FROM {table} WHERE {finite}")
-            if low is None:
-                return Statistics(tuple(facts))
-        width = (high - low) / _BINS or 1.0
-        if not math.isfinite(width):
-            return Statistics(tuple(facts))
-        counted = dict(
-            self._ask(
-                f"SELECT min(CAST(({number} - ?) / ? AS INTEGER), {_BINS - 1}), count(*) FROM {table} "
-                f"WHERE {finite} GROUP BY 1",
-                [low, width],
-            )
-        )
-        edges = [low + width * at for at in range(_BINS + 1)]
-        return Statistics(
-            tuple(facts),
-            tuple((f"{edges[at]:.4g} to {edges[at + 1]:.4g}", counted.get(at, 0)) for at in range(_BINS)),
-        )
+        asked = f"SELECT {self._build_number(name)} FROM {table} WHERE {name} IS NOT NULL"
+        return _describe_numbers(facts, self._ask_numbers("d", asked))
+
+
+def _describe_numbers(facts: list[tuple[str, str]], numbers: Iterable[float]) -> Statistics:
+    """Return the facts of a column, with those of its numbers, and how many of them are in each range."""
+    ordered = sorted(numbers)
+    low, high = ordered[0], ordered[-1]
+    # The mean of both infinities is not a number, and a sum may be larger than any number.
+    mean = sum(ordered) / len(ordered)
+    named = (("min", low), ("median", ordered[len(ordered) // 2]), ("mean", mean), ("max", high))
+    facts += [(label, f"{value:.7g}") for label, value in named if value == value]
+    finite = ordered[bisect_right(ordered, -math.inf) : bisect_left(ordered, math.inf)]
+    width = (finite[-1] - finite[0]) / _BINS or 1.0 if finite else math.inf
+    if not math.isfinite(width):
+        return Statistics(tuple(facts))
+    edges = [finite[0] + width * at for at in range(_BINS + 1)]
+    places = [0, *(bisect_left(finite, edge) for edge in edges[1:-1]), len(finite)]
+    names = (f"{one:.4g} to {next_one:.4g}" for one, next_one in pairwise(edges))
+    return Statistics(tuple(facts), tuple(zip(names, (b - a for a, b in pairwise(places)), strict=True)))
 
 
 def _quote(name: str) -> str:
