@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice, pairwise
 from typing import IO, Any
 
-from oi_tui.input.table_records import NUMBER, YEAR, TableRecords, find_header
+from oi_tui.input.table_records import MARKS, NUMBER, YEAR, TableRecords, find_header
 from oi_tui.input.text_encoding import detect_encoding, restore_letters
 from oi_tui.runtimes.tables import TableError
 
@@ -17,6 +17,7 @@ _SAMPLE_BYTES, _SAMPLE_LINES = 64 * 1024, 200
 #: Where lines are very long: the most bytes of the sample, the lines that are enough, the most cells.
 _WIDE_BYTES, _WIDE_LINES, _SAMPLE_CELLS = 4 * 1024 * 1024, 5, 500_000
 _DELIMITERS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
+_DELIMITERS |= {"~": "tildes", "^": "carets", "\x01": "ctrl+a"}
 _SPACE = " "
 #: The share of the lines of a text that have as many cells as most, where it is a table.
 _TABLE_SHARE = 0.8
@@ -143,7 +144,7 @@ def _split(rows: list[list[str]], at: int, width: int) -> tuple[list[str], list[
 
 def _has_decimal_commas(rows: Sequence[Sequence[str]], *, certain: bool) -> bool:
     """Return whether numbers are written as 12,5; without being `certain` 1,234 says nothing of it."""
-    cells = (cell.strip() for row in rows for cell in row if "," in cell)
+    cells = (cell.strip(MARKS + " \u00a0\u202f") for row in rows for cell in row if "," in cell)
     return any(
         _DECIMAL_COMMA.match(cell) and (certain or len(cell.rpartition(",")[2]) != 3) for cell in cells
     )

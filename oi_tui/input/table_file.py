@@ -21,7 +21,7 @@ from typing import Any
 
 from oi_tui.input import table_readers
 from oi_tui.input.table_readers import PACKED
-from oi_tui.input.table_records import TableRecords
+from oi_tui.input.table_records import MARKS, JsonNumber, TableRecords
 from oi_tui.runtimes.tables import (
     MISSING,
     Cell,
@@ -280,12 +280,14 @@ class TableFile:
         self._described = (names, list(self._kinds))
         columns = []
         for at, (name, kind) in enumerate(zip(names, self._kinds, strict=False)):
-            shown, numeric = kind or "empty", kind in _NUMERIC
+            base, _, mark = kind.partition(" ")
+            shown, numeric = kind or "empty", base in _NUMERIC
             if at < len(records.types):
                 shown, numeric = records.types[at]
-            if kind in ("infinite", "grouped", "comma"):
+            if base in ("infinite", "grouped", "comma"):
                 self._written[self._names[at]] = kind
-                shown = shown if at < len(records.types) else "float"
+                if at >= len(records.types):
+                    shown = "float" if not mark else "percent" if mark == "%" else "currency"
             columns.append(Column(name or f"column {at + 1}", shown, numeric))
         self._shape = tuple(columns)
 
@@ -409,12 +411,15 @@ class TableFile:
         name = _quote(self._names[at])
         if value == MISSING and sign in ("=", "!="):
             return f" WHERE {name} IS {'NOT ' * (sign == '!=')}NULL", [], (at,)
-        number = find_number(value)
+        written = self._written.get(self._names[at], "")
+        marked = written.partition(" ")[2]
+        number = find_number(value.strip(f"{marked}{_GAPS}") if marked else value)
         if number is None or (sign in ("=", "!=") and not self._shape[at].numeric):
             return f" WHERE {name} IS NOT NULL AND {name} {sign} ?", [value], (at,)
         # Of a column with texts among its numbers, only the numbers are compared.
         is_number = f"{name} GLOB '[0-9]*' OR {name} GLOB '[-+.0-9]*[0-9]*'"
-        written = self._written.get(self._names[at])
+        if marked:
+            is_number = f"{name} IS NOT NULL"
         if written == "infinite" or (written and self._has_infinite(name)):
             is_number += f" OR abs({self._build_number(name)}) = {_INFINITY}"
         return f" WHERE ({is_number}) AND {self._build_number(name)} {sign} ?", [number], (at,)
@@ -436,17 +441,17 @@ class TableFile:
         digits = name
         for gap in self._find_gaps(name):
             digits = "REPLACE({}, '{}', '')".format(digits, gap.replace("'", "''"))
-        if written == "grouped":
+        if written.startswith("grouped"):
             return f"CAST(REPLACE({digits}, ',', '') AS REAL)"
         return f"CAST(REPLACE(REPLACE({digits}, '.', ''), ',', '.') AS REAL)"
 
     def _find_gaps(self, name: str) -> Sequence[str]:
-        """Return what stands between the thousands in a column, apart from commas and points."""
+        """Return what stands beside the digits in a column, apart from signs, commas and points."""
         if name not in self._gaps or not self._is_whole:
             table = self._find_part(self._names.index(name[1:-1].replace('""', '"')))
-            wanted = ", ".join(f"max(instr({name}, ?))" for _ in _GAPS)
-            (found,) = self._ask(f"SELECT {wanted} FROM {table}", _GAPS)
-            self._gaps[name] = [gap for gap, at in zip(_GAPS, found, strict=True) if at]
+            wanted = ", ".join(f"max(instr({name}, ?))" for _ in _GAPS + MARKS)
+            (found,) = self._ask(f"SELECT {wanted} FROM {table}", _GAPS + MARKS)
+            self._gaps[name] = [gap for gap, at in zip(_GAPS + MARKS, found, strict=True) if at]
         return self._gaps[name]
 
     def _has_infinite(self, name: str) -> bool:
@@ -595,6 +600,9 @@ def _merge(kind: str, found: str) -> str:
     """Return the kind of a column of one kind that also holds texts of another."""
     if not kind or kind == found:
         return found
+    one, other = kind.partition(" "), found.partition(" ")
+    if one[2] and one[2] == other[2]:
+        return f"{_merge(one[0], other[0])} {one[2]}"
     if kind in _NUMERIC and found in _NUMERIC:
         return max(kind, found, key=_NUMERIC.index)
     return "text"
@@ -605,6 +613,8 @@ def _detect_kind(text: str, *, comma: bool) -> str:
         # A number that begins with a zero is a label, as a postal code.
         label = len(text.lstrip("+-")) > 1 and text.lstrip("+-").startswith("0")
         return "text" if label else "int"
+    if not set(MARKS).isdisjoint(text[:2] + text[-1:]):
+        return _detect_marked(text, comma=comma)
     if comma and "," in text:
         return "comma" if _COMMA.match(text) else "text"
     if _NUMBER.match(text):
@@ -618,12 +628,38 @@ def _detect_kind(text: str, *, comma: bool) -> str:
     return "date" if _DATE.match(text) else "text"
 
 
+def _detect_marked(text: str, *, comma: bool) -> str:
+    """The kind of a number with a currency or %, as `grouped $`; "text" for other texts."""
+    sign, body = (text[0], text[1:]) if text[:1] in ("+", "-") else ("", text)
+    mark = body[:1] if body[:1] in MARKS[:-1] else body[-1:]
+    number = (body[1:] if body.startswith(mark) else body[:-1]).strip(_GAPS)
+    if mark not in MARKS or (sign and not number[:1].isdigit()):
+        return "text"
+    kind = _detect_kind(sign + number, comma=comma) if number[-1:].isdigit() else "text"
+    return {"int": f"grouped {mark}", "float": f"grouped {mark}"}.get(
+        kind, f"{kind} {mark}" if kind in ("grouped", "comma") else "text"
+    )
+
+
 def _repair_halves(value: object) -> object:
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
 
 
 def _format(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else str(value)
+    """The text of a value of JSON or of a library, with numbers as they are written in the file."""
+    if isinstance(value, JsonNumber):
+        return value.text
+    if isinstance(value, dict):
+        items = (
+            f"{json.dumps(name, ensure_ascii=False)}: {_format_part(part)}" for name, part in value.items()
+        )
+        return f"{{{', '.join(items)}}}"
+    return f"[{', '.join(map(_format_part, value))}]" if isinstance(value, list) else str(value)
+
+
+def _format_part(value: object) -> str:
+    is_inner = isinstance(value, dict | list | JsonNumber)
+    return _format(value) if is_inner else json.dumps(value, ensure_ascii=False)
 
 
 def _render(value: object, *, whole: bool = False) -> Cell:

@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from oi_tui.input import delimited_text
-from oi_tui.input.table_records import TableRecords, find_header
+from oi_tui.input.table_records import JsonNumber, TableRecords, find_header
 from oi_tui.input.text_encoding import detect_encoding, restore_letters
+from oi_tui.input.zstd import open_zstd
 from oi_tui.runtimes.language import DRIVERS
 from oi_tui.runtimes.tables import TableError
 from oi_tui.system.environment import select_public_variables
@@ -44,7 +45,7 @@ ENDINGS = {
     ".xlsm": "openpyxl",
 }
 #: Endings behind that of a text file, such as prices.csv.gz, which is unpacked while it is read.
-PACKED = (".gz", ".bz2", ".xz", ".zip")
+PACKED = (".gz", ".bz2", ".xz", ".zst", ".zip")
 _DELIMITED = (".csv", ".tsv", ".tab", ".psv", ".txt", ".dat", ".data")
 #: Files that no reader here opens, and what opens them in code.
 _IN_CODE = {
@@ -73,7 +74,12 @@ _IN_CODE = {
     ".duckdb": "ATTACH in a cell of SQL",
 }
 #: How packed files begin, whatever their names are, and what unpacks them.
-_UNPACKERS: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}
+_UNPACKERS: dict[bytes, Any] = {
+    b"\x1f\x8b": gzip.open,
+    b"BZh": bz2.open,
+    b"\xfd7zXZ\x00": lzma.open,
+    b"(\xb5/\xfd": open_zstd,
+}
 #: How files of other kinds begin, and the ending with which they open.
 _OTHER_KINDS = {
     b"PAR1": ("a Parquet file", ".parquet"),
@@ -205,11 +211,17 @@ def _open_text(source: _Source) -> IO[str]:
     return io.TextIOWrapper(source.open(), encoding=encoding)
 
 
+def _load_json(text: str) -> Any:
+    return json.loads(text, parse_float=JsonNumber, parse_constant=JsonNumber)
+
+
 def _read_json_lines(source: _Source) -> TableRecords:
     names: dict[str, None] = {}
     notes: list[str] = []
     rows = _read_json_rows(source, names, notes)
     first = list(islice(rows, 1000))
+    if not first:
+        raise TableError(f"{source.name} is not a table: it is empty.")
     return _as_records("JSON lines", names, first, rows, notes)
 
 
@@ -222,7 +234,7 @@ def _read_json_rows(source: _Source, names: dict[str, None], notes: list[str]) -
             if not line.strip():
                 continue
             try:
-                record = json.loads(restore_letters(line))
+                record = _load_json(restore_letters(line))
             except ValueError:
                 # The last line of a file that is being written may be cut off.
                 broken = number
@@ -239,12 +251,16 @@ def _read_json_rows(source: _Source, names: dict[str, None], notes: list[str]) -
 def _read_json(source: _Source) -> TableRecords:
     try:
         with _open_text(source) as file:
-            found = json.loads(restore_letters(file.read()))
+            found = _load_json(restore_letters(file.read()))
     except json.JSONDecodeError as error:
         # Behind a first value there is another: JSON lines are often called .json, too.
         if error.msg != "Extra data":
             raise
         return _read_json_lines(source)
+    if found == []:
+        raise TableError(f"{source.name} is not a table: it is empty.")
+    if isinstance(found, dict) and found.get("type") == "FeatureCollection" and found.get("features") == []:
+        return TableRecords("GeoJSON", ["geometry"], ())
     if (frame := _read_frame(found)) is not None:
         return frame
     records = _list_in(found)
@@ -354,11 +370,7 @@ def _as_records(
     rest: Iterable[Sequence[object]],
     notes: list[str],
 ) -> TableRecords:
-    """Return records whose names are known from all of the rows that were read so far, and grow
-    with the rest.
-    """
-    if not first:
-        raise TableError(f"The file is not a table: {_NO_RECORD}.")
+    """Return records whose names are known from the rows that were read so far, and grow with the rest."""
     shown = list(names)
 
     def rows() -> Iterator[Sequence[object]]:

@@ -6,8 +6,22 @@ from dataclasses import dataclass, field
 
 NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?$")
 YEAR = re.compile(r"(19|20)\d\d$")
+#: What stands before or behind a number: signs of currencies, and %, which is behind only.
+MARKS = "$€£¥₹₩%"
 #: How many lines above a table can be its title.
 _TITLE = 10
+
+
+class JsonNumber(float):
+    """A number of JSON that is no integer, with its text in the file: 1.10 is not shown as 1.1."""
+
+    def __new__(cls, text: str) -> "JsonNumber":
+        """Read the text."""
+        number = super().__new__(cls, text)
+        number.text = text
+        return number
+
+    text: str
 
 
 @dataclass

@@ -144,14 +144,30 @@ def detect_encoding(sample: bytes) -> str:
     for mark, encoding in _MARKS:
         if sample.startswith(mark):
             return encoding
-    pairs = sample[:2000]
-    if len(pairs) > 3 and pairs.count(0) * 3 > len(pairs):
-        return "utf-16-le" if pairs[1::2].count(0) > pairs[::2].count(0) else "utf-16-be"
+    if 0 in sample and (wide := _detect_wide(sample[:2000])):
+        return wide
     try:
         codecs.getincrementaldecoder("utf-8")().decode(sample)
     except UnicodeDecodeError:
         return _guess(sample)
     return "utf-8"
+
+
+def _detect_wide(sample: bytes) -> str:
+    """The encoding of a text without a mark that has two or four bytes a character; "" for other texts."""
+    whole = sample[: len(sample) // 4 * 4]
+    if whole and not any(whole[2::4]) and not any(whole[3::4]):
+        return "utf-32-le"
+    if whole and not any(whole[::4]) and not any(whole[1::4]):
+        return "utf-32-be"
+    even, odd = sample[::2].count(0), sample[1::2].count(0)
+    encoding = "utf-16-le" if odd > even else "utf-16-be"
+    if len(sample) > 3 and (even + odd) * 3 > len(sample):
+        return encoding
+    # Letters other than Latin ones have no zero, but what is between the lines and the cells has one.
+    text = sample[: len(sample) // 2 * 2].decode(encoding, "replace").rstrip("\ufffd")
+    lines = text.splitlines()
+    return encoding if not min(even, odd) and len(lines) > 1 and all(map(str.isprintable, lines)) else ""
 
 
 def restore_letters(text: str) -> str:
@@ -217,6 +233,9 @@ def _score_place(text: str, at: int) -> float | None:
     letter = text[at]
     before, after = text[at - 1 : at], text[at + 1 : at + 2]
     if letter in _SIGNS:
+        if letter in "©®" and after.isalpha():
+            # In Latin-2 these are Š and Ž, at the beginning of a word.
+            return -1.0
         within = before.isalpha() and after.isalpha()
         if within:
             return 1.0 if letter == _APOSTROPHE else -1.0

@@ -5,6 +5,7 @@ import io
 import json
 import lzma
 import sqlite3
+import subprocess
 import sys
 import threading
 import time
@@ -956,3 +957,139 @@ def test_pages_of_a_sorted_file_need_no_new_order(tmp_path: Path, opened: Callab
     # It took 4.6 s on the machine where this was written when each page was sorted again.
     assert time.process_time() - began < 1.5
     assert dict(table.statistics(0).facts)["median"] == "50000"
+
+
+@pytest.mark.parametrize(
+    ("delimiter", "kind"),
+    [("~", "CSV with tildes"), ("^", "CSV with carets"), ("\x01", "CSV with ctrl+a")],
+)
+def test_rare_delimiters_are_found(
+    tmp_path: Path, opened: Callable[..., TableFile], delimiter: str, kind: str
+) -> None:
+    path = tmp_path / "rare.csv"
+    path.write_text("a,b,c\n1,x,3\n2,y,4\n".replace(",", delimiter))
+    shape = (table := opened(path)).shape(TableQuery())
+    assert (shape.kind, [column.name for column in shape.columns]) == (kind, ["a", "b", "c"])
+    assert table.page(TableQuery(), 0, 1, 0, 3)[0].cells == ("1", "x", "3")
+
+
+def test_percentages_and_amounts_of_money_are_numbers(
+    tmp_path: Path, opened: Callable[..., TableFile]
+) -> None:
+    path = tmp_path / "money.csv"
+    rows = [
+        "name,share,price,mixed,code",
+        'a,12%,"$1,200.50",$3,007%',
+        "b,5.5 %,-$3,€3,1%",
+        "c,100%,$20,4,2%",
+    ]
+    path.write_text("\n".join(rows))
+    table = opened(path)
+    columns = [(column.type, column.numeric) for column in table.shape(TableQuery()).columns]
+    assert columns == [
+        ("text", False),
+        ("percent", True),
+        ("currency", True),
+        ("text", False),
+        ("text", False),
+    ]
+
+    def names(**view: object) -> str:
+        return "".join(row.cells[0] or "" for row in table.page(TableQuery(**view), 0, 9, 0, 3))  # type: ignore[arg-type]
+
+    assert (names(sort=1), names(sort=2)) == ("bac", "bca")
+    assert (names(words="share > 10"), names(words="share <= 12%"), names(words="price < $21")) == (
+        "ac",
+        "ab",
+        "bc",
+    )
+    assert table.page(TableQuery(), 1, 1, 1, 2)[0].cells == ("5.5 %", "-$3")
+    assert dict(table.statistics(2).facts)["max"] == "1200.5"
+
+
+def test_percentages_with_decimal_commas_are_numbers(
+    tmp_path: Path, opened: Callable[..., TableFile]
+) -> None:
+    path = tmp_path / "anteile.csv"
+    path.write_text("Name;Anteil;Betrag\na;12,5 %;1.200,50 €\nb;7 %;3 €\n")
+    table = opened(path)
+    assert [column.type for column in table.shape(TableQuery()).columns] == ["text", "percent", "currency"]
+    assert dict(table.statistics(1).facts)["max"] == "12.5"
+    assert dict(table.statistics(2).facts)["max"] == "1200.5"
+
+
+def test_numbers_of_json_are_shown_as_they_are_written(
+    tmp_path: Path, opened: Callable[..., TableFile]
+) -> None:
+    path = tmp_path / "exact.jsonl"
+    path.write_text(
+        '{"n": 1.10, "in": [2.50, {"a": 1e400, "b": "ü"}, null, true]}\n{"n": -Infinity}\n{"n": NaN}\n'
+    )
+    table = opened(path)
+    cells = [row.cells for row in table.page(TableQuery(), 0, 3, 0, 2)]
+    assert cells == [
+        ("1.10", '[2.50, {"a": 1e400, "b": "ü"}, null, true]'),
+        ("-Infinity", None),
+        (None, None),
+    ]
+    assert table.shape(TableQuery()).columns[0].numeric
+    assert table.shape(TableQuery(words="n < 1.2")).rows == 2
+
+
+def test_an_empty_collection_of_features_has_no_rows(
+    tmp_path: Path, opened: Callable[..., TableFile]
+) -> None:
+    path = tmp_path / "none.geojson"
+    path.write_text('{"type": "FeatureCollection", "features": []}')
+    shape = opened(path).shape(TableQuery())
+    assert ([column.name for column in shape.columns], shape.rows) == (["geometry"], 0)
+
+
+@pytest.mark.parametrize(("name", "text"), [("a.json", "[]"), ("a.jsonl", "\n")])
+def test_an_empty_file_of_json_is_called_empty(
+    tmp_path: Path, opened: Callable[..., TableFile], name: str, text: str
+) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(TableError, match=f"{name} is not a table: it is empty"):
+        opened(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("имя,город\nЮлий,Уфа\nИлья,Тюмень\n", "utf-16-le"),
+        ("姓名,城市\n王伟,北京\n李娜,上海\n", "utf-16-be"),
+        ("name,city\nJörg,Köln\n", "utf-32-le"),
+        ("name,city\nJörg,Köln\n", "utf-32-be"),
+        ("jméno,město\nŠárka,Plzeň\nŽofie,Třebíč\nJiří,Ústí\n", "iso8859-2"),
+    ],
+)
+def test_wide_encodings_without_a_mark_and_initials_of_latin_2_are_read(text: str, encoding: str) -> None:
+    assert detect_encoding(text.encode(encoding)) == encoding
+
+
+def test_single_zero_bytes_make_no_wide_encoding() -> None:
+    assert detect_encoding(b"a,b\n1,x\0y\n2,z\n") == "utf-8"
+
+
+@pytest.mark.needs("zstd")
+def test_a_file_of_zstandard_opens(tmp_path: Path, opened: Callable[..., TableFile]) -> None:
+    path = tmp_path / "prices.csv.zst"
+    subprocess.run(["zstd", "-q", "-o", path], input=CSV.encode(), check=True)
+    table = opened(path)
+    assert table.shape(TableQuery()).rows == 4
+    assert table.page(TableQuery(), 2, 1, 0, 2)[0].cells == ("Zoë, the 1st", "10115")
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(TableError, match=r"prices\.csv\.zst cannot be read"):
+        opened(path)
+
+
+def test_a_file_of_zstandard_names_the_program_that_is_missing(
+    tmp_path: Path, opened: Callable[..., TableFile], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "prices.csv.zst"
+    path.write_bytes(b"(\xb5/\xfd....")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setitem(sys.modules, "compression.zstd", None)
+    with pytest.raises(TableError, match=r"prices\.csv\.zst cannot be unpacked without the program zstd"):
+        opened(path)
