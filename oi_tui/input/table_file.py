@@ -14,7 +14,7 @@ import zipfile
 import zlib
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
@@ -52,14 +52,16 @@ _GROUPED = re.compile(
 _COMMA = re.compile(rf"[+-]?(?:\d{{1,3}}([.{_GAPS}])\d{{3}}(?:\1\d{{3}})*|\d+)(?:,\d+)?$")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$")
 _BOOLEANS = frozenset(("true", "false", "True", "False", "TRUE", "FALSE"))
-#: Texts that stand for a missing value, the same as for pandas.
-_MISSING_TEXTS = (
-    *("", "NA", "N/A", "n/a", "<NA>", "#NA", "#N/A", "#N/A N/A", "NaN", "nan", "-NaN", "-nan"),
-    *("null", "NULL", "None", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"),
+#: Texts that stand for a missing value, as for pandas; but NA among texts is a text, such as a country.
+_MISSING_WORDS = frozenset(
+    text
+    for word in (
+        *("NA", "N/A", "n/a", "<NA>", "#NA", "#N/A", "#N/A N/A", "NaN", "nan", "-NaN", "-nan"),
+        *("null", "NULL", "None", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"),
+    )
+    for text in (word, f" {word}", f"{word} ", f" {word} ")
 )
-_MISSING: dict[object, None] = {
-    text: None for word in _MISSING_TEXTS for text in (word, f" {word}", f"{word} ", f" {word} ")
-}
+_EMPTY: dict[object, None] = dict.fromkeys(("", " ", "  "))
 #: What ends each text where those of a column are looked at together, and columns in which all are of a kind.
 _END = "\x1e"
 _COLUMN_KINDS = {
@@ -233,6 +235,8 @@ class TableFile:
         names = records.names
         self._names = []
         self._kinds: list[str] = []
+        #: The texts in each column that stand for a missing value, where it holds no other texts.
+        self._missing: list[set[object]] = []
         self._described: tuple[list[str], list[str]] | None = None
         # Columns without a type keep each text as it is in the file: 007 stays 007.
         self._database.execute("PRAGMA journal_mode=OFF")
@@ -311,6 +315,7 @@ class TableFile:
                 self._database.execute(empty)
             at = last
         self._kinds += [""] * (many - len(self._names))
+        self._missing += [set() for _ in range(len(self._names), many)]
         self._names += [f"c{at}" for at in range(len(self._names), many)]
 
     def _insert(self, batch: list[Sequence[object]], *, comma: bool) -> None:
@@ -319,7 +324,10 @@ class TableFile:
         # Column by column, which is much faster than cell by cell.
         rows_kept = list[Sequence[object]]()
         for at, column in enumerate(zip(*rows, strict=True)):
-            values, self._kinds[at] = _learn(column, self._kinds[at], comma=comma)
+            values = _prepare(column)
+            words = _MISSING_WORDS.intersection(values) if self._kinds[at] != "text" else frozenset[str]()
+            self._missing[at] |= words
+            self._kinds[at] = _learn(values, words, self._kinds[at], comma=comma)
             rows_kept.append(values)
         try:
             self._insert_columns(rows_kept)
@@ -408,21 +416,35 @@ class TableFile:
         if condition is None:
             return None
         at, sign, value = condition
-        name = _quote(self._names[at])
+        name, present = _quote(self._names[at]), self._build_value(at)
         if value == MISSING and sign in ("=", "!="):
-            return f" WHERE {name} IS {'NOT ' * (sign == '!=')}NULL", [], (at,)
+            return f" WHERE {present} IS {'NOT ' * (sign == '!=')}NULL", [], (at,)
         written = self._written.get(self._names[at], "")
         marked = written.partition(" ")[2]
         number = find_number(value.strip(f"{marked}{_GAPS}") if marked else value)
         if number is None or (sign in ("=", "!=") and not self._shape[at].numeric):
-            return f" WHERE {name} IS NOT NULL AND {name} {sign} ?", [value], (at,)
+            return f" WHERE {present} IS NOT NULL AND {name} {sign} ?", [value], (at,)
         # Of a column with texts among its numbers, only the numbers are compared.
         is_number = f"{name} GLOB '[0-9]*' OR {name} GLOB '[-+.0-9]*[0-9]*'"
         if marked:
-            is_number = f"{name} IS NOT NULL"
+            is_number = "TRUE"
         if written == "infinite" or (written and self._has_infinite(name)):
             is_number += f" OR abs({self._build_number(name)}) = {_INFINITY}"
-        return f" WHERE ({is_number}) AND {self._build_number(name)} {sign} ?", [number], (at,)
+        return (
+            f" WHERE {present} IS NOT NULL AND ({is_number}) AND {self._build_number(name)} {sign} ?",
+            [number],
+            (at,),
+        )
+
+    def _build_value(self, at: int) -> str:
+        """Return what reads a column, with NULL for what is missing: among numbers, NA is no value."""
+        name = _quote(self._names[at])
+        if self._records is None or not self._missing[at]:
+            return name
+        if self._shape[at].numeric or self._shape[at].type in ("date", "bool"):
+            for word in sorted(map(str, self._missing[at])):
+                name = "NULLIF({}, '{}')".format(name, word.replace("'", "''"))
+        return name
 
     def _build_number(self, name: str) -> str:
         """Return what reads the number in a column."""
@@ -497,7 +519,7 @@ class TableFile:
             shown = range(begin, min(begin + _READ, last))
             table = self._join_parts({*needed, *shown})
             main = table.split()[0]
-            names = [f"{main}.rowid"] * by_number + [_quote(self._names[at]) for at in shown]
+            names = [f"{main}.rowid"] * by_number + [self._build_value(at) for at in shown]
             wanted = rows_wanted.format(main) if by_number else rows_wanted
             answer = self._ask(f"SELECT {', '.join(names) or 'NULL'} FROM {table}{wanted}", values)
             if by_number:
@@ -515,11 +537,11 @@ class TableFile:
             return where, "", values, needed
         name = _quote(self._names[view.sort])
         key = self._build_number(name) if self._shape[view.sort].numeric else name
-        order = f" ORDER BY {name} IS NULL, {key}{' DESC' if view.descending else ''}"
+        order = f" ORDER BY {self._build_value(view.sort)} IS NULL, {key}{' DESC' if view.descending else ''}"
         return where, order, values, {*needed, view.sort}
 
     def _find_rows(self, view: TableQuery) -> Sequence[int]:
-        """Return the numbers of the rows of a view, in its order; they are kept until another view is asked for."""
+        """Return the numbers of the rows of a view, in its order, kept until another view is asked for."""
         if view == TableQuery():
             return range(1, self._total + 1)
         if self._found is None or self._found[:2] != (view, self._total):
@@ -533,18 +555,18 @@ class TableFile:
 
     def statistics(self, column: int) -> Statistics:
         """Return one column of all rows, in figures."""
-        name, table = _quote(self._names[column]), self._find_part(column)
+        name, table, value = _quote(self._names[column]), self._find_part(column), self._build_value(column)
         ((total, there, distinct),) = self._ask(
-            f"SELECT count(*), count({name}), count(DISTINCT {name}) FROM {table}"
+            f"SELECT count(*), count({value}), count(DISTINCT {value}) FROM {table}"
         )
         facts = [("rows", f"{total:,}"), ("missing", f"{total - there:,}"), ("distinct", f"{distinct:,}")]
         if not (self._shape[column].numeric and there):
             bars = self._ask(
-                f"SELECT {name}, count(*) FROM {table} WHERE {name} IS NOT NULL "
+                f"SELECT {value}, count(*) FROM {table} WHERE {value} IS NOT NULL "
                 f"GROUP BY 1 ORDER BY 2 DESC LIMIT {_BINS}"
             )
-            return Statistics(tuple(facts), tuple((_render(value) or "", many) for value, many in bars))
-        asked = f"SELECT {self._build_number(name)} FROM {table} WHERE {name} IS NOT NULL"
+            return Statistics(tuple(facts), tuple((_render(shown) or "", many) for shown, many in bars))
+        asked = f"SELECT {self._build_number(name)} FROM {table} WHERE {value} IS NOT NULL"
         return _describe_numbers(facts, self._ask_numbers("d", asked))
 
 
@@ -570,26 +592,30 @@ def _quote(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _learn(column: Sequence[object], kind: str, *, comma: bool) -> tuple[Sequence[object], str]:
-    """Return the values of a column as they are kept, and the kind of the column with them."""
+def _prepare(column: Sequence[object]) -> Sequence[object]:
+    """Return the values of a column as they are kept: as texts, or None."""
     if not set(map(type, column)) <= {str, type(None)}:
         column = [
             None if value is None or value != value else value if isinstance(value, str) else _format(value)
             for value in column
         ]
-    kept = list(map(_MISSING.get, column, column))
-    there = [str(value) for value in kept if value is not None]
+    return list(map(_EMPTY.get, column, column))
+
+
+def _learn(values: Sequence[object], missing: Set[object], kind: str, *, comma: bool) -> str:
+    """Return the kind of a column with these values, of which some are texts that stand for a missing one."""
+    there = [str(value) for value in values if value is not None and value not in missing]
     if kind == "text" or not there:
-        return kept, kind
+        return kind
     text = _END.join(there) + _END
     for name, pattern in _COLUMN_KINDS.items():
         if pattern.fullmatch(text):
-            return kept, _merge(kind, name)
+            return _merge(kind, name)
     for value in set(there):
         kind = _merge(kind, _detect_kind(value.strip(), comma=comma))
         if kind == "text":
             break
-    return kept, kind
+    return kind
 
 
 #: The kinds of columns that hold numbers, the narrower before the wider.
@@ -629,7 +655,7 @@ def _detect_kind(text: str, *, comma: bool) -> str:
 
 
 def _detect_marked(text: str, *, comma: bool) -> str:
-    """The kind of a number with a currency or %, as `grouped $`; "text" for other texts."""
+    """Return the kind of a number with a currency or %, as `grouped $`; "text" for other texts."""
     sign, body = (text[0], text[1:]) if text[:1] in ("+", "-") else ("", text)
     mark = body[:1] if body[:1] in MARKS[:-1] else body[-1:]
     number = (body[1:] if body.startswith(mark) else body[:-1]).strip(_GAPS)
@@ -646,7 +672,7 @@ def _repair_halves(value: object) -> object:
 
 
 def _format(value: object) -> str:
-    """The text of a value of JSON or of a library, with numbers as they are written in the file."""
+    """Return the text of a value of JSON or of a library, with numbers as they are written in the file."""
     if isinstance(value, JsonNumber):
         return value.text
     if isinstance(value, dict):

@@ -154,7 +154,7 @@ def detect_encoding(sample: bytes) -> str:
 
 
 def _detect_wide(sample: bytes) -> str:
-    """The encoding of a text without a mark that has two or four bytes a character; "" for other texts."""
+    """Return the encoding of a text without a mark of two or four bytes a character; "" for others."""
     whole = sample[: len(sample) // 4 * 4]
     if whole and not any(whole[2::4]) and not any(whole[3::4]):
         return "utf-32-le"

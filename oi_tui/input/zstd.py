@@ -39,7 +39,7 @@ class _Unpacked(io.RawIOBase):
         )
 
     def readable(self) -> bool:
-        """It is only read."""
+        """Return True: it is only read."""
         return True
 
     def readinto(self, buffer: Any) -> int:

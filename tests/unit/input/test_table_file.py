@@ -1093,3 +1093,26 @@ def test_a_file_of_zstandard_names_the_program_that_is_missing(
     monkeypatch.setitem(sys.modules, "compression.zstd", None)
     with pytest.raises(TableError, match=r"prices\.csv\.zst cannot be unpacked without the program zstd"):
         opened(path)
+
+
+def test_na_is_missing_among_numbers_and_a_text_among_texts(
+    tmp_path: Path, opened: Callable[..., TableFile]
+) -> None:
+    path = tmp_path / "countries.csv"
+    path.write_text("country,many,day\nNA,1,NA\nDE,N/A,2024-01-02\n,-3,null\n")
+    table = opened(path)
+    assert [column.type for column in table.shape(TableQuery()).columns] == ["text", "int", "date"]
+    rows = [row.cells for row in table.page(TableQuery(), 0, 3, 0, 3)]
+    assert rows == [("NA", "1", None), ("DE", None, "2024-01-02"), (None, "-3", None)]
+    for words, number in (
+        ("country = NA", 1),
+        ("country = missing", 1),
+        ("many = missing", 1),
+        ("many < 5", 2),
+        ("day != missing", 1),
+    ):
+        assert table.shape(TableQuery(words=words)).rows == number, words
+    order = [row.cells[1] for row in table.page(TableQuery(sort=1), 0, 3, 0, 3)]
+    assert order == ["-3", "1", None]
+    assert table.statistics(0).facts[:3] == (("rows", "3"), ("missing", "1"), ("distinct", "2"))
+    assert dict(table.statistics(1).facts)["missing"] == "1"
