@@ -118,6 +118,44 @@ def test_on_a_fine_display_elements_are_clicked_and_passwords_are_black_where_th
         assert process.communicate(timeout=PATIENCE)[0] == "|hunter2\n"
 
 
+_PAGE = """<title>Order</title><input aria-label="Customer"><input type="password" aria-label="Secret word">
+<button onclick="document.title = 'Sent to ' + document.querySelector('input').value">Send it</button>"""
+
+
+@pytest.mark.slow
+@needs_desktop
+@pytest.mark.needs("chromium")
+@pytest.mark.parametrize("scale", ["1.25", "2"])
+def test_elements_of_a_page_are_clicked_where_they_are_in_a_browser_that_is_scaled(
+    cells: Cells, tmp_path: Path, scale: str
+) -> None:
+    page = tmp_path / "page.html"
+    page.write_text(_PAGE)
+    words = ["chromium", "--no-sandbox", "--no-first-run", f"--user-data-dir={tmp_path / 'profile'}"]
+    words += ["--force-renderer-accessibility", f"--force-device-scale-factor={scale}"]
+    words += ["--window-size=500,330", "--window-position=30,40", page.as_uri()]
+    # In a session of its own, so that all of its processes end with it.
+    with subprocess.Popen(
+        words,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "ACCESSIBILITY_ENABLED": "1"},
+        start_new_session=True,
+    ) as browser:
+        try:
+            cells.wait_for("'Send it'")
+            cells.run("computer.mouse.click(role='text', name='Customer')")
+            cells.run("computer.keyboard.write('Ana', delay=0)")
+            cells.run("f = computer.display.elements(role='password text')[0].region")
+            look = "p = computer.display.view(show=False, active_app_only=False)\n"
+            black = "print(set(p.crop(f.x, f.y, f.width, f.height).pixels))"
+            assert cells.run(look + black) == "{0}"
+            cells.run("computer.mouse.click(role='button', name='Send it')")
+            until(lambda: any("Sent to Ana" in item.title for item in X11().windows()), "the title")
+        finally:
+            os.killpg(browser.pid, signal.SIGKILL)
+
+
 @needs_desktop
 def test_an_element_that_is_not_to_be_seen_is_not_clicked(cells: Cells) -> None:
     programs.need("xterm")

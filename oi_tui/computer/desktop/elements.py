@@ -27,6 +27,8 @@ _PROPERTIES = "org.freedesktop.DBus.Properties"
 _ROOT = "/org/a11y/atspi/accessible/root"
 #: The number of the role of a field for passwords, whatever a program calls it.
 _PASSWORD_ROLE = 40
+#: That of a web page.
+_WEB_ROLE = 95
 #: The numbers of states, counted from 0.
 _ACTIVE, _CHECKED, _EDITABLE, _FOCUSED, _SELECTED, _SENSITIVE, _SHOWING = 1, 4, 7, 12, 23, 24, 25
 #: States that are shown to the model.
@@ -79,6 +81,8 @@ class Element:
     password: bool = False
     #: The program on the bus, and the element's path there.
     source: tuple[str, str] | None = field(default=None, repr=False, compare=False)
+    #: How many pixels a unit of that program is there.
+    scale: float = field(default=1.0, repr=False, compare=False)
 
     @property
     def center(self) -> tuple[int, int]:
@@ -141,6 +145,8 @@ class _Node:
     role_number: int = 0
     states: frozenset[int] = frozenset()
     extents: tuple[int, int, int, int] = (0, 0, 0, 0)
+    #: How many pixels a unit is in which its program says where it is.
+    scale: float = 1.0
     value: str = ""
     children: list[_Node] = field(default_factory=list)
     #: Whether not all below this window was read.
@@ -165,8 +171,6 @@ class Tree:
     def __init__(self) -> None:
         self._bus: Bus | None = None
         self._address = ""
-        #: How many pixels a unit of a program is, where that is not one.
-        self._scales: dict[str, float] = {}
 
     def elements(self, windows: Sequence[Window] = (), active_only: bool = True) -> Elements:
         """Read what programs show now: what has a name, and what can be written into.
@@ -193,7 +197,7 @@ class Tree:
         """
         if element.source is None:
             return True
-        node = _Node(*element.source)
+        node = _Node(*element.source, scale=element.scale)
         self._read([node], time.monotonic() + _SECONDS)
         return _SHOWING in node.states and node.region == element.region
 
@@ -209,22 +213,16 @@ class Tree:
 
     def _tops(self, on_screen: Sequence[Window] = ()) -> list[_Node]:
         """Return the windows of all programs that show something."""
-        self._scales = {}
         end = time.monotonic() + _SECONDS
         registry = _Node(_PREFIX + "Registry", _ROOT)
         programs = self._children([registry], end)
         windows = self._children(programs, time.monotonic() + _PROGRAM_SECONDS)
         self._read(windows, end)
-        self._scales = {top.bus: scale for top in windows if (scale := _find_scale(top, on_screen)) != 1}
+        scales = {top.bus: scale for top in windows if (scale := _find_scale(top, on_screen)) != 1}
         for top in windows:
-            top.extents = self._scale(top)
+            top.scale = scales.get(top.bus, 1.0)
+            top.extents = _multiply(top.extents, top.scale)
         return [window for window in windows if _SHOWING in window.states]
-
-    def _scale(self, node: _Node) -> tuple[int, int, int, int]:
-        """Return the place of an element in pixels; its program may count larger units."""
-        scale = self._scales.get(node.bus, 1)
-        x, y, width, height = (round(number * scale) for number in node.extents)
-        return x, y, width, height
 
     def _list_below(self, tops: list[_Node]) -> list[_Node]:
         """Return the elements of windows that are shown, in the order of the tree."""
@@ -253,7 +251,8 @@ class Tree:
         for parent, reply in zip(parents, self._ask(calls, end)):
             children = _find_first(reply, list) or []
             parent.children = [
-                _Node(bus, path, parent.top, parent) for bus, path in _read_references(children)
+                _Node(bus, path, parent.top, parent, scale=parent.scale)
+                for bus, path in _read_references(children)
             ]
         return [child for parent in parents for child in parent.children]
 
@@ -268,8 +267,10 @@ class Tree:
             node.role = normalise_spaces(_find_first(role, str) or "")
             node.role_number = _find_first(number, int) or 0
             node.states = _list_bits(_find_first(states, list) or [])
-            node.extents = _four(_find_first(extents, tuple) or ())
-            node.extents = self._scale(node)
+            place = _four(_find_first(extents, tuple) or ())
+            if node.role_number == _WEB_ROLE and node.parent:
+                node.scale = _find_page_scale(place, node.parent)
+            node.extents = _multiply(place, node.scale)
 
     def _read_values(self, nodes: list[_Node]) -> None:
         """Ask for the texts in fields; those of passwords are never asked for."""
@@ -469,6 +470,20 @@ def _find_scale(top: _Node, windows: Sequence[Window]) -> float:
     return scale if distance <= _FRAME * scale else 1.0
 
 
+def _find_page_scale(place: tuple[int, int, int, int], parent: _Node) -> float:
+    """Return how many pixels a unit of a web page is: Chromium counts pixels in pages only."""
+
+    def measure_distance(scale: float) -> int:
+        return sum(abs(one - other) for one, other in zip(_multiply(place, scale), parent.extents))
+
+    return min((parent.scale, 1.0), key=measure_distance)
+
+
+def _multiply(place: tuple[int, int, int, int], scale: float) -> tuple[int, int, int, int]:
+    x, y, width, height = (round(number * scale) for number in place)
+    return x, y, width, height
+
+
 def _lies_in_its_window(node: _Node, windows: Sequence[Window]) -> bool:
     """Return whether an element is left or right of no window of its title; also
     where there is no such window.
@@ -537,6 +552,7 @@ def _make_element(number: int, node: _Node) -> Element:
         states,
         password=node.password,
         source=(node.bus, node.path),
+        scale=node.scale,
     )
 
 
