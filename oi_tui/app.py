@@ -240,11 +240,16 @@ class OiTui(ImageSupportMixin, IdleClock):
     @on(ChatScreen.Ready)
     def handle_ready(self) -> None:
         """Start what is slow, and show what was asked for at the command line."""
-        from oi_tui.engine.llm import endpoint
-        from oi_tui.screens.chat import first_run
-
         workspace = self._chat.chat_view.workspace
         workspace.warm_up()
+        self._start_background_work()
+        self.show_images(self._wanted_images)
+        self._apply_keymap(workspace.profile.keys)
+        self._show_remarks(workspace)
+        self._open_first_view(workspace)
+        self._chat.dispatch_early()
+
+    def _start_background_work(self) -> None:
         if not self.is_headless:
             self.run_worker(self._chat.chat_view.host_cells.listen(), exit_on_error=False)
             garbage = GarbageCollector()
@@ -253,8 +258,11 @@ class OiTui(ImageSupportMixin, IdleClock):
             self._tending = asyncio.create_task(garbage.run(lambda: self.last_key))
         else:
             gc.enable()
-        self.show_images(self._wanted_images)
-        self._apply_keymap(workspace.profile.keys)
+
+    def _show_remarks(self, workspace: "Workspace") -> None:
+        """Show what may be wrong with the settings, the log and the sandbox."""
+        from oi_tui.engine.llm import endpoint
+
         for remark in workspace.remarks:
             self._chat.commands.show_notice(remark, warning=True)
         if wrong := endpoint.check_provider_address(workspace.profile):
@@ -265,6 +273,11 @@ class OiTui(ImageSupportMixin, IdleClock):
             self._chat.commands.run_then(
                 workspace.computer.explain_sandbox_failure, self._report_sandbox_problem
             )
+
+    def _open_first_view(self, workspace: "Workspace") -> None:
+        """Show the conversation, list or question that the command line asks for, else what is missing."""
+        from oi_tui.screens.chat import first_run
+
         if self._resume:
             self._chat.commands.open_conversation(self._resume, returning_to=self._left_target)
         elif workspace.session.messages:
@@ -281,7 +294,6 @@ class OiTui(ImageSupportMixin, IdleClock):
             first_run.FirstRun(self._chat.commands, self._chat.chat_view).begin()
         else:
             self._chat.commands.show_missing_model()
-        self._chat.dispatch_early()
 
     def _apply_keymap(self, text: str) -> None:
         """Set the keys to what the profile says; report entries that cannot work."""
