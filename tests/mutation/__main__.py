@@ -18,6 +18,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from tests.mutation.mutants import Mutant, make_mutants
 from tests.mutation.table import EQUIVALENT, GROUPS
@@ -95,7 +96,7 @@ def run_worker(
     mutants: Mapping[str, Mapping[int, Mutant]],
     enclosed: bool,
     patience: float,
-) -> Iterator[dict[str, object]]:
+) -> Iterator[dict[str, Any]]:
     """Try the mutants in a copy of the project; yield the results as they come."""
     suites: dict[tuple[str, ...], dict[str, list[int]]] = {}
     for module, tests in modules.items():

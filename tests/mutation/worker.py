@@ -128,15 +128,15 @@ def run_fork(action: Callable[[int], int], limits: Callable[[int], float]) -> tu
     pid = os.fork()
     if pid == 0:
         os.close(hear)
-        status = 70
+        exit_status = 70
         try:
-            status = action(tell)
+            exit_status = action(tell)
         except BaseException:  # noqa: BLE001 - it is written to the log
             traceback.print_exc()
         finally:
             sys.stdout.flush()
             sys.stderr.flush()
-            os._exit(status)
+            os._exit(exit_status)
     os.close(tell)
     steps = 0
     status: int | None = None
@@ -373,7 +373,8 @@ def measure(suite: Suite, log: Path) -> Baseline:
     run_fork(action, lambda _steps: LONGEST)
     if not out.is_file():
         raise SystemExit(f"The tests did not run: {' '.join(suite.tests)}\n{log.read_text()[-3000:]}")
-    return pickle.loads(out.read_bytes())
+    baseline: Baseline = pickle.loads(out.read_bytes())
+    return baseline
 
 
 def try_in_process(suite: Suite, log: Path) -> list[tuple[str, int]]:
