@@ -43,6 +43,27 @@ def test_every_path_that_is_named_exists(paper: Path) -> None:
     assert [link for link in links if "://" not in link and not (paper.parent / link).exists()] == []
 
 
+@pytest.mark.parametrize("paper", PAPERS, ids=IDS)
+def test_every_file_that_is_named_without_its_folder_exists(paper: Path) -> None:
+    files = {path.name for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")}
+    named = re.findall(r"`(\w+\.py)`", without_diffs(TEXTS[paper]))
+    assert sorted(set(named) - files) == []
+
+
+def test_every_class_that_the_architecture_names_has_the_member_that_is_named() -> None:
+    code = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "oi_tui").rglob("*.py"))
+    named = re.findall(r"`([A-Z]\w+)(?:\.([a-z]\w+))?(?:\([^`]*\))?`", TEXTS[ROOT / "ARCHITECTURE.md"])
+    assert len(named) > 20
+    wrong = []
+    for name, member in named:
+        if name == "LiteLLM" or name.isupper():
+            continue
+        body = re.search(rf"^class {name}\b.*?(?=^class |\Z)", code, re.MULTILINE | re.DOTALL)
+        if body is None or (member and not re.search(rf"\b{member}\b", body[0])):
+            wrong.append(f"{name}.{member}")
+    assert wrong == []
+
+
 def test_the_architecture_names_every_folder_with_modules() -> None:
     text = TEXTS[ROOT / "ARCHITECTURE.md"]
     folders = {path.parent.relative_to(ROOT).as_posix() for path in (ROOT / "oi_tui").glob("*/**/*.py")}
