@@ -225,7 +225,7 @@ def _score_letter(letter: str, language: _Language) -> float:
 
 
 def _find_high(text: str) -> Iterator[int]:
-    return (found.start() for found in re.finditer(r"[^\x00-\x7f]", text))
+    return (match.start() for match in re.finditer(r"[^\x00-\x7f]", text))
 
 
 def _score_place(text: str, at: int) -> float | None:

@@ -101,7 +101,7 @@ class EscapeFilter:
         text, self._held = self._held + text, ""
         if cut := _UNFINISHED.search(text, max(0, len(text) - _LONGEST_START)):
             self._held, text = text[cut.start() :], text[: cut.start()]
-        return _CONTROL.sub(lambda found: found["move"] or "", text)
+        return _CONTROL.sub(lambda match: match["move"] or "", text)
 
 
 def _settle(line: str) -> str:

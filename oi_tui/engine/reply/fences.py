@@ -147,11 +147,11 @@ class Strings:
         at = 0
         while True:
             if self._until:
-                found = _PYTHON_END[self._until].search(text, at)
-                if not found:
+                match = _PYTHON_END[self._until].search(text, at)
+                if not match:
                     return
                 self._until = ""
-                at = found.end()
+                at = match.end()
             start = _PYTHON_START.search(text, at)
             if not start or start[0] == "#":
                 return

@@ -134,10 +134,10 @@ class Brackets:
         at = 0
         while at < len(text):
             if self._until:
-                found = _IN_STRING[self._until[0]].search(text, at)
-                if not found:
+                match = _IN_STRING[self._until[0]].search(text, at)
+                if not match:
                     return len(text), False
-                at = found.start()
+                at = match.start()
                 if text[at] == "\\":
                     if at + 1 >= len(text):
                         return (len(text), False) if final else (at, False)
@@ -150,10 +150,10 @@ class Brackets:
                 else:
                     at += 1
                 continue
-            found = _IN_CALL.search(text, at)
-            if not found:
+            match = _IN_CALL.search(text, at)
+            if not match:
                 return len(text), False
-            at = found.start()
+            at = match.start()
             if text[at] in "\"'":
                 if len(text) - at < 3 and not final:
                     return at, False

@@ -249,11 +249,11 @@ class _Search:
         by_text = self._language in _CALLING_BY_TEXT
         if not by_text and self._language not in _JAVASCRIPT:
             return
-        for found in _PIECES.finditer(code):
-            name = re.sub(r"[^\w.]", "", found[0])
-            whole = len(name) == len(found[0]) - 2
+        for match in _PIECES.finditer(code):
+            name = re.sub(r"[^\w.]", "", match[0])
+            whole = len(name) == len(match[0]) - 2
             if name in ("constructor", "__proto__") or (name in self._reaching and (not whole or by_text)):
-                yield code.count("\n", 0, found.start()) + 1, f"the text {name}"
+                yield code.count("\n", 0, match.start()) + 1, f"the text {name}"
 
     def _define(self, bare: str) -> None:
         """Note what the code defines."""

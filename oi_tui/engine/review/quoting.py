@@ -181,16 +181,16 @@ class _Reader:
         opening = {"}": "{", ")": "("}.get(closing, "")
         pattern = self._hidden_or_bracket if closing else self._hidden
         still_open = 0
-        while found := pattern.search(self._code, at):
-            self.parts.append(self._code[at : found.start()])
-            at = found.end()
-            if found["comment"] is not None or found["text"] is not None:
-                at = self._read_hidden(found, depth)
+        while match := pattern.search(self._code, at):
+            self.parts.append(self._code[at : match.start()])
+            at = match.end()
+            if match["comment"] is not None or match["text"] is not None:
+                at = self._read_hidden(match, depth)
                 continue
-            if found[0] == closing and not still_open:
+            if match[0] == closing and not still_open:
                 return at
-            still_open += (found[0] == opening) - (found[0] == closing)
-            self.parts.append(found[0])
+            still_open += (match[0] == opening) - (match[0] == closing)
+            self.parts.append(match[0])
         self.parts.append(self._code[at:])
         return len(self._code)
 

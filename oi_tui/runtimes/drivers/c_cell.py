@@ -67,9 +67,9 @@ def _replace_with_spaces(text):
 
 def _blank_out_details(code, keep_directives=False):
     """Return the code, as long as before, with spaces for what holds no structure."""
-    text = _OPAQUE.sub(lambda found: _replace_with_spaces(found.group()), code)
+    text = _OPAQUE.sub(lambda match: _replace_with_spaces(match.group()), code)
     return (
-        text if keep_directives else _DIRECTIVE.sub(lambda found: _replace_with_spaces(found.group()), text)
+        text if keep_directives else _DIRECTIVE.sub(lambda match: _replace_with_spaces(match.group()), text)
     )
 
 

@@ -62,8 +62,8 @@ func oiShow(values ...any) {
 
 def has_package(code):
     """Return the name of the package of a cell; "" for none."""
-    found = _PACKAGE.search(_blank_out_details(code))
-    return found.group(1) if found else ""
+    match = _PACKAGE.search(_blank_out_details(code))
+    return match.group(1) if match else ""
 
 
 def has_main(code):
@@ -108,7 +108,7 @@ def add_line_directive(code, name):
 
 def _blank_out_details(code):
     """Return the code with nothing in its comments and texts; no place in it moves."""
-    return _OPAQUE.sub(lambda found: _hide(found.group()), code)
+    return _OPAQUE.sub(lambda match: _hide(match.group()), code)
 
 
 def _hide(text):
@@ -138,20 +138,20 @@ def _find_statements(plain):
 
 def _is_shared(text, functions):
     """Return whether a variable is one that functions of the cell use, so that it stands outside as well."""
-    found = _VARIABLE.match(text)
-    if not found or not functions:
+    match = _VARIABLE.match(text)
+    if not match or not functions:
         return False
-    names = re.findall(r"\w+", found.group(1) or text)
+    names = re.findall(r"\w+", match.group(1) or text)
     return any(re.search(r"\b{}\b".format(name), functions) for name in names if name != "var")
 
 
 def _find_functions_with_results(plain):
     """Return the functions of the cell that return something."""
     names = set()
-    for found in re.finditer(r"\bfunc\s+(\w+)\s*(?:\[[^\]]*\])?\s*\(", plain):
-        closing = _find_closing(plain, found.end() - 1)
+    for match in re.finditer(r"\bfunc\s+(\w+)\s*(?:\[[^\]]*\])?\s*\(", plain):
+        closing = _find_closing(plain, match.end() - 1)
         if closing > 0 and re.match(r"[ \t]*[^\s{]", plain[closing + 1 :]):
-            names.add(found.group(1))
+            names.add(match.group(1))
     return names
 
 

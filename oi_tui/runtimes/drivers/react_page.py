@@ -64,28 +64,28 @@ def page(code, folder):
 
     Raises ValueError for a component that needs what a page does not have.
     """
-    for found in _IMPORT.finditer(code):
-        if found["from"] not in _KNOWN and not found["from"].endswith(".css"):
+    for match in _IMPORT.finditer(code):
+        if match["from"] not in _KNOWN and not match["from"].endswith(".css"):
             raise ValueError(
-                "A page has react and react-dom and nothing else; it cannot import {}.".format(found["from"])
+                "A page has react and react-dom and nothing else; it cannot import {}.".format(match["from"])
             )
     # A line stays a line, so that an error names the right one.
-    code = _IMPORT.sub(lambda found: "\n" * found.group().count("\n"), code)
+    code = _IMPORT.sub(lambda match: "\n" * match.group().count("\n"), code)
     component = None
-    if found := _DEFAULT.search(code):
-        component = found[2]
+    if match := _DEFAULT.search(code):
+        component = match[2]
         code = _DEFAULT.sub(r"\1", code, count=1)
-    elif found := _DEFAULT_NAME.search(code):
-        component = found[1]
+    elif match := _DEFAULT_NAME.search(code):
+        component = match[1]
         code = _DEFAULT_NAME.sub("", code, count=1)
     elif _DEFAULT_VALUE.search(code):
         component = "Component_"
         code = _DEFAULT_VALUE.sub(r"\1const Component_ = ", code, count=1)
     code = _NAMED.sub(r"\1", code)
-    for found in _LIST.finditer(code):
-        if chosen := _AS_DEFAULT.search(found[1]):
+    for match in _LIST.finditer(code):
+        if chosen := _AS_DEFAULT.search(match[1]):
             component = chosen[1]
-    code = _LIST.sub(lambda found: "\n" * found.group().count("\n"), code)
+    code = _LIST.sub(lambda match: "\n" * match.group().count("\n"), code)
     names = _COMPONENT.findall(code)
     if component is None and names:
         component = "App" if "App" in names else names[-1]

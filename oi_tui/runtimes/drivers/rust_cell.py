@@ -61,7 +61,7 @@ def show_value(code):
 
     Every line stays the line that it was. The cell itself and "" are returned where it ends with no value.
     """
-    plain = _OPAQUE.sub(lambda found: _replace_with_spaces(found.group()), code)
+    plain = _OPAQUE.sub(lambda match: _replace_with_spaces(match.group()), code)
     begin = _find_last_statement(plain)
     last = plain[begin:]
     if not last.strip() or _NO_VALUE.match(last.lstrip()):

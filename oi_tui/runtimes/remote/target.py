@@ -206,8 +206,8 @@ def _takes_session_options(program: str) -> bool:
         )
     except (OSError, subprocess.TimeoutExpired):
         return False
-    found = re.match(r"OpenSSH_(\d+)\.(\d+)", done.stderr)
-    return found is not None and (int(found[1]), int(found[2])) >= (8, 7)
+    match = re.match(r"OpenSSH_(\d+)\.(\d+)", done.stderr)
+    return match is not None and (int(match[1]), int(match[2])) >= (8, 7)
 
 
 def _make_container_command(place: str) -> list[str]:

@@ -206,7 +206,7 @@ def _normalise_colours(parameters: str) -> str:
     if ":" not in parameters and "58" not in parameters:
         return parameters
     parameters = _UNDERLINE_COLOURS.sub("59", parameters)
-    parameters = _UNDERLINES.sub(lambda found: "24" if found[1] == "0" else "4", parameters)
+    parameters = _UNDERLINES.sub(lambda match: "24" if match[1] == "0" else "4", parameters)
     return _COLOUR_SPACES.sub(r"\1:2:\2", parameters)
 
 

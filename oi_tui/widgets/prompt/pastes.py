@@ -45,7 +45,7 @@ class Pastes:
 
     def expand(self, text: str) -> str:
         """Return the text with every paste in place of its placeholder."""
-        return _CHIP.sub(lambda found: self._texts.get(found[0], found[0]), text) if self._texts else text
+        return _CHIP.sub(lambda match: self._texts.get(match[0], match[0]), text) if self._texts else text
 
     def add(self, text: str) -> None:
         """Remember that this text was pasted."""
@@ -63,7 +63,7 @@ class Pastes:
     def remove_pastes(self, text: str) -> str:
         """Return the text without what was pasted."""
         if self._texts:
-            text = _CHIP.sub(lambda found: " " if found[0] in self._texts else found[0], text)
+            text = _CHIP.sub(lambda match: " " if match[0] in self._texts else match[0], text)
         lines = [line for line in text.splitlines() if line.strip() not in self._lines]
         text = "\n".join(lines)
         # A long one first: a short one may be a part of it.

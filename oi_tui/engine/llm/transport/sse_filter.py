@@ -54,8 +54,8 @@ class SseFilter:
 
     def feed(self, line: str) -> list[str]:
         """Return the lines to pass on, given without their line breaks."""
-        if found := _DATA.match(line):
-            line = f"data: {line[found.end() :]}"
+        if match := _DATA.match(line):
+            line = f"data: {line[match.end() :]}"
         bare = line.strip("\0\x1e \t\r\n\v\f")
         if bare in _EMPTY or bare.startswith("id:"):
             # OpenAI's client keeps an id for later events, and takes a comment after it for one without data.

@@ -54,9 +54,9 @@ def expand(line: str, variables: dict[str, str]) -> str:
         return variables.get(found[1] or found[2], found[0])
 
     line = _SPACE.sub(" ", line)
-    line = _ECHOED.sub(lambda found: found[1] or found[2], line)
+    line = _ECHOED.sub(lambda match: match[1] or match[2], line)
     line = _ANSI.sub(r"\1", line)
-    line = _BRACES.sub(lambda found: found[1] + found[2].replace(",", " "), line)
+    line = _BRACES.sub(lambda match: match[1] + match[2].replace(",", " "), line)
     return _VARIABLE.sub(value, line)
 
 

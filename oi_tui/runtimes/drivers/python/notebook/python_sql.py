@@ -470,7 +470,7 @@ class _DuckDb(DatabaseConnection):
 
     @staticmethod
     def _explain_error(line, error):
-        text = _LINE.sub(lambda found: "LINE {}:".format(int(found.group(1)) + line - 1), str(error))
+        text = _LINE.sub(lambda match: "LINE {}:".format(int(match.group(1)) + line - 1), str(error))
         named = _LINE.search(text)
         return SqlError("line {}: {}".format(named.group(1) if named else line, text))
 

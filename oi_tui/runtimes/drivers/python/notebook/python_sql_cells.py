@@ -112,7 +112,7 @@ def _format_value(value):
     if isinstance(value, (bytes, bytearray)):
         text = "x'{}'".format(bytes(value[:_WIDEST]).hex())
     else:
-        text = _CONTROL.sub(lambda found: repr(found.group())[1:-1], str(value))
+        text = _CONTROL.sub(lambda match: repr(match.group())[1:-1], str(value))
     return text if len(text) <= _WIDEST else text[: _WIDEST - 1] + "…"
 
 

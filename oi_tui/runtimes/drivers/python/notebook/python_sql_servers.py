@@ -157,10 +157,10 @@ class _Postgres(_Server):
             adapters.register_loader(oid, _make_time_loader(library, usual))
 
     def _fetch(self, statement, most):
-        found = _COPY.match(statement)
-        if not found:
+        match = _COPY.match(statement)
+        if not match:
             return super()._fetch(statement, most)
-        if found.group("from"):
+        if match.group("from"):
             raise SqlError("COPY FROM STDIN gets no rows here; use INSERT, or name a file of the server")
         with self._connection.cursor() as cursor, cursor.copy(statement) as rows:
             for row in rows:

@@ -85,16 +85,16 @@ def find_matching(table, words, most):
 
     For a column that is an array of numpy, an array that says so of each row.
     """
-    found = _CONDITION.fullmatch(words.strip())
-    if found is None:
+    match = _CONDITION.fullmatch(words.strip())
+    if match is None:
         return None
-    called = found.group(1).strip("`'\"")
+    called = match.group(1).strip("`'\"")
     names = [str(name) for name, _, _ in table.columns]
     same = [at for at, name in enumerate(names) if name == called]
     same = same or [at for at, name in enumerate(names) if name.lower() == called.lower()]
     if not same:
         return None
-    sign, value = found.group(2), found.group(3).strip("'\"")
+    sign, value = match.group(2), match.group(3).strip("'\"")
     values = table.array(same[0])
     if values is not None and values.dtype.kind == "m" and not _asks_missing(sign, value):
         return _fit_duration(values, sign, _need_duration(value, called))
