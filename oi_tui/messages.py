@@ -99,7 +99,7 @@ class Message:
         """Whether this is code that a screen shows as a cell."""
         return self.type == "code" and self.role != "computer"
 
-    def but(self, **changes: Any) -> "Message":
+    def replace(self, **changes: Any) -> "Message":
         """Return the same message (the same id) with some fields changed."""
         return replace(self, **changes)
 

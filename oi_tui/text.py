@@ -93,7 +93,7 @@ _EMOJI_SEQUENCE = re.compile(
 )
 
 
-def one_line(text: str, limit: int = 300) -> str:
+def clean_line(text: str, limit: int = 300) -> str:
     """Clean as `clean_text` does, on a single line of at most `limit` characters: for titles, names
     and list entries.
     """

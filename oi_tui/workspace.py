@@ -33,7 +33,7 @@ from oi_tui.services.mcp import McpService
 from oi_tui.services.model import ModelService
 from oi_tui.services.side_requests import SideRequests
 from oi_tui.system.environment import is_secret
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 
 
 class Workspace:
@@ -173,7 +173,7 @@ class Workspace:
         computer = self.computer
         if not computer.sandbox or not (target := paths.find_outside(path.absolute(), computer.cwd)):
             return None
-        name, real = one_line(str(path), 300), one_line(str(target), 300)
+        name, real = clean_line(str(path), 300), clean_line(str(target), 300)
         return (
             f"The sandbox is on, and {name} leads out of the folder through a link, to {real}. "
             "To use that file, type this path"

@@ -17,7 +17,7 @@ from oi_tui.actions.snapshot import explain_refusal_here, find_restoring_code
 from oi_tui.engine import rerun
 from oi_tui.engine.events import ApprovalRequested, Event, Noticed, RunReported, TurnEnded, UsageReported
 from oi_tui.messages import InputReceived, InputRequested, Message, RunEnded
-from oi_tui.text import escape_controls, one_line
+from oi_tui.text import clean_line, escape_controls
 from oi_tui.workspace import Workspace
 
 _log = logging.getLogger(__name__)
@@ -268,7 +268,7 @@ class AcpSession:
         )
         try:
             answer = await self._client.create_elicitation(
-                message=f"The program asks for input: {one_line(request.prompt) or '(no prompt)'}",
+                message=f"The program asks for input: {clean_line(request.prompt) or '(no prompt)'}",
                 mode=schema.ElicitationFormSessionMode(session_id=self.id, requested_schema=form),
             )
         except Exception as error:  # noqa: BLE001 -- a client may answer with anything

@@ -19,7 +19,7 @@ from oi_tui.engine.events import (
 from oi_tui.engine.output.plain import make_plain
 from oi_tui.engine.tools import is_tool
 from oi_tui.messages import Message
-from oi_tui.text import escape_controls, one_line
+from oi_tui.text import clean_line, escape_controls
 
 Update = Any
 #: The newest characters of a run's output that an update repeats.
@@ -82,7 +82,7 @@ def _make_title(code: Message) -> str:
     language, lines = code.format or "code", code.content.splitlines()
     # The first line of arguments says nothing.
     first = " ".join(lines) if is_tool(language) else next((line for line in lines if line.strip()), "")
-    return one_line(f"{language}: {first.strip()}", _TITLE)
+    return clean_line(f"{language}: {first.strip()}", _TITLE)
 
 
 def plan(codes: Iterable[Message]) -> schema.AgentPlanUpdate:
@@ -170,7 +170,7 @@ class Updates:
             yield self._make_progress(code)
         else:
             note = "[The code showed an image that is too large to be sent.]\n"
-            yield from self._convert_growth(message.but(type="console"), note)
+            yield from self._convert_growth(message.replace(type="console"), note)
 
     def _make_code_updates(self, message: Message) -> Iterator[Update]:
         if message.state == "writing":

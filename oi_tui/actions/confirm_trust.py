@@ -4,7 +4,7 @@ import sys
 
 from oi_tui.engine.credentials.trust import ExternalContent
 from oi_tui.engine.settings.profile import ProfileError
-from oi_tui.text import escape_controls, one_line
+from oi_tui.text import clean_line, escape_controls
 
 #: What a person should know of each kind before they trust it.
 ABOUT = {
@@ -37,7 +37,7 @@ def ask(shown: ExternalContent) -> bool:
     if not (sys.stdin and sys.stdin.isatty() and sys.stdout and sys.stdout.isatty()):
         raise ProfileError(f"{_NOBODY}{_HOW.get(shown.kind, '').format(place=shown.place)}", path=shown.place)
     lines = number_lines(shown)
-    print(f"{one_line(shown.place, 500)}\n{ABOUT[shown.kind]}\n")  # noqa: T201
+    print(f"{clean_line(shown.place, 500)}\n{ABOUT[shown.kind]}\n")  # noqa: T201
     print("\n".join(lines))  # noqa: T201
     print(f"\n{len(lines)} lines. Only this exact text will be trusted.")  # noqa: T201
     try:

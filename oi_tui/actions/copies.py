@@ -11,7 +11,7 @@ from oi_tui import paths
 from oi_tui.actions.interface import BUSY, UserInterface
 from oi_tui.commands import CommandError
 from oi_tui.engine.events import Event, FileCopied, Noticed, TurnEnded
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 from oi_tui.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -68,8 +68,8 @@ class FileCopies:
         files = computer.targets.files_on(target)
         if files is None:
             others = [name for name in computer.targets.names if name != computer.targets.home]
-            example = f"%{command} {one_line(others[0], 100)} {words[0]}" if others else "%on ssh:HOST"
-            place = one_line(target, 200) or "the place where code runs"
+            example = f"%{command} {clean_line(others[0], 100)} {words[0]}" if others else "%on ssh:HOST"
+            place = clean_line(target, 200) or "the place where code runs"
             raise CommandError(f"Files cannot be copied from or to {place}. Try {example}.")
         return files, words[0], words[1] if len(words) > 1 else ""
 
@@ -84,7 +84,7 @@ class FileCopies:
 def _report_progress(name: str, to: str, copy: Iterator[tuple[int, int]]) -> Iterator[Event]:
     from oi_tui.runtimes.remote.files import FileError
 
-    name, to = one_line(name, 200), one_line(to, 200)
+    name, to = clean_line(name, 200), clean_line(to, 200)
     began, shown, first, size = time.monotonic(), 0.0, None, 0
     try:
         for done, size in copy:
@@ -93,7 +93,7 @@ def _report_progress(name: str, to: str, copy: Iterator[tuple[int, int]]) -> Ite
                 shown = time.monotonic()
                 yield FileCopied(name, done, size)
     except FileError as error:
-        yield Noticed(one_line(str(error), 500), "warning")
+        yield Noticed(clean_line(str(error), 500), "warning")
         yield TurnEnded("done")
         return
     seconds = time.monotonic() - began

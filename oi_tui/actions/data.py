@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from oi_tui.actions.interface import UserInterface
 from oi_tui.actions.tables import find_table, format_first_rows
 from oi_tui.runtimes.tables import TableError, TableSource
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 from oi_tui.workspace import Workspace
 
 #: Variables that are listed.
@@ -24,7 +24,7 @@ class DataActions:
         lines = []
         for memory in self._workspace.computer.inspector.read_memories():
             lines += [
-                f"  {memory.language}  {one_line(variable.name, 60)}  {one_line(variable.summary, 80)}"
+                f"  {memory.language}  {clean_line(variable.name, 60)}  {clean_line(variable.summary, 80)}"
                 for variable in memory.variables
                 if sought.lower() in variable.name.lower()
             ]

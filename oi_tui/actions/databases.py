@@ -9,7 +9,7 @@ from oi_tui.actions.interface import BUSY, UserInterface
 from oi_tui.engine.credentials.redaction import learn_address
 from oi_tui.engine.events import Event, RunReported
 from oi_tui.messages import InputRequested
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 
 if TYPE_CHECKING:
     from oi_tui.workspace import Workspace
@@ -69,7 +69,7 @@ class DatabaseActions:
             if not has_asked and isinstance(event, RunReported) and isinstance(event.report, InputRequested):
                 report, has_asked = event.report, True
                 secret = None
-                if report.masked and one_line(report.prompt).strip() == f"Password for {address}:":
+                if report.masked and clean_line(report.prompt).strip() == f"Password for {address}:":
                     secret = self._workspace.secrets.find(address)
                 if secret is not None:
                     self._workspace.computer.send_input(secret.value + "\n")

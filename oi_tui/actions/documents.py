@@ -16,7 +16,7 @@ from oi_tui.engine.export.formats import (
     make_file_name,
 )
 from oi_tui.engine.open_interpreter import conversations
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 from oi_tui.workspace import Workspace
 
 
@@ -43,14 +43,14 @@ class DocumentActions:
             chosen = find_format(Path(path))
         if chosen is None:
             known = ", ".join(FORMATS)
-            text = f"Unknown format “{one_line(path, 40)}”. Formats: {known}."
+            text = f"Unknown format “{clean_line(path, 40)}”. Formats: {known}."
             self._ui.show_notice(f"{text} You can also use a file name that ends in {ENDINGS}.", warning=True)
             return
         if not messages:
             self._ui.show_notice("There is nothing to export yet.", warning=True)
             return
         first_request = next((m.content for m in messages if m.role == "user"), "conversation")
-        title = one_line(self._workspace.conversation.title or first_request, 60)
+        title = clean_line(self._workspace.conversation.title or first_request, 60)
         suffix = find_script_suffix(messages) if chosen.name == "script" else chosen.suffix
         try:
             target = paths.expand_typed(path)

@@ -8,7 +8,7 @@ from oi_tui import log, paths
 from oi_tui.actions.schedulers import describe_schedulers
 from oi_tui.engine.credentials.key_source import find_key_source
 from oi_tui.engine.credentials.redaction import redact
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 from oi_tui.version import __version__
 from oi_tui.workspace import Workspace
 
@@ -19,16 +19,16 @@ _LONGEST_VERSION = 40
 def describe_conversation(workspace: Workspace) -> str:
     """Return the lines of `%info`; asks the languages' programs and a keyring, which takes a moment."""
     profile, computer = workspace.profile, workspace.computer
-    served = f" at {one_line(profile.api_base, 200)}" if profile.api_base else ""
+    served = f" at {clean_line(profile.api_base, 200)}" if profile.api_base else ""
     file = paths.shorten(workspace.profile_path) if workspace.profile_path else "changes are not saved"
     key = find_key_source(profile, workspace.secrets)
     lines = (
         f"oi-tui {__version__}, Python {sys.version.split()[0]}, {platform.platform()}",
-        f"model: {one_line(profile.model, 200)}{served}",
+        f"model: {clean_line(profile.model, 200)}{served}",
         f"API key: {key.words}",
         f"profile: {file}",
         f"folder: {computer.cwd}",
-        f"code runs: {one_line(computer.where or 'on this machine', 300)}",
+        f"code runs: {clean_line(computer.where or 'on this machine', 300)}",
         f"sandbox: {(computer.explain_sandbox_failure() or 'on') if computer.sandbox else 'off'}",
         f"variables hidden from programs: {_describe_withheld_variables(workspace)}",
         *([f"sandbox hosts: {', '.join(computer.hosts) or 'none'}"] if computer.sandbox else []),
@@ -72,5 +72,5 @@ def _describe_schedulers(workspace: Workspace) -> Iterator[str]:
 def _describe_withheld_variables(workspace: Workspace) -> str:
     if workspace.profile.share_keys:
         return "none, because share_keys is on"
-    names = ", ".join(one_line(name, 100) for name in sorted(workspace.languages.held_back))
+    names = ", ".join(clean_line(name, 100) for name in sorted(workspace.languages.held_back))
     return f"{names}; the pass_environment setting passes them on" if names else "none"

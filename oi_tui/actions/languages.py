@@ -6,7 +6,7 @@ from oi_tui.actions.interface import UserInterface
 from oi_tui.commands.registry import CommandError
 from oi_tui.engine.settings.setting import ProfileError
 from oi_tui.runtimes.availability import describe
-from oi_tui.text import escape_controls, one_line
+from oi_tui.text import clean_line, escape_controls
 from oi_tui.workspace import Workspace
 
 
@@ -26,7 +26,7 @@ class LanguageActions:
         resolved = self._workspace.computer.resolve(name)
         if resolved is None:
             names = ", ".join(self._workspace.computer.languages)
-            raise CommandError(f"Unknown language “{one_line(name, 40)}”. Languages: {names}.")
+            raise CommandError(f"Unknown language “{clean_line(name, 40)}”. Languages: {names}.")
         self._ui.start(self._workspace.session.run(resolved, code))
 
     def restart(self) -> None:
@@ -52,7 +52,7 @@ class LanguageActions:
             self._ui.show_notice(f"Could not read it: {error}", warning=True)
             return
         if shown is None:
-            self._ui.show_notice(f"No profile defines a language {one_line(name, 40)}.", warning=True)
+            self._ui.show_notice(f"No profile defines a language {clean_line(name, 40)}.", warning=True)
             return
 
         def accept() -> None:
@@ -62,5 +62,5 @@ class LanguageActions:
                 self._ui.show_notice(f"Could not save that: {paths.explain_write_error(error)}", warning=True)
 
         lines = number_lines(shown)
-        question = f"Trust {one_line(name, 40)} with exactly these {len(lines)} lines?"
+        question = f"Trust {clean_line(name, 40)} with exactly these {len(lines)} lines?"
         self._ui.confirm(question, [escape_controls(shown.place), "", *lines], accept)

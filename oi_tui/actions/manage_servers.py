@@ -14,7 +14,7 @@ from oi_tui.mcp_client.connection import McpCallError
 from oi_tui.mcp_client.resources import Resources
 from oi_tui.mcp_client.servers import ServerStatus
 from oi_tui.system.opener import find_opener, view
-from oi_tui.text import escape_controls, one_line
+from oi_tui.text import clean_line, escape_controls
 from oi_tui.workspace import Workspace
 
 T = TypeVar("T")
@@ -61,7 +61,7 @@ class ServerManager:
         server = self._workspace.mcp.servers.find(name)
         if server is None:
             names = ", ".join(status.server.name for status in self._workspace.mcp.servers.status) or "none"
-            raise CommandError(f"There is no MCP server {one_line(name, 40)}. Servers: {names}.")
+            raise CommandError(f"There is no MCP server {clean_line(name, 40)}. Servers: {names}.")
         return server
 
     def _list(self) -> None:
@@ -81,7 +81,7 @@ class ServerManager:
         def then(found: tuple[list[str], str]) -> None:
             lines, problem = found
             if problem:
-                text = f"The MCP server {name} is not available: {one_line(problem, 500)}"
+                text = f"The MCP server {name} is not available: {clean_line(problem, 500)}"
                 self._ui.show_notice(text, warning=True)
             else:
                 self._ui.show_notice("\n".join([*_describe(status), *lines]))
@@ -108,7 +108,7 @@ class ServerManager:
 
         def ended(problem: str) -> None:
             if problem:
-                self._ui.show_notice(f"Not signed in to {name}: {one_line(problem, 500)}", warning=True)
+                self._ui.show_notice(f"Not signed in to {name}: {clean_line(problem, 500)}", warning=True)
             else:
                 self._ui.show_notice("\n".join([f"Signed in to {name}.", *_describe(status)]))
 
@@ -158,7 +158,7 @@ class ServerManager:
             text, problem = found
             if problem:
                 self._ui.show_notice(
-                    f"The MCP server {status.server.name}: {one_line(problem, 500)}", warning=True
+                    f"The MCP server {status.server.name}: {clean_line(problem, 500)}", warning=True
                 )
             else:
                 self._ui.put_back(text)
@@ -170,7 +170,7 @@ class ServerManager:
         try:
             server = mcp_servers.read(line)
         except McpServerError as error:
-            raise CommandError(f"{one_line(str(error), 200)}.") from None
+            raise CommandError(f"{clean_line(str(error), 200)}.") from None
         if self._workspace.mcp.servers.find(server.name):
             raise CommandError(f"There is an MCP server {server.name} already. %mcp remove {server.name}")
         self._use((*self._workspace.profile.mcp_servers, line))
@@ -221,28 +221,30 @@ def _try_work(work: Callable[[], None]) -> str:
 def _describe_offers(resources: Resources, name: str) -> list[str]:
     """Describe what a server offers beside tools, and how it is used."""
     lines = [
-        f"    @{name}:{one_line(uri, 200)}  {title}"
+        f"    @{name}:{clean_line(uri, 200)}  {title}"
         for uri, title in resources.list_addresses(name)[:_LISTED]
     ]
     for prompt in resources.list_prompts(name)[:_LISTED]:
-        arguments = " ".join(f"{one_line(argument, 40)}=…" for argument in prompt.arguments)
-        lines.append(f"    %mcp prompt {name} {one_line(prompt.name, 60)} {arguments}  {prompt.description}")
+        arguments = " ".join(f"{clean_line(argument, 40)}=…" for argument in prompt.arguments)
+        lines.append(
+            f"    %mcp prompt {name} {clean_line(prompt.name, 60)} {arguments}  {prompt.description}"
+        )
     return lines
 
 
 def _describe(status: ServerStatus) -> list[str]:
     """Describe a server in a few lines."""
     server = status.server
-    lines = [f"{server.name}: {one_line(server.shown, 200)}"]
+    lines = [f"{server.name}: {clean_line(server.shown, 200)}"]
     match status.state:
         case "failed":
-            lines.append(f"    not available: {one_line(status.problem, 500)}")
+            lines.append(f"    not available: {clean_line(status.problem, 500)}")
         case "not started" | "starting" as state:
             lines.append(f"    {state}")
         case _:
             names = [tool.name for tool in status.tools]
             more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
-            lines.append(f"    tools: {one_line(', '.join(names[:_LISTED]), 1000) or 'none'}{more}")
+            lines.append(f"    tools: {clean_line(', '.join(names[:_LISTED]), 1000) or 'none'}{more}")
             lines += [f"    {note}" for note in status.notes]
     if status.state == "changed":
         lines.append(f"    some tools have changed and are not used; %mcp trust {server.name} shows them")

@@ -4,7 +4,7 @@ from oi_tui import paths
 from oi_tui.actions.interface import UserInterface
 from oi_tui.engine import skills
 from oi_tui.engine.skills import SkillError
-from oi_tui.text import escape_controls, one_line
+from oi_tui.text import clean_line, escape_controls
 from oi_tui.workspace import Workspace
 
 
@@ -33,7 +33,7 @@ class SkillActions:
         if skill is None:
             used = self._workspace.skills.find(name) is not None
             why = "is already used" if used else "does not exist"
-            self._ui.show_notice(f"The skill {one_line(name, 64)} {why}.", warning=not used)
+            self._ui.show_notice(f"The skill {clean_line(name, 64)} {why}.", warning=not used)
             return
 
         def accept() -> None:

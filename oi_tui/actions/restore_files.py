@@ -10,7 +10,7 @@ from oi_tui.file_changes import restore as restoring
 from oi_tui.file_changes.restore import RestoreAction
 from oi_tui.file_changes.snapshots import ChangeSet
 from oi_tui.runtimes.remote.target import LOCAL
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 from oi_tui.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class FileRestorer:
         computer = self._workspace.computer
         if (where := computer.where) and computer.targets.files_on() is None:
             lines.append(
-                f"What code changes {one_line(where, 200)} is not listed, and %restore cannot undo it."
+                f"What code changes {clean_line(where, 200)} is not listed, and %restore cannot undo it."
             )
         which = "No cell" if number is None else f"Cell {number}"
         self._ui.show_notice(
@@ -111,7 +111,7 @@ class FileRestorer:
     def _ask_elsewhere(self, question: str, change_set: ChangeSet) -> None:
         """Ask about files of another machine, which plans what would be done."""
         files = self._workspace.computer.targets.files_on(change_set.target)
-        target = one_line(change_set.target, 200)
+        target = clean_line(change_set.target, 200)
         if files is None:
             self._ui.show_notice(
                 f"These files are on {target}, and their copies were kept there until the connection ended. "
@@ -178,14 +178,14 @@ def _try(work: Callable[[], T]) -> T | str:
     try:
         return work()
     except FileError as error:
-        return one_line(str(error), 500)
+        return clean_line(str(error), 500)
 
 
 def _describe_place(change_set: ChangeSet) -> str:
     """Return the folder of the change set, with the machine that it is on."""
     if change_set.target:
-        return f"{one_line(change_set.folder, 200)} on {one_line(change_set.target, 200)}"
-    return one_line(paths.shorten(change_set.folder), 200)
+        return f"{clean_line(change_set.folder, 200)} on {clean_line(change_set.target, 200)}"
+    return clean_line(paths.shorten(change_set.folder), 200)
 
 
 def list_change_sets(workspace: Workspace) -> list[tuple[int, ChangeSet]]:
@@ -199,7 +199,7 @@ def list_change_sets(workspace: Workspace) -> list[tuple[int, ChangeSet]]:
 
 def _list(change_set: ChangeSet) -> list[str]:
     lines = [
-        f"{MARKS[change.what]} {one_line(change.name, 200)}"
+        f"{MARKS[change.what]} {clean_line(change.name, 200)}"
         + (f"  (no copy: {change.why})" if change.why else "")
         for change in change_set.changes[:_NAMED]
     ]
@@ -209,7 +209,7 @@ def _list(change_set: ChangeSet) -> list[str]:
 
 
 def _describe(action: RestoreAction) -> str:
-    name = one_line(action.change.name, 200)
+    name = clean_line(action.change.name, 200)
     if action.obstacle:
         return f"{name}: {action.obstacle}"
     doing = "removed" if action.removes else "as it was"

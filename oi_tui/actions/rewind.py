@@ -6,7 +6,7 @@ from oi_tui.actions.interface import BUSY, UserInterface
 from oi_tui.engine import rerun
 from oi_tui.engine.storage.undo_history import list_restorable
 from oi_tui.messages import Message
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 from oi_tui.workspace import Workspace
 
 
@@ -136,7 +136,7 @@ class Rewind:
 
     def _choose(self) -> None:
         """Let the person choose one of their messages: by its number."""
-        listed = "\n".join(f"  {n}: {one_line(m.content, 100)}" for n, m in enumerate(self.own, 1))
+        listed = "\n".join(f"  {n}: {clean_line(m.content, 100)}" for n, m in enumerate(self.own, 1))
         self._ui.show_notice(f"Use %rewind N to go back to before one of these messages:\n{listed}")
 
     def _rewind(self, id: str, *, keep: bool = False) -> None:
@@ -165,7 +165,7 @@ class Rewind:
             return ""
         text = f" The effects of {rerun.count_cells(len(ran))} outside the conversation stay"
         remaining = (code for code in ran if code.id not in self._workspace.conversation.forgotten)
-        if languages := list(dict.fromkeys(one_line(code.format or "code", 30) for code in remaining)):
+        if languages := list(dict.fromkeys(clean_line(code.format or "code", 30) for code in remaining)):
             remember = "remembers" if len(languages) == 1 else "remember"
             text += f", and {', '.join(languages)} still {remember} it (%restart clears all variables)"
         text += "."

@@ -2,7 +2,7 @@
 
 from oi_tui.actions.interface import UserInterface
 from oi_tui.engine.settings.execution import check_host_pattern
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 from oi_tui.workspace import Workspace
 
 
@@ -43,7 +43,7 @@ class SandboxActions:
             )
         elif expected := check_host_pattern(host):
             self._ui.show_notice(
-                f"{one_line(host, 100)} cannot be allowed: expected {expected}.", warning=True
+                f"{clean_line(host, 100)} cannot be allowed: expected {expected}.", warning=True
             )
         elif problem := computer.allow_host(host):
             self._ui.show_notice(problem, warning=True)
@@ -62,7 +62,7 @@ class SandboxActions:
             self._ui.show_notice(f"The sandbox stays off: {problem}", warning=True)
             return
         self._use_sandbox(True)
-        folder = one_line(str(self._workspace.computer.cwd), 200)
+        folder = clean_line(str(self._workspace.computer.cwd), 200)
         self._ui.show_notice(f"Sandbox on: programs can change only {folder}. Interpreters restarted.")
 
     def _allow_outside(self) -> None:

@@ -5,7 +5,7 @@ import socket
 from collections.abc import Iterator, Mapping
 from urllib.parse import urlsplit
 
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 
 #: The variable that each library reads by itself, and its usual port.
 _VARIABLES = {
@@ -29,11 +29,11 @@ def _describe(address: str, usual_port: int) -> str:
         parts = urlsplit(address if "://" in address else f"//{address}")
         host, port = parts.hostname, parts.port or usual_port
     except ValueError:
-        return f"{one_line(address, 100)} is not an address"
+        return f"{clean_line(address, 100)} is not an address"
     if address == "auto" or not host:
-        return f"{one_line(address, 100)} (not checked)"
+        return f"{clean_line(address, 100)} (not checked)"
     # A password in the address is not shown, and neither is a token behind it.
-    shown = one_line(f"{host}:{port}", 100)
+    shown = clean_line(f"{host}:{port}", 100)
     try:
         socket.create_connection((host, port), _PATIENCE).close()
     except OSError as error:

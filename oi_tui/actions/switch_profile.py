@@ -11,7 +11,7 @@ from oi_tui.actions import confirm_trust
 from oi_tui.actions.interface import UserInterface
 from oi_tui.engine.credentials.trust import ExternalContent, Trust
 from oi_tui.engine.settings.profile import Profile, ProfileError, list_remarks
-from oi_tui.text import escape_controls, one_line
+from oi_tui.text import clean_line, escape_controls
 from oi_tui.workspace import Workspace
 
 
@@ -39,7 +39,7 @@ class ProfileSwitcher:
         self._wish += 1
         wish, before = self._wish, self._workspace.profile
         if "://" in name:
-            self._ui.show_notice(f"Fetching {one_line(name, 200)} ...")
+            self._ui.show_notice(f"Fetching {clean_line(name, 200)} ...")
 
         def apply_result(result: "_LoadedProfile | ExternalContent | str") -> None:
             if wish != self._wish:
@@ -83,10 +83,10 @@ class ProfileSwitcher:
     def _apply(self, name: str, found: _LoadedProfile) -> None:
         workspace = self._workspace
         workspace.edit_file(found.path)
-        model = one_line(found.profile.model, 100)
-        self._ui.show_notice(f"Switched to profile {one_line(name, 200)}; the model is {model}.")
+        model = clean_line(found.profile.model, 100)
+        self._ui.show_notice(f"Switched to profile {clean_line(name, 200)}; the model is {model}.")
         for remark in list_remarks(found.profile):
-            self._ui.show_notice(one_line(remark, 500), warning=True)
+            self._ui.show_notice(clean_line(remark, 500), warning=True)
         self._ui.apply_profile(found.profile)
         if workspace.session.auto_run and not found.profile.auto_run:
             # It was switched on by hand, which the profile that was chosen now does not say.

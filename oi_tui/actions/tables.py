@@ -8,7 +8,7 @@ from oi_tui import paths
 from oi_tui.input.table_file import TableFile, explain_no_table, is_file, is_table_file
 from oi_tui.runtimes.tables import TableQuery, TableSource
 from oi_tui.runtimes.variables import is_table
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 
 if TYPE_CHECKING:
     from oi_tui.services.languages import Languages
@@ -64,11 +64,11 @@ def format_first_rows(source: TableSource) -> str:
     columns = shape.columns[:_COLUMNS]
     page = source.page(TableQuery(), 0, _ROWS, 0, len(columns))
     rows = [
-        [row.label, *("NaN" if cell is None else one_line(cell, _WIDEST) for cell in row.cells)]
+        [row.label, *("NaN" if cell is None else clean_line(cell, _WIDEST) for cell in row.cells)]
         for row in page
     ]
     table = [
-        ["", *(one_line(column.name, _WIDEST) for column in columns)],
+        ["", *(clean_line(column.name, _WIDEST) for column in columns)],
         ["", *(c.type for c in columns)],
         *rows,
     ]
@@ -86,5 +86,7 @@ def format_first_rows(source: TableSource) -> str:
     if len(tables) > 1:
         others = (name for name in tables if name != getattr(source, "table", ""))
         file = source.name.partition("::")[0]
-        printed.append("Other tables: " + ", ".join(f"{file}::{one_line(name, _WIDEST)}" for name in others))
+        printed.append(
+            "Other tables: " + ", ".join(f"{file}::{clean_line(name, _WIDEST)}" for name in others)
+        )
     return "\n".join(printed)

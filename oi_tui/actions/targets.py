@@ -12,7 +12,7 @@ from oi_tui.runtimes.remote import left_targets, ssh_hosts
 from oi_tui.runtimes.remote.left_targets import LeftTarget
 from oi_tui.runtimes.remote.target import LOCAL, GoneError, TargetError
 from oi_tui.services.languages import Languages
-from oi_tui.text import escape_controls, one_line
+from oi_tui.text import clean_line, escape_controls
 from oi_tui.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -25,9 +25,9 @@ _NAMED = 20
 
 def describe_targets(target: str, where: str, connected: Sequence[str] = ()) -> str:
     """Describe where code runs, and where else it could."""
-    lines = [f"Code runs {one_line(where or 'on this machine', 300)} (target: {one_line(target, 200)})."]
+    lines = [f"Code runs {clean_line(where or 'on this machine', 300)} (target: {clean_line(target, 200)})."]
     if len(connected) > 1:
-        names = ", ".join(one_line(name, 100) for name in connected)
+        names = ", ".join(clean_line(name, 100) for name in connected)
         lines.append(f"Connected: {names}. A cell whose first line is %%on NAME runs there.")
     hosts = ssh_hosts.list_known()
     if hosts:
@@ -123,7 +123,7 @@ class TargetActions:
     def _begin(self, name: str) -> _Attempt:
         """Begin an attempt to reach a target, and say so."""
         how = " Escape stops it." if self._ask else ""
-        self._ui.show_notice(f"Connecting to {one_line(name, 200)} …{how}")
+        self._ui.show_notice(f"Connecting to {clean_line(name, 200)} …{how}")
         self._attempts = [attempt for attempt in self._attempts if not attempt.is_over]
         attempt = _Attempt(name, self._ask)
         self._attempts.append(attempt)
@@ -187,12 +187,12 @@ class TargetActions:
             self._ui.run_then(leave, lambda problem: self._leave_target(problem, named))
 
     def _leave_target(self, problem: str, name: str) -> None:
-        name = one_line(name, 200)
+        name = clean_line(name, 200)
         if problem:
-            self._ui.show_notice(one_line(problem, 500), warning=True)
+            self._ui.show_notice(clean_line(problem, 500), warning=True)
             return
         self._settle()
-        place = one_line(self._workspace.computer.where or "on this machine", 300)
+        place = clean_line(self._workspace.computer.where or "on this machine", 300)
         days = self._workspace.profile.keep_running_days
         self._ui.show_notice(
             f"{name} keeps running without you, for up to {days:g} days. %attach {name} comes back to it, "
@@ -223,10 +223,10 @@ class TargetActions:
         """Show what comes of the code that was left running."""
         computer = self._workspace.computer
         if isinstance(came, str):
-            self._ui.show_notice(one_line(came, 500), warning=True)
+            self._ui.show_notice(clean_line(came, 500), warning=True)
             return
         self._settle()
-        place = one_line(computer.where, 300)
+        place = clean_line(computer.where, 300)
         going_on = sum(run.is_running for run in came)
         ended = f"{rerun.count_cells(len(came) - going_on)} ended meanwhile" if len(came) > going_on else ""
         runs = f"{rerun.count_cells(going_on)} still running" if going_on else "nothing is running"
@@ -258,15 +258,15 @@ class TargetActions:
         """Run the person's cell on the target that was reached, or say how cells get there."""
         computer = self._workspace.computer
         if problem:
-            self._ui.show_notice(one_line(problem, 500), warning=True)
+            self._ui.show_notice(clean_line(problem, 500), warning=True)
         elif not cell:
-            name = one_line(name, 200)
+            name = clean_line(name, 200)
             self._ui.show_notice(f"{name} is connected. A cell whose first line is %%on {name} runs there.")
         else:
             with computer.at(name):
                 resolved, known = computer.resolve(language), ", ".join(computer.languages)
             if resolved is None:
-                words = f"Unknown language “{one_line(language, 40)}”. Languages: {known}."
+                words = f"Unknown language “{clean_line(language, 40)}”. Languages: {known}."
                 self._ui.show_notice(words, warning=True)
             elif self._ui.busy:
                 self._ui.show_notice(BUSY, warning=True)
@@ -276,7 +276,7 @@ class TargetActions:
     def _report_left(self, target: str) -> None:
         """Report that something else was left running on the target."""
         if any(left.target == target for left in left_targets.list_shown()):
-            name = one_line(target, 200)
+            name = clean_line(target, 200)
             self._ui.show_notice(
                 f"Something was left running there earlier: {left_targets.describe_way_back(name)}."
             )
@@ -284,9 +284,9 @@ class TargetActions:
     def _announce_target(self, problem: str | None) -> None:
         """Say where code runs now; nothing that was allowed elsewhere is allowed there."""
         computer, session = self._workspace.computer, self._workspace.session
-        place = one_line(computer.where or "on this machine", 300)
+        place = clean_line(computer.where or "on this machine", 300)
         if problem:
-            self._ui.show_notice(f"{one_line(problem, 500)} Code still runs {place}.", warning=True)
+            self._ui.show_notice(f"{clean_line(problem, 500)} Code still runs {place}.", warning=True)
         else:
             self._ui.show_notice(
                 f"Code now runs {place}. It has its own variables and needs its own approvals."

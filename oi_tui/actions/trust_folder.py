@@ -5,7 +5,7 @@ from oi_tui.actions.confirm_trust import number_lines
 from oi_tui.actions.interface import UserInterface
 from oi_tui.engine.credentials.trust import Trust
 from oi_tui.engine.settings.profile import ProfileError, list_settings
-from oi_tui.text import escape_controls, one_line
+from oi_tui.text import clean_line, escape_controls
 from oi_tui.workspace import Workspace
 
 
@@ -16,12 +16,12 @@ def trust_folder(ui: UserInterface, workspace: Workspace) -> None:
         ui.show_notice(f"There is no {profiles.PROJECT} in this folder.")
         return
     if profiles.is_trusted(shown):
-        ui.show_notice(f"{one_line(shown.place)} is already trusted. It is read when oi-tui starts.")
+        ui.show_notice(f"{clean_line(shown.place)} is already trusted. It is read when oi-tui starts.")
         return
     try:
         trusted = profiles.add_project(workspace.profile, shown)
     except ProfileError as error:
-        ui.show_notice(f"It cannot be used: {one_line(str(error))}", warning=True)
+        ui.show_notice(f"It cannot be used: {clean_line(str(error))}", warning=True)
         return
 
     def accept() -> None:
@@ -30,11 +30,11 @@ def trust_folder(ui: UserInterface, workspace: Workspace) -> None:
         except OSError as error:
             ui.show_notice(f"Could not save that: {paths.explain_write_error(error)}", warning=True)
         changed = workspace.profile.find_differences(trusted)
-        rows = [
-            f"  {setting.key}: {one_line(setting.show(getattr(trusted, setting.name)) or setting.unset, 200)}"
-            for setting in list_settings()
-            if setting.name in changed
-        ]
+        rows = []
+        for setting in list_settings():
+            if setting.name in changed:
+                value = setting.show(getattr(trusted, setting.name)) or setting.unset
+                rows.append(f"  {setting.key}: {clean_line(value, 200)}")
         ui.show_notice("\n".join(["Now using the folder's settings:", *rows]))
         ui.apply_profile(trusted)
 

@@ -129,7 +129,7 @@ def _make_ids_unique(messages: Sequence[Message]) -> tuple[Message, ...]:
     seen: set[str] = set()
     distinct = []
     for message in messages:
-        distinct.append(message.but(id=make_message_id()) if message.id in seen else message)
+        distinct.append(message.replace(id=make_message_id()) if message.id in seen else message)
         seen.add(message.id)
     return tuple(distinct)
 

@@ -19,7 +19,7 @@ from oi_tui.server.application import Application
 from oi_tui.server.backend import PRIVATE, NoAnswerError, flatten
 from oi_tui.server.options import ServerOptions, read_environment
 from oi_tui.services.languages import Languages
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 
 _KEYS = frozenset(setting.key for setting in list_settings())
 
@@ -156,7 +156,7 @@ class InterpreterBackend:
 
     def resume(self, id: str) -> None:
         """Refuse it, for the same reason. Raises StoreError."""
-        raise NoConversationError(f"There is no conversation {one_line(id, 40)}.")
+        raise NoConversationError(f"There is no conversation {clean_line(id, 40)}.")
 
     def _place(self, key: str) -> tuple[Any, str]:
         group, dot, attribute = key.rpartition(".")

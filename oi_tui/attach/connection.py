@@ -13,7 +13,7 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidSta
 from websockets.sync.client import ClientConnection, connect, unix_connect
 
 from oi_tui.attach.address import SessionAddress
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 
 #: Seconds for one attempt to connect, and between attempts: the first and the longest wait.
 _PATIENCE = 15.0
@@ -56,7 +56,9 @@ def list_sessions(address: SessionAddress) -> list[Mapping[str, Any]]:
         found = answer.json()["sessions"]
         return [item for item in found if isinstance(item, dict) and isinstance(item.get("id"), str)]
     except (httpx.HTTPError, OSError) as error:
-        raise AttachError(f"Cannot reach a server at {address.shown}: {one_line(str(error), 300)}") from None
+        raise AttachError(
+            f"Cannot reach a server at {address.shown}: {clean_line(str(error), 300)}"
+        ) from None
     except (ValueError, KeyError, TypeError):
         raise AttachError(f"The program at {address.shown} is not oi-tui --server.") from None
 
@@ -172,6 +174,6 @@ class SessionConnection:
 def read_reason(body: bytes) -> str:
     """Return the server's own sentence for a refusal."""
     try:
-        return one_line(str(json.loads(body)["error"]["message"]), 300)
+        return clean_line(str(json.loads(body)["error"]["message"]), 300)
     except (ValueError, KeyError, TypeError):
         return "it gave no reason."

@@ -15,7 +15,7 @@ from oi_tui.plain.stdin_reader import StdinReader
 from oi_tui.plain.wakeup import Wakeup
 from oi_tui.server.hosted_session import compute_code_hash
 from oi_tui.terminal.external_editor import edit
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 
 #: A second ctrl+c within this time quits while nothing runs, in seconds.
 _TWICE = 2.0
@@ -260,7 +260,7 @@ class AttachedConversation:
         self._keyboard.early.clear()
         self._keyboard.draft = ""
         if unsent:
-            self._handler.print_notice(f"Not sent: {one_line(unsent, 1000)}")
+            self._handler.print_notice(f"Not sent: {clean_line(unsent, 1000)}")
 
     # -- the question -----------------------------------------------------------------------------
 
@@ -269,14 +269,16 @@ class AttachedConversation:
         message = Message(
             role="assistant", type="code", format=language, content=code, id=str(asked.get("message_id"))
         )
-        offers = tuple(one_line(str(item), 200) for item in asked.get("always") or ())
+        offers = tuple(clean_line(str(item), 200) for item in asked.get("always") or ())
         self._question = _Question(str(asked["id"]), message, compute_code_hash(code), code, offers)
         self._handler.code(message, code)
         for text in filter(None, (asked.get("note"), asked.get("caution"))):
             self._handler.print_notice(str(text))
         program, folder = str(asked.get("program", "")), str(asked.get("folder", ""))
-        self._handler.print_notice(f"It would run in {one_line(program, 200)}, in {one_line(folder, 300)}.")
-        if findings := [one_line(str(item), 200) for item in asked.get("findings") or ()]:
+        self._handler.print_notice(
+            f"It would run in {clean_line(program, 200)}, in {clean_line(folder, 300)}."
+        )
+        if findings := [clean_line(str(item), 200) for item in asked.get("findings") or ()]:
             self._handler.print_notice(f"What it does: {'; '.join(findings)}.")
         if not self._may_approve:
             self._handler.print_notice("It waits for an answer elsewhere, because this is not a terminal.")
@@ -292,9 +294,9 @@ class AttachedConversation:
         elif question.choosing:
             self._handler.prompt(_WHICH)
         elif is_tool(language):
-            self._handler.prompt(_TOOL_QUESTION.format(one_line(describe_tool(language), 250), always))
+            self._handler.prompt(_TOOL_QUESTION.format(clean_line(describe_tool(language), 250), always))
         else:
-            self._handler.prompt(_QUESTION.format(one_line(language, 20), always))
+            self._handler.prompt(_QUESTION.format(clean_line(language, 20), always))
 
     def _answer(self, question: _Question, line: str) -> None:
         if question.why:

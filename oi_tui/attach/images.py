@@ -35,7 +35,7 @@ class Images:
             return ""
         if kind not in _FORMATS:
             return ""
-        fetched = message.but(format=_FORMATS[kind], content=base64.b64encode(data).decode())
+        fetched = message.replace(format=_FORMATS[kind], content=base64.b64encode(data).decode())
         path = images.save(fetched, paths.data() / "outputs")
         return str(path) if path else ""
 

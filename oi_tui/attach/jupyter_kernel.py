@@ -25,7 +25,7 @@ from oi_tui.attach.address import AddressError, SessionAddress
 from oi_tui.attach.connection import AttachError, make_client, read_reason
 from oi_tui.engine.credentials.redaction import learn
 from oi_tui.plain.run import FAILED, write_error
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 
 #: Seconds for a request to the server, and for the last messages to be taken.
 _PATIENCE = 30.0
@@ -53,7 +53,7 @@ def run(address: SessionAddress, connection_file: Path, name: str) -> int:
         with _start_server_kernel(address, name) as kernel:
             is_over = asyncio.run(_serve(address, kernel, places, parent))
     except (AttachError, httpx.HTTPError, InvalidHandshake, zmq.ZMQError) as error:
-        write_error(f"oi-tui: {one_line(str(error), 300)}\n")
+        write_error(f"oi-tui: {clean_line(str(error), 300)}\n")
         return FAILED
     if not is_over:
         write_error(f"oi-tui: the connection to {address.shown} was lost\n")

@@ -10,7 +10,7 @@ from jupyter_client.kernelspec import KernelSpecManager
 
 from oi_tui.attach.address import AddressError, SessionAddress
 from oi_tui.plain.run import say, write_error
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 
 #: The kernel of the server that is used without a name, which needs no part in the name for Jupyter.
 _DEFAULT = "python3"
@@ -35,7 +35,7 @@ def install(address: SessionAddress, name: str, prefix: str) -> int:
         try:
             written = specs.install_kernel_spec(str(source), spec_name, user=not below, prefix=below)
         except ValueError:
-            shown = one_line(name, 60)
+            shown = clean_line(name, 60)
             raise AddressError(f"--kernel-name must be the name of a kernel, not {shown}") from None
     say(f"{written}/kernel.json was written. jupyter kernelspec remove {spec_name} removes it.\n")
     say(f"The kernel needs the server at {address.shown}, and its token in INTERPRETER_API_KEY.\n")

@@ -18,7 +18,7 @@ from oi_tui.plain.event_handler import PlainEventHandler
 from oi_tui.plain.run import FAILED, run_guarded, say, write_error
 from oi_tui.plain.stdin_reader import StdinReader
 from oi_tui.plain.wakeup import Wakeup
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 
 #: The session that a server always has.
 _DEFAULT = "default"
@@ -84,7 +84,7 @@ def _choose_session(found: Sequence[Mapping[str, Any]], keyboard: StdinReader) -
     write_error("Sessions:\n")
     for number, item in enumerate(found, 1):
         state = " (waits for you)" if item.get("waiting") else " (working)" if item.get("busy") else ""
-        write_error(f"  {number}  {one_line(str(item.get('title') or item['id']), 70)}{state}\n")
+        write_error(f"  {number}  {clean_line(str(item.get('title') or item['id']), 70)}{state}\n")
     while True:
         try:
             typed = keyboard.prompt(f"Join which session? 1-{len(found)}: ")

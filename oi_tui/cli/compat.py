@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 
 #: Flags with another name here.
 _RENAMED = {"--config-file": "--profile", "-cf": "--profile", "-fc": "--loop"}
@@ -66,7 +66,7 @@ def add_choices(given: argparse.Namespace, chosen: Sequence[str]) -> list[str]:
             if name == "model" and "demo" in given:
                 notes.append(_explain_ignored(flag, name, "--demo"))
             elif (earlier := vars(given).setdefault(name, value)) != value:
-                shown = f"--no-{name}" if earlier is False else f"--{name} {one_line(str(earlier), 60)}"
+                shown = f"--no-{name}" if earlier is False else f"--{name} {clean_line(str(earlier), 60)}"
                 notes.append(_explain_ignored(flag, name, shown))
     return notes
 
@@ -94,11 +94,11 @@ def _describe_local_models() -> list[str]:
     from oi_tui.engine.models import local_servers
 
     models = local_servers.find()
-    lines = [f"  oi-tui -m {one_line(item.model, 60)}   ({item.server})" for item in models]
+    lines = [f"  oi-tui -m {clean_line(item.model, 60)}   ({item.server})" for item in models]
     there = ["On this machine:", *lines] if models else ["No model server found on this machine."]
     return [
         *there,
         "",
         "How to get one:",
-        *(f"  {one_line(hint, 200)}" for hint in local_servers.list_hints()),
+        *(f"  {clean_line(hint, 200)}" for hint in local_servers.list_hints()),
     ]

@@ -22,7 +22,7 @@ from oi_tui.system.environment import close_to_others
 from oi_tui.system.extras import MissingExtraError, need_extra
 from oi_tui.terminal import textual_variables
 from oi_tui.terminal.color_system import is_colourful_xterm
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 
 if TYPE_CHECKING:
     from oi_tui.runtimes.remote.left_targets import LeftTarget
@@ -46,9 +46,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _start(arguments)
     except (UsageError, ProfileError, MissingExtraError) as error:
-        print(f"oi-tui: {one_line(str(error), 1000)}", file=sys.stderr)  # noqa: T201
+        print(f"oi-tui: {clean_line(str(error), 1000)}", file=sys.stderr)  # noqa: T201
     except OSError as error:
-        print(f"oi-tui: {one_line(_describe_problem(error), 1000)}", file=sys.stderr)  # noqa: T201
+        print(f"oi-tui: {clean_line(_describe_problem(error), 1000)}", file=sys.stderr)  # noqa: T201
     return USAGE
 
 
@@ -145,7 +145,7 @@ def _start(arguments: list[str]) -> int:
     if (code := _serve_others(given, profile, path)) is not None:
         return code
     if profile.target != "local":
-        print(f"Connecting to {one_line(profile.target, 200)} …", file=sys.stderr)  # noqa: T201
+        print(f"Connecting to {clean_line(profile.target, 200)} …", file=sys.stderr)  # noqa: T201
     if "stdin" in given or "plain" in given or not _has_screen():
         return _run_plain(given, profile, path, words, resume, left.target if left else "")
     _tune_textual()
@@ -189,7 +189,7 @@ def _serve_others(given: argparse.Namespace, profile: Profile, path: Path | None
         return None
     gc.enable()
     for remark in list_remarks(profile):
-        print(f"oi-tui: {one_line(remark, 500)}", file=sys.stderr)  # noqa: T201
+        print(f"oi-tui: {clean_line(remark, 500)}", file=sys.stderr)  # noqa: T201
     if "server" in given:
         return _serve(given, profile, path)
     return _serve_editor(given) if "acp" in given else _serve_host(profile, path)

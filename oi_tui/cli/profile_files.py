@@ -11,7 +11,7 @@ from oi_tui.engine.settings.profile import find_conversations_folder
 from oi_tui.engine.settings.setting import ProfileError
 from oi_tui.engine.settings.templates import write_starter
 from oi_tui.system.opener import open_folder
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 
 if TYPE_CHECKING:
     from oi_tui.engine.storage.store import Store
@@ -23,10 +23,10 @@ def list_profiles() -> int:
     default = profiles.find_default_path()
     with contextlib.suppress(ProfileError, OSError):
         profiles.open_profile(None)  # makes the default profile; one that is wrong is listed as such
-    lines = [f"Profiles in {one_line(paths.shorten(folder))}:"]
+    lines = [f"Profiles in {clean_line(paths.shorten(folder))}:"]
     for path in sorted([*folder.glob("*.y*ml"), *folder.glob("*.py")]):
         mark = " (default)" if path == default else ""
-        lines.append(f"  {one_line(path.stem, 40):<20} {_describe_profile(path)}{mark}")
+        lines.append(f"  {clean_line(path.stem, 40):<20} {_describe_profile(path)}{mark}")
     lines.append("Ready-made:")
     own = {path.stem for path in folder.glob("*.y*ml")}
     lines += [
@@ -50,10 +50,10 @@ def _describe_profile(path: Path) -> str:
     if path.suffix == ".py":
         return "a Python program; you review it before its first use"
     try:
-        return one_line(f"model {profiles.load(path, write=False).model}", 200)
+        return clean_line(f"model {profiles.load(path, write=False).model}", 200)
     except (ProfileError, OSError) as error:
         reason = error.problem if isinstance(error, ProfileError) else error.strerror
-        return one_line(f"cannot be used: {reason}", 200)
+        return clean_line(f"cannot be used: {reason}", 200)
 
 
 def reset_profile(name: str) -> int:
@@ -63,10 +63,10 @@ def reset_profile(name: str) -> int:
         raise ProfileError("only profiles in the profiles folder can be reset", path=path)
     if path.exists():
         copy = migration.save_backup(path, yaml_file.read_text(path))
-        _print(f"The previous profile is saved as {one_line(paths.shorten(copy))}.")
+        _print(f"The previous profile is saved as {clean_line(paths.shorten(copy))}.")
     paths.make_private(path.parent)
     paths.replace_file(path, presets.read_text(path.stem) or write_starter())
-    _print(f"{one_line(path.stem)} was reset.")
+    _print(f"{clean_line(path.stem)} was reset.")
     return 0
 
 
@@ -76,7 +76,7 @@ def import_profiles() -> int:
 
     results = list(original_profiles.import_profiles(original_profiles.list_profiles(), paths.profiles()))
     source = original_profiles.find_folder()
-    _print("\n".join(map(str, results)) or f"There are no profiles in {one_line(paths.shorten(source))}.")
+    _print("\n".join(map(str, results)) or f"There are no profiles in {clean_line(paths.shorten(source))}.")
     return 0
 
 
@@ -90,7 +90,7 @@ def import_all(folder: str) -> int:
     place = paths.expand_typed(folder) if folder else None
     if place and not place.is_dir():
         raise ProfileError(
-            f"--import expects a folder with conversations; {one_line(folder, 200)} is not a folder"
+            f"--import expects a folder with conversations; {clean_line(folder, 200)} is not a folder"
         )
     progressed = _print_progress if sys.stderr.isatty() else None
     imported = setup.import_all(_open_store(), place, progressed)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from oi_tui.commands import builtin  # noqa: F401 -- declares them all
 from oi_tui.commands.registry import COMMANDS, Command, CommandActions, CommandError, rekey, split_word
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 
 __all__ = [
     "COMMANDS",
@@ -89,7 +89,7 @@ def carry_out(text: str, actions: CommandActions) -> None:
     if chosen is None:
         near = _suggest_nearest(word)
         hint = f"Did you mean %{near}?" if near else "%help lists all commands."
-        raise CommandError(f"Unknown command %{one_line(word, 40)}. {hint}")
+        raise CommandError(f"Unknown command %{clean_line(word, 40)}. {hint}")
     if argument and not chosen.usage:
         raise CommandError(f"%{chosen.name} takes no argument.")
     chosen.act(actions, argument)

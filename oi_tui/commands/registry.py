@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 
 
 class ScreenCommands(Protocol):
@@ -250,7 +250,7 @@ def on_off(argument: str) -> bool | None:
         return None
     words = {"on": True, "true": True, "yes": True, "off": False, "false": False, "no": False}
     if argument.lower() not in words:
-        raise CommandError(f"Type “on” or “off”, not “{one_line(argument, 40)}”.")
+        raise CommandError(f"Type “on” or “off”, not “{clean_line(argument, 40)}”.")
     return words[argument.lower()]
 
 

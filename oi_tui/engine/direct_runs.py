@@ -50,7 +50,7 @@ class DirectRuns:
 
     def run_unrecorded(self, profile: Profile, language: str, code: str) -> Iterator[Event]:
         """Ask for code and run it, as if the model had written it; nothing of it is kept."""
-        message = _propose(language, code).but(recipient=None)
+        message = _propose(language, code).replace(recipient=None)
         with self._log.pause_recording():
             yield from self._log.record(message)
             yield from self._execution.run_cell(message, profile)

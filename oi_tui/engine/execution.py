@@ -138,7 +138,7 @@ class Execution:
         """
         target, _ = cell_target.split(code.content)
         if refusal := self._computer.explain_refusal_at(target) if target else None:
-            yield from self._log.record(code.but(state="failed", reason=refusal))
+            yield from self._log.record(code.replace(state="failed", reason=refusal))
             return "failed", False
         with self._visit(target):
             done = yield from self._run_cell(code, profile, note, asker)
@@ -178,12 +178,12 @@ class Execution:
         self.earlier.servers = find_servers(profile.mcp_servers)
         if refusal := self._find_refusal(code, language, profile):
             state = "unfinished" if code.state == "unfinished" else "failed"
-            yield from self._log.record(code.but(state=state, reason=refusal))
+            yield from self._log.record(code.replace(state=state, reason=refusal))
             return state, False
         unasked, grant, caution = self._find_permission(code.content, language, profile, caution)
         granted = None
         if unasked:
-            code = code.but(decision="auto", grant=grant.words if grant else None)
+            code = code.replace(decision="auto", grant=grant.words if grant else None)
             granted = None if self._grants.all_granted else self.rights.list_granted_languages()
         else:
             answer = yield from self._ask(code, language, profile, caution, note, asker)
@@ -193,10 +193,10 @@ class Execution:
                     self._stopped.set()
                 return "rejected", True
             if void := self._explain_void(place):
-                yield from self._log.record(code.but(state="failed", reason=void))
+                yield from self._log.record(code.replace(state="failed", reason=void))
                 return "failed", True
             if cell_target.split(answer.code)[0] != place.target:
-                return code.but(content=answer.code, proposed=_find_proposed(code))
+                return code.replace(content=answer.code, proposed=_find_proposed(code))
             if answer.grant is not None:
                 yield self._grant(answer.grant)
             code = _approve(code, answer)
@@ -277,7 +277,7 @@ class Execution:
             listed = calls_now is None or (calls is not None and calls.covers(calls_now))
             if listed and set(self.rights.tools(answer.code, language)) <= set(named):
                 return answer
-            code = code.but(content=answer.code)
+            code = code.replace(content=answer.code)
 
     def _find_refusal(self, code: Message, language: str | None, profile: Profile) -> str | None:
         """Return why the code cannot be run at all; None when it can."""
@@ -363,7 +363,7 @@ class Execution:
         """
         target, body = cell_target.split(code.content)
         if refusal := self._computer.explain_refusal_at(target) if target else None:
-            yield from self._log.record(code.but(state="failed", reason=refusal))
+            yield from self._log.record(code.replace(state="failed", reason=refusal))
             return
         with self._visit(target):
             self._in_windows = in_windows
@@ -377,7 +377,7 @@ class Execution:
 
         `watched` is the id under which the files that it changes are reported.
         """
-        code = code.but(state="running", where=self._computer.where or None)
+        code = code.replace(state="running", where=self._computer.where or None)
         yield from self._log.record(code)
         elsewhere = self._computer.files_elsewhere if self._watcher else None
         if elsewhere:
@@ -396,14 +396,16 @@ class Execution:
         yield from self._log.record_events(writer.finish())
         if elsewhere and (change_set := elsewhere.pop_changes()):
             yield self._note_changes(code.id, replace(change_set, id=code.id))
-        yield from self._log.record(code.but(state=ended.state, seconds=ended.seconds, reason=ended.reason))
+        yield from self._log.record(
+            code.replace(state=ended.state, seconds=ended.seconds, reason=ended.reason)
+        )
 
     def _run(
         self, code: Message, body: str, callable_tools: CallableTools | None, cell_requests: CellRequests
     ) -> Iterator[Event]:
         """Run the `body` of a cell where the computer is."""
         yield from self.report_losses()
-        code = code.but(state="running", where=self._computer.where or None)
+        code = code.replace(state="running", where=self._computer.where or None)
         yield from self._log.record(code)
         ended = RunEnded("interrupted", 0.0)
         watcher = None if self._computer.where else self._watcher
@@ -429,7 +431,7 @@ class Execution:
                 ended = yield from self._output.record(code, reports, writer)
             except BaseException:
                 # A program's ctrl+c: no further events are taken, and nothing is left running.
-                stopped = code.but(state="interrupted", seconds=0.0)
+                stopped = code.replace(state="interrupted", seconds=0.0)
                 deque(chain(self._log.record_events(writer.finish()), self._log.record(stopped)), maxlen=0)
                 raise
             finally:
@@ -443,7 +445,9 @@ class Execution:
                 yield FilesChanged(code.id, change_set)
             if elsewhere and (change_set := elsewhere.pop_changes()):
                 yield self._note_changes(code.id, change_set)
-        yield from self._log.record(code.but(state=ended.state, seconds=ended.seconds, reason=ended.reason))
+        yield from self._log.record(
+            code.replace(state=ended.state, seconds=ended.seconds, reason=ended.reason)
+        )
 
     def _note_changes(self, id: str, change_set: ChangeSet) -> FilesChanged:
         """Record which files of another machine changed; their contents are kept there."""
@@ -457,7 +461,7 @@ class Execution:
         for loss in self._computer.pop_losses():
             for code in self._find_last_runs(loss.language):
                 reason = f"{code.reason}; {loss.reason}" if code.reason else loss.reason
-                yield from self._log.record(code.but(reason=reason))
+                yield from self._log.record(code.replace(reason=reason))
             yield Noticed(f"{loss.reason}.", "error")
 
     def _find_last_runs(self, language: str) -> Iterator[Message]:
@@ -474,7 +478,7 @@ class Execution:
     def skip(self, codes: Sequence[Message]) -> Iterator[Event]:
         """Say that these pieces of code did not run."""
         for code in codes:
-            yield from self._log.record(code.but(state="skipped"))
+            yield from self._log.record(code.replace(state="skipped"))
 
 
 def _is_moved(before: str, after: str) -> bool:
@@ -487,7 +491,7 @@ def _prepare_question(code: Message, asker: str) -> tuple[Message, str]:
     if code.state == "unfinished" and code.call is None:
         # A block that was never closed; the model may well have written all it wanted to.
         caution = "The model did not close this code block: it may be cut off."
-        code = code.but(state="queued")
+        code = code.replace(state="queued")
     if asker:
         caution = f"{asker} wants to run this. It gets the output, and can list variables afterwards."
     return code, caution
@@ -502,12 +506,12 @@ def _approve(code: Message, answer: Run) -> Message:
     """Return the code that was approved, with what the model proposed where the person edited it."""
     proposed = _find_proposed(code)
     if answer.code == proposed:
-        return code.but(content=answer.code, decision="approved", proposed=None)
-    return code.but(content=answer.code, decision="edited", proposed=proposed)
+        return code.replace(content=answer.code, decision="approved", proposed=None)
+    return code.replace(content=answer.code, decision="edited", proposed=proposed)
 
 
 def _reject(code: Message, answer: Reject) -> Message:
     reason = answer.reason or None
     if answer.by_person:
-        return code.but(state="rejected", decision="rejected", reason=reason)
-    return code.but(state="skipped", reason=reason)
+        return code.replace(state="rejected", decision="rejected", reason=reason)
+    return code.replace(state="skipped", reason=reason)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from oi_tui.messages import Message, make_message_id
-from oi_tui.text import format_duration, one_line
+from oi_tui.text import clean_line, format_duration
 
 #: How code begins that keeps or restores variables: to run it again would change what is kept.
 _SNAPSHOT = ("%snapshot ", "save.image(", 'cat("Restored", length(load(')
@@ -96,7 +96,7 @@ def describe_lost(
     for language in dict.fromkeys(code.format or "" for code in codes):
         own = [code for code in codes if (code.format or "") == language]
         took = f", {format_duration(sum_seconds(own))}" if sum_seconds(own) else ""
-        parts.append(f"{one_line(language, 30)} ({count_cells(len(own))}{took})")
+        parts.append(f"{clean_line(language, 30)} ({count_cells(len(own))}{took})")
     return f"{text}: {'; '.join(parts)}. {way_back}"
 
 

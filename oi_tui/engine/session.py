@@ -36,7 +36,7 @@ from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.tools import McpTool
 from oi_tui.file_changes.watcher import FileWatcher
 from oi_tui.messages import Message
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 
 #: What a turn begins with: words, messages, a function that returns the words, or nothing.
 Prompt = str | Message | Sequence[Message] | Callable[[], str] | None
@@ -170,9 +170,9 @@ class Session:
         folder = self._computer.cwd
         for path in images.find_named_images(typed, folder):
             if target := paths.find_outside(path, folder):
-                name = one_line(str(path.relative_to(folder)))
+                name = clean_line(str(path.relative_to(folder)))
                 yield Noticed(
-                    f"{name} was not sent: it is a link out of the folder, to {one_line(str(target))}. "
+                    f"{name} was not sent: it is a link out of the folder, to {clean_line(str(target))}. "
                     "To send that file, name it by this path.",
                     "warning",
                 )

@@ -24,7 +24,7 @@ from oi_tui.engine.credentials.trust import ExternalContent, Trust
 from oi_tui.engine.settings import yaml_file
 from oi_tui.engine.settings.setting import ProfileError
 from oi_tui.messages import Message
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 
 _FILE = "SKILL.md"
 _PROJECT = Path(".agents") / "skills"
@@ -130,7 +130,7 @@ def list_package_folders() -> tuple[tuple[str, Path], ...]:
         entries = _list_modules(distribution)
         # The first one of a name is the one that Python imports.
         if entries and distribution.name not in folders:
-            name = one_line(distribution.name, 64)
+            name = clean_line(distribution.name, 64)
             places = (_find_package_folder(entry, distribution) for entry in entries)
             folders[distribution.name] = [(name, place) for place in places if place]
     return tuple(sorted(item for items in folders.values() for item in items))
@@ -190,8 +190,8 @@ def write_draft(name: str, messages: Sequence[Message]) -> str:
     requests = [
         message.content for message in messages if message.role == "user" and message.type == "message"
     ]
-    purpose = one_line(requests[0], _DESCRIPTION) if requests else name
-    lines = [f"# {name}", "", "Asked for:", "", *(f"- {one_line(words, 1000)}" for words in requests), ""]
+    purpose = clean_line(requests[0], _DESCRIPTION) if requests else name
+    lines = [f"# {name}", "", "Asked for:", "", *(f"- {clean_line(words, 1000)}" for words in requests), ""]
     lines += ["These steps worked. Adapt names and paths to the task.", ""]
     for code in codes:
         fence = "`" * max(3, 1 + max(map(len, re.findall(r"`+", code.content)), default=0))
@@ -217,7 +217,7 @@ def import_skill(source: Path) -> Path | None:
     body += "".join(f"- `{call}` {words}".rstrip() + "\n" for call, words in functions.values())
     paths.make_private(place.parent)
     paths.replace_file(place.parent / f"{name}.py", code)
-    return save(name, _add_head(name, one_line(purpose, _DESCRIPTION), body))
+    return save(name, _add_head(name, clean_line(purpose, _DESCRIPTION), body))
 
 
 def make_name(source: Path) -> str:
@@ -233,7 +233,7 @@ def _find_functions(code: str) -> dict[str, tuple[str, str]]:
     except (SyntaxError, ValueError, RecursionError):
         return {}
     return {
-        node.name: (f"{node.name}({ast.unparse(node.args)})", one_line(ast.get_docstring(node) or "", 200))
+        node.name: (f"{node.name}({ast.unparse(node.args)})", clean_line(ast.get_docstring(node) or "", 200))
         for node in tree.body
         if isinstance(node, ast.FunctionDef)
     }
@@ -259,7 +259,7 @@ def explain(error: OSError | ProfileError) -> str:
 
 
 def _left_out(path: Path, why: str) -> str:
-    return f"{one_line(paths.shorten(path), 200)} is left out: {why}"
+    return f"{clean_line(paths.shorten(path), 200)} is left out: {why}"
 
 
 def _read(path: Path, trust: Trust, *, trusted: bool, package: str) -> Skill:
@@ -267,8 +267,8 @@ def _read(path: Path, trust: Trust, *, trusted: bool, package: str) -> Skill:
     text = yaml_file.read_text(path)
     head, body = _split_header(text)
     first = next((line.strip("# ") for line in body.splitlines() if line.strip("# ")), "")
-    name = one_line(head.get("name") or path.parent.name, 64)
-    description = one_line(head.get("description") or first, _DESCRIPTION)
+    name = clean_line(head.get("name") or path.parent.name, 64)
+    description = clean_line(head.get("description") or first, _DESCRIPTION)
     known = trusted or trust.accepts(_make_preview(path, text))
     return Skill(name, description, path, text, known, package)
 

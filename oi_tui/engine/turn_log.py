@@ -17,7 +17,7 @@ from oi_tui.engine.events import (
     UsageReported,
 )
 from oi_tui.messages import InputReceived, InputRequested, Message, Report, Started, Starting, Stopping
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 
 
 class TurnLog:
@@ -51,11 +51,11 @@ class TurnLog:
             case RunReported(_, report):
                 return _report(report)
             case RetryScheduled(reason, seconds):
-                return f"retrying in {seconds:.0f} s: {one_line(reason, 200)}"
+                return f"retrying in {seconds:.0f} s: {clean_line(reason, 200)}"
             case Noticed(text, severity) if severity != "information":
-                return f"{severity}: {one_line(text, 300)}"
+                return f"{severity}: {clean_line(text, 300)}"
             case TurnEnded(outcome, reason):
-                why = f": {one_line(reason, 300)}" if reason else ""
+                why = f": {clean_line(reason, 300)}" if reason else ""
                 return f"turn {outcome} after {self._measure_since(self._turn)}{why}"
         return ""
 
@@ -67,8 +67,8 @@ class TurnLog:
         if message.state in (None, "writing", "queued", "waiting"):
             return ""
         took = f" after {message.seconds:.2f} s" if message.seconds is not None else ""
-        why = f": {one_line(message.reason, 300)}" if message.reason else ""
-        return f"{one_line(message.format or 'code', 30)} {message.state}{took}{why}"
+        why = f": {clean_line(message.reason, 300)}" if message.reason else ""
+        return f"{clean_line(message.format or 'code', 30)} {message.state}{took}{why}"
 
     def _measure_since(self, begun: float) -> str:
         return f"{self._clock() - begun:.2f} s"
@@ -76,7 +76,7 @@ class TurnLog:
 
 def _describe_code(message: Message) -> str:
     lines = message.content.count("\n") + 1
-    return f"{one_line(message.format or 'code', 30)}, {lines} line{'s' * (lines != 1)}"
+    return f"{clean_line(message.format or 'code', 30)}, {lines} line{'s' * (lines != 1)}"
 
 
 def _report(report: Report) -> str:

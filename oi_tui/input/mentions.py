@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 from oi_tui import paths
 from oi_tui.runtimes.variables import Memory, VariableSource
-from oi_tui.text import escape_controls, one_line
+from oi_tui.text import clean_line, escape_controls
 
 #: An `@` that begins a word, and what it points at, in quotes where there are spaces.
 MENTION = re.compile(r"(?<![^\s(\[{<,;:=\"'])@(?:\"([^\"\n]+)\"|([^\s\"]+))")
@@ -149,7 +149,7 @@ class _Meanings:
         found_variable = None
         for language, variable in _find_variables(name, self._memories):
             if detail := self._known.inspect(language, variable):
-                words = one_line(detail.description, 1500)
+                words = clean_line(detail.description, 1500)
                 self.notes[f"(`{variable}` is a {language} variable: {words})"] = None
                 found_variable = variable
         return found_variable
@@ -171,7 +171,7 @@ class _Meanings:
             return None
         text = str(path) if name.startswith("~") else name
         if self._elsewhere:
-            where = one_line(self._elsewhere, 300)
+            where = clean_line(self._elsewhere, 300)
             self.notes[f"(`{text}` is a file of the user's own machine; code runs {where}.)"] = None
         return f'"{text}"' if re.search(r"\s", text) else text
 

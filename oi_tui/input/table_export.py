@@ -14,7 +14,7 @@ from typing import IO
 from oi_tui.runtimes.language import DRIVERS
 from oi_tui.runtimes.tables import TableError, TableQuery, TableShape, TableSource
 from oi_tui.system.environment import select_public_variables
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 
 #: The libraries that write a format, in words.
 _LIBRARIES = {"parquet": "pyarrow or polars", "xlsx": "openpyxl"}
@@ -142,7 +142,7 @@ def _run_writer(
             writer.wait()
             errors.seek(0)
             why = errors.read().strip().split("\n")[-1]
-            raise TableError(f"The file was not written: {one_line(why or 'the writer ended', 200)}")
+            raise TableError(f"The file was not written: {clean_line(why or 'the writer ended', 200)}")
         return " ".join(lines)
 
 

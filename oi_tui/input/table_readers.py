@@ -23,7 +23,7 @@ from oi_tui.input.zstd import open_zstd
 from oi_tui.runtimes.language import DRIVERS
 from oi_tui.runtimes.tables import TableError
 from oi_tui.system.environment import select_public_variables
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 
 #: The endings of files that are read, and the library that some of them need.
 ENDINGS = {
@@ -429,7 +429,7 @@ class _Reader:
             why = self._errors.read().strip().split("\n")[-1]
             self.close()
             raise TableError(
-                f"{self._name} cannot be read as a table: {one_line(why or 'its reader ended', 200)}"
+                f"{self._name} cannot be read as a table: {clean_line(why or 'its reader ended', 200)}"
             )
         self.close()
         return None

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
-from oi_tui.text import escape_controls, one_line
+from oi_tui.text import clean_line, escape_controls
 
 _YES = frozenset({"yes", "y", "true"})
 _NO = frozenset({"no", "n", "false"})
@@ -60,8 +60,8 @@ class Form:
         if not self._fields:
             return "Answer yes or no: "
         name, field = self._fields[0]
-        title = one_line(str(field.get("title") or name), 80)
-        about = one_line(str(field.get("description") or ""), 200)
+        title = clean_line(str(field.get("title") or name), 80)
+        about = clean_line(str(field.get("description") or ""), 200)
         facts = "; ".join(
             filter(None, (about, _describe_expected(field), self._describe_default(name, field)))
         )
@@ -110,7 +110,7 @@ class Form:
 
     def _describe_default(self, name: str, field: Mapping[str, Any]) -> str:
         if default := _format_value(field.get("default", "")):
-            return f"empty: {one_line(default, 60)}"
+            return f"empty: {clean_line(default, 60)}"
         return "" if name in self._required and "default" not in field else "may be empty"
 
 
@@ -157,7 +157,7 @@ def _list_choices(field: object) -> list[tuple[str, str]]:
 
 
 def _list(choices: Sequence[tuple[str, str]]) -> str:
-    shown = [one_line(title, 60) for _, title in choices[:_MOST_CHOICES]]
+    shown = [clean_line(title, 60) for _, title in choices[:_MOST_CHOICES]]
     more = f" and {len(choices) - len(shown)} more" if len(choices) > len(shown) else ""
     return ", ".join(shown) + more
 

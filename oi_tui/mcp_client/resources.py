@@ -9,7 +9,7 @@ from oi_tui.engine.export.formats import write_fence
 from oi_tui.mcp_client.connection import McpCallError
 from oi_tui.mcp_client.runtime import format_block
 from oi_tui.mcp_client.servers import McpServers
-from oi_tui.text import escape_controls, one_line
+from oi_tui.text import clean_line, escape_controls
 
 #: The longest text of a resource or a prompt that is used, in characters.
 _LONGEST = 50_000
@@ -35,7 +35,7 @@ class Resources:
     def list_addresses(self, server: str, stopped: threading.Event | None = None) -> list[tuple[str, str]]:
         """Return the addresses of a server's resources, each with its name."""
         answer = self._servers.ask(server, {"do": "resources"}, stopped)
-        return [(str(item.get("uri")), one_line(str(item.get("name") or ""), 80)) for item in answer]
+        return [(str(item.get("uri")), clean_line(str(item.get("name") or ""), 80)) for item in answer]
 
     def read(self, server: str, uri: str, stopped: threading.Event | None = None) -> str:
         """Return a resource as the end of a message."""
@@ -53,7 +53,7 @@ class Resources:
         known = {prompt.name: prompt for prompt in self.list_prompts(server)}
         if name not in known:
             raise McpCallError(
-                f"it has no prompt {one_line(name, 60)}; prompts: {', '.join(known) or 'none'}"
+                f"it has no prompt {clean_line(name, 60)}; prompts: {', '.join(known) or 'none'}"
             )
         missing = [argument for argument in known[name].required if argument not in arguments]
         if missing:
@@ -75,7 +75,7 @@ def _parse_prompt(item: Mapping[str, Any]) -> ServerPrompt:
     arguments: Sequence[Mapping[str, Any]] = item.get("arguments") or ()
     return ServerPrompt(
         str(item.get("name")),
-        one_line(str(item.get("description") or ""), 200),
+        clean_line(str(item.get("description") or ""), 200),
         tuple(str(argument.get("name")) for argument in arguments),
         tuple(str(argument.get("name")) for argument in arguments if argument.get("required")),
     )

@@ -13,7 +13,7 @@ from oi_tui.mcp_client.connection import Hear, McpCallError
 from oi_tui.mcp_client.elicitation import Form
 from oi_tui.messages import InputReceived, InputRequested, Printed, Report, RunEnded, Started
 from oi_tui.runtimes.language import Choices, Language, RuntimeWithoutTerminal, Start
-from oi_tui.text import escape_controls, one_line
+from oi_tui.text import clean_line, escape_controls
 
 #: Calls a tool; `Hear` gets what its server says. Raises McpCallError, also once the event is set.
 CallAndHear = Callable[[McpTool, Mapping[str, Any], threading.Event, Hear], Mapping[str, Any]]
@@ -167,7 +167,7 @@ def _describe_progress(record: Mapping[str, Any]) -> str:
     """Return a line that says how far a call is; the next one takes its place."""
     done, total, message = record["progress"], record.get("total"), record.get("message")
     amount = f"{_format_amount(done)} of {_format_amount(total)}" if total else _format_amount(done)
-    return escape_controls(one_line(f"{amount}: {message}" if message else amount, 100))
+    return escape_controls(clean_line(f"{amount}: {message}" if message else amount, 100))
 
 
 def _format_amount(number: float) -> str:

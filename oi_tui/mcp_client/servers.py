@@ -24,7 +24,7 @@ from oi_tui.mcp_client.runtime import make_language
 from oi_tui.mcp_client.sign_ins import SignIns, can_sign_in, is_over
 from oi_tui.runtimes.language import Language
 from oi_tui.system.environment import is_secret
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 
 #: Seconds that a request to the model waits for servers that start.
 PATIENCE = 10.0
@@ -355,7 +355,7 @@ class McpServers:
                 offered = self._connection.ask({"do": "connect", "server": server.name, "spec": spec})
             self._accept_tools(status, offered["tools"])
         except (McpCallError, McpServerError, OSError) as error:
-            self._fail(status, one_line(str(error), 500))
+            self._fail(status, clean_line(str(error), 500))
         status.settled.set()
 
     def _require_allowed(self, server: McpServer) -> McpServer:
@@ -406,7 +406,7 @@ class McpServers:
             for note in status.notes:
                 self._say(f"The MCP server {status.server.name}: {note}")
         if other and not (quiet or is_known):
-            names = one_line(", ".join(other), 200)
+            names = clean_line(", ".join(other), 200)
             self._say(
                 f"The MCP server {status.server.name} has changed these tools, which are not used until you "
                 f"review them with %mcp trust {status.server.name}: {names}"
@@ -435,7 +435,7 @@ class McpServers:
         if about is None:
             return
         if "lost" in record:
-            self._fail(about, one_line(record["lost"], 500))
+            self._fail(about, clean_line(record["lost"], 500))
         elif "open" in record:
             about.addresses.put(str(record["open"]))
         elif "signed_in" in record:
@@ -484,11 +484,11 @@ def _describe_names(
 ) -> Iterator[str]:
     """Say which tools have another name here, and which are left out."""
     if renamed := [f"“{tool.original[:60]}” is {tool.name[:60]}" for tool in used if tool.original]:
-        yield one_line(f"names without spaces are used for tools: {', '.join(renamed)}", 500)
+        yield clean_line(f"names without spaces are used for tools: {', '.join(renamed)}", 500)
     if unnamed := read.count(None):
         yield f"tools that have no name are left out: {unnamed}"
     if twice := [tool.original or tool.name for tool in read if tool and tool not in used]:
-        yield one_line(f"tools with the name of another one are left out: {', '.join(twice)}", 500)
+        yield clean_line(f"tools with the name of another one are left out: {', '.join(twice)}", 500)
     if more := len(given) - len(offered):
         yield (
             f"tools left out because there are too many: {more}. Of one server, {definitions.MOST_TOOLS} "

@@ -8,7 +8,7 @@ from mcp.types import ElicitRequest, ElicitRequestFormParams, ElicitResult
 from oi_tui.engine.export.formats import write_fence
 from oi_tui.messages import InputRequested
 from oi_tui.server.event_log import ApprovalQuestion
-from oi_tui.text import escape_controls, one_line
+from oi_tui.text import clean_line, escape_controls
 
 _RUN = "Run"
 _DECISION = {
@@ -44,7 +44,7 @@ def make_approval_question(question: ApprovalQuestion) -> ElicitRequest:
 def ask_for_line(request: InputRequested) -> ElicitRequest:
     """Ask for a line that the running program waits for."""
     return _make_form(
-        f"The running program asks for input: {one_line(request.prompt) or '(no prompt)'}", _LINE
+        f"The running program asks for input: {clean_line(request.prompt) or '(no prompt)'}", _LINE
     )
 
 

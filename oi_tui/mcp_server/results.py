@@ -5,7 +5,7 @@ from typing import Any
 
 from mcp.types import CallToolResult, ContentBlock, ImageContent, TextContent
 
-from oi_tui.text import escape_controls, one_line
+from oi_tui.text import clean_line, escape_controls
 from oi_tui.window.report import Outcome
 
 _MEMORY = {
@@ -50,7 +50,7 @@ def _describe_language(language: str, memory: Mapping[str, Any]) -> list[str]:
     variables = memory["variables"]
     total = memory["total"]
     lines = [f"{language}: {total} variable{'s' * (total != 1)}"]
-    return [*lines, *(f"  {v['name']}: {v['type']}, {one_line(v['summary'])}" for v in variables)]
+    return [*lines, *(f"  {v['name']}: {v['type']}, {clean_line(v['summary'])}" for v in variables)]
 
 
 def make_text_result(

@@ -23,7 +23,7 @@ from oi_tui.messages import InputRequested
 from oi_tui.runtimes.variables import is_name
 from oi_tui.server.event_log import ApprovalQuestion
 from oi_tui.server.hosted_session import HostedSession
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 from oi_tui.window.client import WindowClient, WindowClosedError, WindowError
 from oi_tui.window.report import find_outcome, list_changed_files, read_variables
 from oi_tui.workspace import Workspace
@@ -130,14 +130,14 @@ class HostTools:
         """Return the arguments. Raises ToolCallError where they do not fit the tool."""
         known = {tool.name: tool for tool in list_definitions(self._languages, self._workspace.profile)}
         if params.name not in known:
-            raise ToolCallError(f"There is no tool {one_line(params.name, 60)}. Tools: {', '.join(known)}.")
+            raise ToolCallError(f"There is no tool {clean_line(params.name, 60)}. Tools: {', '.join(known)}.")
         schema, arguments = known[params.name].input_schema, params.arguments or {}
         for name in schema["required"]:
             if name not in arguments:
                 raise ToolCallError(f"{params.name} needs the argument {name}.")
         for name, value in arguments.items():
             if name not in schema["properties"]:
-                raise ToolCallError(f"{params.name} takes no argument {one_line(name, 60)}.")
+                raise ToolCallError(f"{params.name} takes no argument {clean_line(name, 60)}.")
             if not isinstance(value, str):
                 raise ToolCallError(f"{name} must be text.")
         return arguments
@@ -147,7 +147,7 @@ class HostTools:
         language = self._workspace.computer.resolve(given)
         if language is None or language not in self._languages:
             raise ToolCallError(
-                f"Unknown language {one_line(given, 60)}. Languages: {', '.join(self._languages)}."
+                f"Unknown language {clean_line(given, 60)}. Languages: {', '.join(self._languages)}."
             )
         return language
 
@@ -289,7 +289,7 @@ class HostTools:
             found = {"description": detail.description, "preview": detail.preview} if detail else {}
         if not found:
             raise ToolCallError(
-                f"{language} reports no variable {one_line(name, 60)}. It may be busy or not running."
+                f"{language} reports no variable {clean_line(name, 60)}. It may be busy or not running."
             )
         return results.make_text_result(f"{found['description']}\n{found['preview']}", found)
 
@@ -330,7 +330,7 @@ def _find_host_name(context: Context) -> str:
     params = context.session.client_params
     info = params.client_info if params else None
     name = info and (info.title or info.name)
-    return one_line(name or "An agent without a name", 60)
+    return clean_line(name or "An agent without a name", 60)
 
 
 def _make_pulse(context: Context) -> Callable[[float], Coroutine[Any, Any, None]]:

@@ -28,7 +28,7 @@ from oi_tui.plain.event_handler import PlainEventHandler
 from oi_tui.plain.stdin_reader import StdinReader
 from oi_tui.plain.wakeup import Wakeup
 from oi_tui.terminal.external_editor import edit
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 from oi_tui.turn_worker import TurnWorker
 from oi_tui.workspace import Workspace
 
@@ -260,8 +260,8 @@ class PlainConversation:
         computer = self._workspace.computer
         about = computer.describe(request.message.format or "")
         sandbox = ", in the sandbox" if computer.sandbox else ""
-        place = one_line(computer.where) or f"in {one_line(str(computer.cwd))}{sandbox}"
-        self.handler.print_notice(f"It would run in {one_line(about)}, {place}.")
+        place = clean_line(computer.where) or f"in {clean_line(str(computer.cwd))}{sandbox}"
+        self.handler.print_notice(f"It would run in {clean_line(about)}, {place}.")
         self._print_findings(request.message.format or "")
         self._question, self._why = request, False
         self._show_question(request)
@@ -271,7 +271,7 @@ class PlainConversation:
         computer = self._workspace.computer
         language = computer.resolve(language) or language
         findings = scan_code(language, self._code, computer.cwd, self._workspace.session.earlier)
-        lines = [one_line(words, 200) for words in (*findings.sentences, findings.conclusion) if words]
+        lines = [clean_line(words, 200) for words in (*findings.sentences, findings.conclusion) if words]
         self.handler.print_notice(f"What it does: {'; '.join(lines)}.")
 
     def _show_question(self, request: ApprovalRequested) -> None:
@@ -280,9 +280,9 @@ class PlainConversation:
             return
         language = request.message.format or ""
         if is_tool(language):
-            self.handler.prompt(_TOOL_QUESTION.format(tool=one_line(describe_tool(language), 250)))
+            self.handler.prompt(_TOOL_QUESTION.format(tool=clean_line(describe_tool(language), 250)))
         else:
-            self.handler.prompt(_QUESTION.format(language=one_line(language, 20)))
+            self.handler.prompt(_QUESTION.format(language=clean_line(language, 20)))
 
     def _answer(self, request: ApprovalRequested, line: str | None) -> None:
         self.handler.note_answered()

@@ -17,12 +17,12 @@ from oi_tui.engine.events import (
 from oi_tui.engine.output.plain import make_plain
 from oi_tui.messages import DETACHED, InputRequested, Message, Starting, Stopping
 from oi_tui.text import (
+    clean_line,
     clean_text,
     escape_controls,
     format_duration,
     list_hidden_characters,
     normalise_line_ends,
-    one_line,
 )
 
 #: Before each line that a program printed: nothing that it prints can be mistaken for our own words.
@@ -108,10 +108,10 @@ class PlainEventHandler:
             case FileCopied(name, done, size):
                 self._print_copy_progress(name, done, size)
             case RetryScheduled(reason, seconds):
-                self.print_notice(f"{one_line(reason)} Retrying in {seconds:.0f} s.")
+                self.print_notice(f"{clean_line(reason)} Retrying in {seconds:.0f} s.")
             case FilesChanged(_, change_set):
                 lines = [
-                    f"{_MARKS[change.what]} {one_line(change.name, 100)}"
+                    f"{_MARKS[change.what]} {clean_line(change.name, 100)}"
                     for change in change_set.changes[:_NAMED]
                 ]
                 more = len(change_set.changes) - _NAMED
@@ -124,7 +124,7 @@ class PlainEventHandler:
             case TurnEnded(outcome, reason):
                 self._end_output()
                 if reason or outcome in ("interrupted", "failed", "paused"):
-                    self.print_notice(one_line(reason or "Stopped.", 1000))
+                    self.print_notice(clean_line(reason or "Stopped.", 1000))
 
     def _print_copy_progress(self, name: str, done: int, size: int) -> None:
         """Print how far a copy is, each time that another quarter is done."""
@@ -143,15 +143,15 @@ class PlainEventHandler:
         text = message.content if code is None else code
         lines = normalise_line_ends(text, message.format).split("\n")
         count = len(lines) - (lines[-1] == "")
-        self.print_notice(f"{one_line(message.format or 'code', 30)}, {count} line{'s' * (count != 1)}:")
+        self.print_notice(f"{clean_line(message.format or 'code', 30)}, {count} line{'s' * (count != 1)}:")
         self._say("".join(f"    {escape_controls(line)}\n" for line in lines[: count or 1]))
         if hidden := list_hidden_characters(text):
-            self.print_notice(f"Hidden characters: {one_line(', '.join(hidden), 400)}")
+            self.print_notice(f"Hidden characters: {clean_line(', '.join(hidden), 400)}")
 
     def ask_input(self, language: str, request: InputRequested) -> None:
         """Show what the program that waits for a line asks for, on the line where the answer is typed."""
         hidden = " (your input is hidden and not saved)" if request.masked else ""
-        self.print_notice(f"{one_line(language, 20)} is waiting for input{hidden}:")
+        self.print_notice(f"{clean_line(language, 20)} is waiting for input{hidden}:")
         if self._echoes:
             self._asked = self._describe_answer()
             self._say(f"{MARK}{self._asked}")
@@ -195,7 +195,7 @@ class PlainEventHandler:
             case "message":
                 self.print_notice("\nAssistant:")
             case "code":
-                self.print_notice(f"\nWriting {one_line(message.format or 'code', 30)} code.")
+                self.print_notice(f"\nWriting {clean_line(message.format or 'code', 30)} code.")
             case "reasoning":
                 self.print_notice("Thinking.")
 
@@ -208,11 +208,11 @@ class PlainEventHandler:
             case "image":
                 self._end_output()
                 path = self._saved_as(message) if (message.format or "").startswith("base64") else ""
-                self._say(f"{MARK}(an image{f', saved as {one_line(path)}' if path else ''})\n")
+                self._say(f"{MARK}(an image{f', saved as {clean_line(path)}' if path else ''})\n")
             case "code" if message.role == "computer":
                 self._end_output()
                 self._say(
-                    f"{MARK}({one_line(message.format or 'a document', 30)} to be shown in a browser)\n"
+                    f"{MARK}({clean_line(message.format or 'a document', 30)} to be shown in a browser)\n"
                 )
             case "code":
                 self._record_code(message)
@@ -225,14 +225,14 @@ class PlainEventHandler:
             self.code(message)
         self._end_output()
         if state == "running":
-            self._language = one_line(message.format or "code", 30)
+            self._language = clean_line(message.format or "code", 30)
             self.print_notice(
-                f"Running {self._language}{f' {one_line(message.where, 100)}' if message.where else ''}."
+                f"Running {self._language}{f' {clean_line(message.where, 100)}' if message.where else ''}."
             )
             return
         self._over.add(message.id)
         took = f" in {format_duration(message.seconds)}" if message.seconds is not None else ""
-        reason = one_line(message.reason or "", 300)
+        reason = clean_line(message.reason or "", 300)
         if state == "interrupted" and reason.startswith(DETACHED):
             self.print_notice(f"Detached{took}, not stopped: {reason[len(DETACHED) :]}")
             return

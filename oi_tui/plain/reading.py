@@ -5,7 +5,7 @@ from oi_tui.engine.export.plain_text import write_plain_text
 from oi_tui.engine.output.plain import make_plain
 from oi_tui.input.history import PromptHistory
 from oi_tui.input.history_browser import HistoryBrowser
-from oi_tui.text import escape_controls, one_line
+from oi_tui.text import clean_line, escape_controls
 from oi_tui.workspace import Workspace
 
 #: Shown for what cannot be done with lines.
@@ -32,7 +32,7 @@ class PlainReading:
         matches = [line for line in lines if text.lower() in line.lower()]
         more = f"\n… {len(matches) - _FOUND} more" if len(matches) > _FOUND else ""
         self._ui.show_notice(
-            "\n".join(matches[:_FOUND]) + more if matches else f"“{one_line(text, 60)}” not found."
+            "\n".join(matches[:_FOUND]) + more if matches else f"“{clean_line(text, 60)}” not found."
         )
 
     def read_output(self, number: int | None) -> None:
@@ -50,7 +50,7 @@ class PlainReading:
     def search_history(self, text: str) -> None:
         """List earlier messages that contain the words."""
         entries = HistoryBrowser(PromptHistory().load()).find_containing(text, _LISTED)
-        listed = "\n".join(f"  {one_line(item, 200)}" for item in entries)
+        listed = "\n".join(f"  {clean_line(item, 200)}" for item in entries)
         self._ui.show_notice(f"Matches, newest first:\n{listed}" if entries else "No matching messages.")
 
     def copy_code(self) -> None:

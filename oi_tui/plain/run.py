@@ -22,7 +22,7 @@ from oi_tui.plain.event_handler import INDENT, PlainEventHandler
 from oi_tui.plain.stdin_reader import StdinReader
 from oi_tui.plain.wakeup import Wakeup
 from oi_tui.system.environment import close_to_others
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 from oi_tui.version import __version__
 from oi_tui.workspace import Workspace
 
@@ -167,21 +167,21 @@ def _find_served_model(profile: Profile, notes: Callable[[str], None]) -> Profil
     if not fitting:
         lines = [f"{item.model} ({item.server})" for item in models]
         known = f"There are: {', '.join(lines)}." if lines else "\n".join(local_servers.list_hints())
-        notes(one_line(f"No server on this machine has {named}.", 200) if named and lines else _NO_SERVER)
-        notes("\n".join(one_line(line, 300) for line in known.splitlines()))
+        notes(clean_line(f"No server on this machine has {named}.", 200) if named and lines else _NO_SERVER)
+        notes("\n".join(clean_line(line, 300) for line in known.splitlines()))
         return profile
     chosen = fitting[0]
-    notes(f"The model is {one_line(chosen.model, 60)} ({chosen.server} at {chosen.api_base}).")
+    notes(f"The model is {clean_line(chosen.model, 60)} ({chosen.server} at {chosen.api_base}).")
     return profile.with_changes(model=chosen.model, api_base=chosen.api_base)
 
 
 def _greet(conversation: PlainConversation, workspace: Workspace) -> None:
-    model = one_line(workspace.profile.model, 60)
+    model = clean_line(workspace.profile.model, 60)
     asks = "runs without asking" if workspace.profile.auto_run else "needs your approval"
     conversation.handler.print_notice(
         f"oi-tui {__version__}, plain mode. "
         + (f"The model is {model}. Code {asks}." if workspace.model.is_chosen else "")
-        + (f" It runs {one_line(workspace.computer.where, 200)}." if workspace.computer.where else "")
+        + (f" It runs {clean_line(workspace.computer.where, 200)}." if workspace.computer.where else "")
         + "\n%help lists the commands; ctrl+d quits."
     )
     if workspace.is_new and setup.detect(workspace.store):

@@ -10,7 +10,7 @@ from oi_tui.doctor.report import report
 from oi_tui.engine.models import local_servers
 from oi_tui.engine.settings.profile import ProfileError, explain
 from oi_tui.engine.settings.setting import Value
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 from oi_tui.workspace import Workspace
 
 #: Conversations that are listed.
@@ -62,7 +62,7 @@ class PlainScreens:
         if not summaries:
             self._ui.show_notice(store.explain_unreadable() or "There are no saved conversations yet.")
             return
-        rows = [f"  {number}  {one_line(summary.title, 70)}" for number, summary in enumerate(summaries, 1)]
+        rows = [f"  {number}  {clean_line(summary.title, 70)}" for number, summary in enumerate(summaries, 1)]
         self._ui.show_notice("Saved conversations, newest first:\n" + "\n".join(rows))
         if (number := self._ask_number("Open which number? ", len(summaries))) is not None:
             self._ui.open_conversation(summaries[number].id)
@@ -75,9 +75,9 @@ class PlainScreens:
             self._ui.switch_profile(name)
             return
         profile, path = self._workspace.profile, self._workspace.profile_path
-        rows = [f"  {key}: {one_line(value)}  ({origin})" for key, value, origin in explain(profile)]
+        rows = [f"  {key}: {clean_line(value)}  ({origin})" for key, value, origin in explain(profile)]
         where = f"\nChange them in {paths.shorten(path)}, or with flags." if path else ""
-        others = f"\n%profile NAME switches to another: {', '.join(map(one_line, profiles.list_names()))}"
+        others = f"\n%profile NAME switches to another: {', '.join(map(clean_line, profiles.list_names()))}"
         self._ui.show_notice("Settings:\n" + "\n".join(rows) + where + others)
 
     def open_models(self, name: str) -> None:
@@ -90,7 +90,7 @@ class PlainScreens:
         rows.append(f"  {len(models) + 1}  demo  (a script, not an AI; works offline, without a key)")
         self._ui.show_notice(
             f"Current model: {self._workspace.profile.model}. Found on this machine:\n"
-            + "\n".join(map(one_line, rows))
+            + "\n".join(map(clean_line, rows))
         )
         self._ui.show_notice("%model NAME accepts any LiteLLM name.")
         number = self._ask_number("Which number? ", len(rows))
@@ -111,11 +111,11 @@ class PlainScreens:
         if not (permissions := session.permissions.in_force):
             self._ui.show_notice("No auto-approvals: all code needs your approval.")
             return
-        rows = [f"  {number}  {one_line(item.words, 100)}" for number, item in enumerate(permissions, 1)]
+        rows = [f"  {number}  {clean_line(item.words, 100)}" for number, item in enumerate(permissions, 1)]
         self._ui.show_notice("Auto-approvals of this conversation:\n" + "\n".join(rows))
         if (number := self._ask_number("Revoke which number? ", len(permissions))) is not None:
             session.permissions.revoke(permissions[number])
-            self._ui.show_notice(f"Revoked: {one_line(permissions[number].words, 100)} will ask again.")
+            self._ui.show_notice(f"Revoked: {clean_line(permissions[number].words, 100)} will ask again.")
 
     def open_doctor(self) -> None:
         """Say what is wrong here and how to put it right."""
@@ -128,4 +128,4 @@ class PlainScreens:
         except ProfileError as error:
             self._ui.show_notice(str(error))
             return
-        self._ui.show_notice(f"The model is now {one_line(self._workspace.profile.model)}.")
+        self._ui.show_notice(f"The model is now {clean_line(self._workspace.profile.model)}.")

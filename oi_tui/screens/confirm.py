@@ -15,7 +15,7 @@ from textual.timer import Timer
 from textual.widgets import Static
 
 from oi_tui.screens.dialog import Dialog, link_hints
-from oi_tui.text import escape_controls, one_line
+from oi_tui.text import clean_line, escape_controls
 from oi_tui.widgets.approval.key_guard import LOOK, SETTLE, KeyGuard
 from oi_tui.widgets.timer import schedule
 
@@ -47,7 +47,7 @@ class ConfirmDialog(Dialog[bool]):
     def compose(self) -> ComposeResult:
         """Mount the question, its details, and the answers."""
         with VerticalScroll(id="confirm") as page:
-            page.border_title = Content(one_line(self._question, 200))
+            page.border_title = Content(clean_line(self._question, 200))
             yield Static(
                 Content("\n".join(map(escape_controls, self._details))), id="confirm-details", markup=False
             )

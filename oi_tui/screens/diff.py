@@ -12,7 +12,7 @@ from textual.widgets import Static
 
 from oi_tui import paths
 from oi_tui.screens.dialog import Page
-from oi_tui.text import escape_controls, one_line
+from oi_tui.text import clean_line, escape_controls
 from oi_tui.widgets.footer import KeyFooter
 
 #: Unchanged lines are shown up to this distance from a change.
@@ -37,7 +37,7 @@ class DiffScreen(Page[None]):
 
     def compose(self) -> ComposeResult:
         """Mount the title, the lines, and the keys."""
-        yield Static(Content(one_line(self._title, 200)), id="reader-title", markup=False)
+        yield Static(Content(clean_line(self._title, 200)), id="reader-title", markup=False)
         with VerticalScroll(id="changes"):
             yield Static(id="changes-lines", markup=False)
         yield KeyFooter(id="reader-status")

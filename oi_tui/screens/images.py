@@ -18,7 +18,7 @@ from oi_tui import paths
 from oi_tui.screens.dialog import Page
 from oi_tui.system.opener import find_opener, view
 from oi_tui.terminal.clipboard import copy
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 from oi_tui.widgets.conversation.rows import RowImage
 from oi_tui.widgets.conversation.styles import Styles, get_styles
 from oi_tui.widgets.footer import KeyFooter
@@ -156,7 +156,7 @@ class ImagesScreen(Page[None]):
         which = f"Image {self._number + 1} of {count}" if count > 1 else "Image"
         where = picture.file or "not saved as a file"
         room = max(self.app.size.width - len(which) - 5, 8)
-        title = Content(f"{which} · {cut_beginning(one_line(where, 400), room)}")
+        title = Content(f"{which} · {cut_beginning(clean_line(where, 400), room)}")
         self.query_one("#reader-title", Static).update(title)
         keys = (("left / right", "others"),) if count > 1 else ()
         own = (("o", "open outside"), ("c", "copy path")) if picture.file else ()
@@ -182,6 +182,6 @@ class ImagesScreen(Page[None]):
         elif Path(file).suffix.lower() not in _SUFFIXES:
             self.notify("It was not opened: its name does not look like that of an image.", markup=False)
         elif words is None:
-            self.notify(f"There is no display here. The image is in {one_line(file)}.", markup=False)
+            self.notify(f"There is no display here. The image is in {clean_line(file)}.", markup=False)
         elif problem := view(words, str(Path(file).absolute())):
             self.notify(f"{words[0]}: {problem}", severity="warning", markup=False)

@@ -14,7 +14,7 @@ from textual.keys import KEY_ALIASES, Keys
 import oi_tui.screens
 import oi_tui.widgets
 from oi_tui.engine.settings.key_bindings import MODIFIERS, parse
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 from oi_tui.widgets.approval.panel import ApprovalPanel
 
 #: Where each key works, by the name of what it does.
@@ -54,12 +54,12 @@ def read_chosen(text: str) -> tuple[Mapping[str, str], list[str]]:
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1)
             hint = f"Did you mean {near[0]}?" if near else "%keys lists the names."
-            problems.append(f"keys: unknown action {one_line(name, 40)}. {hint}")
+            problems.append(f"keys: unknown action {clean_line(name, 40)}. {hint}")
             del wanted[name]
             continue
         good = [key for key in wanted[name].split(",") if is_key(key)]
         bad = [key for key in wanted[name].split(",") if not is_key(key)]
-        problems += [f"keys: {name}: unknown key {one_line(key, 40)}." for key in bad]
+        problems += [f"keys: {name}: unknown key {clean_line(key, 40)}." for key in bad]
         if good:
             wanted[name] = ",".join(good)
         else:

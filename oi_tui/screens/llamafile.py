@@ -14,7 +14,7 @@ from oi_tui.engine.models.download import DownloadError
 from oi_tui.engine.models.llamafile import Llamafile, LlamafileError, begin
 from oi_tui.screens.dialog import Dialog, DialogBox
 from oi_tui.system.environment import list_secret_variables
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 
 
 class LlamafileScreen(Dialog[Llamafile | str]):
@@ -45,7 +45,7 @@ class LlamafileScreen(Dialog[Llamafile | str]):
         with DialogBox(id="starting") as box:
             box.border_title = "Llamafile"
             box.hints = "esc stops; the download can continue later"
-            yield Static(one_line(self._source, 200), id="starting-words", markup=False)
+            yield Static(clean_line(self._source, 200), id="starting-words", markup=False)
 
     def on_mount(self) -> None:
         """Start in a thread."""
@@ -69,7 +69,7 @@ class LlamafileScreen(Dialog[Llamafile | str]):
     @on(Progressed)
     def handle_progressed(self, event: Progressed) -> None:
         """Show it."""
-        self.query_one("#starting-words", Static).update(one_line(event.words, 200))
+        self.query_one("#starting-words", Static).update(clean_line(event.words, 200))
 
     @on(Finished)
     def handle_finished(self, event: Finished) -> None:

@@ -21,7 +21,7 @@ from oi_tui.engine.credentials.redaction import learn
 from oi_tui.engine.models import llamafile, local_servers
 from oi_tui.engine.settings import presets
 from oi_tui.screens.dialog import Dialog, DialogBox
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 from oi_tui.widgets.field import Field
 from oi_tui.widgets.lists.choice_list import ChoiceList
 
@@ -220,7 +220,7 @@ class ModelsScreen(Dialog[ModelChoice | None]):
                 hints.query_one("#models-servers", Static).update(_make_table(local_servers.list_hints()))
             hints.query_one(Static).update(Content("\n".join(lines)))
         elif self._local and self._wanted:
-            words = f"No server on this machine has {one_line(self._wanted.model, 60)}."
+            words = f"No server on this machine has {clean_line(self._wanted.model, 60)}."
             self.notify(words, severity="warning", markup=False)
 
     def offer(self, choice: ModelChoice) -> None:
@@ -295,9 +295,9 @@ class ModelsScreen(Dialog[ModelChoice | None]):
         name = find_variable_name(event.choice.model, event.choice.api_base) or ""
         self._show_key(
             Content.assemble(
-                (one_line(event.choice.model, 60), "bold"),
-                f" needs an API key, and none was found ({one_line(name, 80)}). "
-                f"Type or paste it here. It is saved in {one_line(event.place, 120)}.",
+                (clean_line(event.choice.model, 60), "bold"),
+                f" needs an API key, and none was found ({clean_line(name, 80)}). "
+                f"Type or paste it here. It is saved in {clean_line(event.place, 120)}.",
             )
         )
 
@@ -340,7 +340,7 @@ class ModelsScreen(Dialog[ModelChoice | None]):
         """Close with the model. A key that could not be saved is used for this session."""
         if event.problem:
             words = f"{event.problem} The API key is used for this session only."
-            self.app.notify(one_line(words, 300), severity="warning", markup=False)
+            self.app.notify(clean_line(words, 300), severity="warning", markup=False)
         self.dismiss(event.choice)
 
     def action_use_key_once(self) -> None:
@@ -379,10 +379,10 @@ def _make_current(model: str, api_base: str | None) -> ModelChoice:
 
 
 def _describe(choice: ModelChoice) -> Content:
-    where = one_line(choice.api_base or "", 60)
+    where = clean_line(choice.api_base or "", 60)
     if choice.origin.startswith("the server at port "):
         # The address says the same.
         where = ""
     about = "  ".join(part for part in (choice.origin, where) if part)
     name = choice.model.rpartition("/")[2] if llamafile.is_source(choice.model) else choice.model
-    return Content.assemble((one_line(name, 60), "bold"), "   ", (about, "$text-muted"))
+    return Content.assemble((clean_line(name, 60), "bold"), "   ", (about, "$text-muted"))

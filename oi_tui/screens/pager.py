@@ -11,7 +11,7 @@ from textual.widgets import Input, Static
 
 from oi_tui import paths
 from oi_tui.screens.dialog import Page
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 from oi_tui.widgets.field import Field
 from oi_tui.widgets.key_hints import find_key, press
 from oi_tui.widgets.pager.long_text import LongText
@@ -54,7 +54,7 @@ class PagerScreen(Page[None]):
 
     def compose(self) -> ComposeResult:
         """Mount the title, the text, the search field, and the key hints."""
-        yield Static(Content(one_line(self._title, 200)), id="reader-title", markup=False)
+        yield Static(Content(clean_line(self._title, 200)), id="reader-title", markup=False)
         yield self._view
         yield Static(Content(self._empty), id="reader-empty", markup=False)
         yield self._field
@@ -125,7 +125,7 @@ class PagerScreen(Page[None]):
 
     @work(exclusive=True)
     async def _seek(self, line: int, *, back: bool) -> None:
-        sought, shown = self._sought, one_line(self._sought, 40)
+        sought, shown = self._sought, clean_line(self._sought, 40)
         for place in self._text.find(sought, line, back=back):
             if place is None:
                 self._say(f"searching “{shown}”")

@@ -14,7 +14,7 @@ from oi_tui.commands import COMMANDS, Command
 from oi_tui.commands import recent as recent_commands
 from oi_tui.commands.groups import group_commands
 from oi_tui.screens.chat.screen import ChatScreen
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 from oi_tui.widgets.truncate import fit
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class ProfileEntries(Provider):
         """Yield those that match the query. Before anything is typed, none is listed."""
         matcher = self.matcher(query)
         for name in profiles.list_names():
-            words = f"Switch to profile {one_line(name, 60)}"
+            words = f"Switch to profile {clean_line(name, 60)}"
             score = matcher.match(f"{words} switch settings")
             if score > 0:
                 yield Hit(score, Content(words), lambda n=name: self._switch(n), text=words, help=_SWITCHING)
@@ -70,7 +70,7 @@ _REVOKED = "runs without a question now"
 
 
 def _describe_revoking(grant: "Permission") -> str:
-    return f"Revoke {one_line(grant.words, 80)}"
+    return f"Revoke {clean_line(grant.words, 80)}"
 
 
 def _find_chat(app: App[Any]) -> ChatScreen:

@@ -10,7 +10,7 @@ from textual.widgets.option_list import Option
 
 from oi_tui.engine.review.permissions import Permission
 from oi_tui.screens.dialog import Dialog, DialogBox
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 from oi_tui.widgets.lists.choice_list import ChoiceList
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class PermissionsScreen(Dialog[None]):
         choices = self.query_one(OptionList)
         at = choices.highlighted or 0
         choices.clear_options()
-        choices.add_options(Option(Content(one_line(row.words, 100))) for row in self._rows)
+        choices.add_options(Option(Content(clean_line(row.words, 100))) for row in self._rows)
         choices.display = bool(self._rows)
         if self._rows:
             choices.highlighted = min(at, len(self._rows) - 1)

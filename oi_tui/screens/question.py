@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from oi_tui.screens.dialog import Dialog, DialogBox
-from oi_tui.text import escape_controls, one_line
+from oi_tui.text import clean_line, escape_controls
 from oi_tui.widgets.approval.key_guard import LOOK, KeyGuard
 from oi_tui.widgets.field import Field
 
@@ -37,7 +37,7 @@ class QuestionDialog(Dialog[str | None]):
         """Yield the question, and the field, which takes no keys that were meant for the prompt."""
         lines = [escape_controls(line[:_WIDTH]) for line in self._question.splitlines()[:_LINES]]
         with DialogBox(id="ask") as box:
-            box.border_title = Content(one_line(self._title, 60))
+            box.border_title = Content(clean_line(self._title, 60))
             box.hints = "the field opens when you stop typing · esc cancel"
             yield Static(Content("\n".join(lines)), id="ask-words", markup=False)
             yield Field(password=self._masked, id="ask-answer", disabled=True)

@@ -32,7 +32,7 @@ from oi_tui.screens.dialog import Page
 from oi_tui.screens.pager import PagerScreen
 from oi_tui.screens.table_choice import TableChoice
 from oi_tui.terminal.clipboard import copy
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 from oi_tui.widgets.field import Field
 from oi_tui.widgets.footer import KeyFooter, Keys
 from oi_tui.widgets.lists.table_view import COLUMNS, ROWS, PageKey, TableView
@@ -124,7 +124,9 @@ class TableScreen(Page[None]):
         self._closed = False
         self._table = TableView(id="table-view")
         self._footer = KeyFooter(id="table-keys")
-        self._head = Static(Content(f"{one_line(self._called, 80)}  loading…"), id="table-head", markup=False)
+        self._head = Static(
+            Content(f"{clean_line(self._called, 80)}  loading…"), id="table-head", markup=False
+        )
         # A key may come before the parts are on the screen, and an answer after they have gone.
         self._field = Field(id="table-field")
         self._is_reading = False
@@ -267,7 +269,7 @@ class TableScreen(Page[None]):
         if self._table.shape is None:
             text = words if words.startswith(self._called) else f"{self._called}: {words}"
             self._head.add_class("failed")
-            self._head.update(Content(one_line(text, 500)))
+            self._head.update(Content(clean_line(text, 500)))
         # It is said once: in the head where there is no table to show.
         self._say(words if self._table.shape else "")
         if failed:
@@ -358,7 +360,7 @@ class TableScreen(Page[None]):
             words += f" · {len(self._tables):,} tables"
         if view.words:
             words += f" · filter: {view.words}"
-        self._head.update(Content(one_line(words, 300)))
+        self._head.update(Content(clean_line(words, 300)))
 
     def _read_on(self) -> None:
         """Read more of a file when nothing else is asked; show how far it is, and at the end all of it."""
@@ -453,7 +455,7 @@ class TableScreen(Page[None]):
         order = [*range(table.column + 1, len(names)), *range(table.column + 1)]
         found = [at for at in order if names[at] == wanted] or [at for at in order if wanted in names[at]]
         if not found:
-            self._say(f"No column has {one_line(words, 60)} in its name.")
+            self._say(f"No column has {clean_line(words, 60)} in its name.")
             return
         table.select_column(found[0])
         many = sum(wanted in name for name in names)
@@ -498,7 +500,7 @@ class TableScreen(Page[None]):
         if not self._is_complete("Ask for statistics") or not shape or not shape.columns:
             return
         self._say("counting…")
-        name = one_line(f"{shape.columns[column].name} ({shape.columns[column].type})", 100)
+        name = clean_line(f"{shape.columns[column].name} ({shape.columns[column].type})", 100)
 
         def show(found: Statistics) -> None:
             self._say("")
@@ -577,5 +579,5 @@ def format_statistics(found: Statistics) -> str:
         text.append("")
         for name, many in found.bars:
             bar = "█" * round(many * _BAR / most)
-            text.append(f"{set_cell_size(one_line(name, label), label)}  {bar:{_BAR}}  {many:,}")
+            text.append(f"{set_cell_size(clean_line(name, label), label)}  {bar:{_BAR}}  {many:,}")
     return "\n".join(text)

@@ -9,7 +9,7 @@ from textual.content import Content
 from oi_tui import paths
 from oi_tui.screens.dialog import DialogBox
 from oi_tui.screens.name_choice import NameChoice
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 from oi_tui.widgets.lists.choice_list import ChoiceList
 
 
@@ -24,4 +24,4 @@ class TableChoice(NameChoice):
         with DialogBox(id="table-choice") as box:
             box.border_title = "Tables"
             box.hints = "enter open · esc close"
-            yield ChoiceList(*(Content(one_line(name, 60)) for name in self._names))
+            yield ChoiceList(*(Content(clean_line(name, 60)) for name in self._names))

@@ -16,7 +16,7 @@ from oi_tui.input.mentions import write_mention
 from oi_tui.runtimes.variables import Detail, Memory, VariableSource, is_table
 from oi_tui.screens.dialog import Page
 from oi_tui.screens.pager import PagerScreen
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 from oi_tui.widgets.field import Field
 from oi_tui.widgets.footer import KeyFooter, Keys
 from oi_tui.widgets.lists.variable_list import VariableList, make_rows
@@ -166,7 +166,7 @@ class VariablesScreen(Page[str | None]):
         self._list.display = bool(shown)
         nothing = self.query_one("#variables-none", Static)
         nothing.display = not shown
-        words = f"No variable matches “{one_line(sought, 40)}”." if sought else _NONE
+        words = f"No variable matches “{clean_line(sought, 40)}”." if sought else _NONE
         nothing.update(Content(words))
         self._list.show(shown)
         self._show_keys()
@@ -245,11 +245,11 @@ class VariablesScreen(Page[str | None]):
 
 def show_detail(app: App[Any], language: str, name: str, detail: Detail | None) -> None:
     """Show the beginning of a variable's value on its own screen."""
-    shown = one_line(name, 60)
+    shown = clean_line(name, 60)
     if detail is None:
         words = f"{shown} cannot be shown now: it was deleted, or {language} is busy."
         app.notify(words, markup=False)
         return
-    title = f"{shown}  {one_line(detail.description, 200)}"
+    title = f"{shown}  {clean_line(detail.description, 200)}"
     where = f"This is only the beginning; the full value is in {language}."
     app.push_screen(PagerScreen(title, LongText.of(detail.preview), where))

@@ -33,7 +33,7 @@ from oi_tui.server.event_log import (
 )
 from oi_tui.server.feed import Feed
 from oi_tui.server.options import ServerLimits
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 from oi_tui.turn_worker import TurnWorker
 
 #: The scopes that clients can approve. Code without findings is not among them: what has none depends on
@@ -115,7 +115,7 @@ class HostedSession:
             messages = {message.id: message for message in self.messages}
             unfinished = frozenset(self._writing) - messages.keys()
             for message, text in self._writing.values():
-                messages.setdefault(message.id, message.but(content=text.content()))
+                messages.setdefault(message.id, message.replace(content=text.content()))
             ended = None if self.busy else self._ended or TurnEnded("done")
             return Snapshot(
                 self.log.last, list(messages.values()), unfinished, self.question, self.waits_for, ended
@@ -289,9 +289,9 @@ class HostedSession:
             secrets.token_urlsafe(16),
             request,
             compute_code_hash(message.content),
-            one_line(computer.describe(language)),
-            one_line(computer.where) or str(computer.cwd),
-            tuple(one_line(words) for words in (*findings.sentences, findings.conclusion) if words),
+            clean_line(computer.describe(language)),
+            clean_line(computer.where) or str(computer.cwd),
+            tuple(clean_line(words) for words in (*findings.sentences, findings.conclusion) if words),
             findings.nothing_listed,
             self._list_permissions(language, message.content),
         )

@@ -10,7 +10,7 @@ from oi_tui.engine.events import FilesChanged, MessageRecorded, MessageStarted, 
 from oi_tui.messages import Message
 from oi_tui.server.event_log import ApprovalQuestion, LogEntry, LogItem, QuestionAnswered
 from oi_tui.server.hosted_session import HostedSession
-from oi_tui.text import list_hidden_characters, one_line
+from oi_tui.text import clean_line, list_hidden_characters
 
 #: The names of the events, by their classes. Clients get ApprovalQuestion in place of ApprovalRequested.
 NAMES: Mapping[type[Any], str] = {
@@ -85,7 +85,7 @@ def describe_question(question: ApprovalQuestion) -> dict[str, Any]:
         "program": question.program,
         "folder": question.folder,
         "answers": ["run", "edit", "reject", *(["always"] if question.offers else [])],
-        "always": [one_line(offer.offer, 200) for offer in question.offers],
+        "always": [clean_line(offer.offer, 200) for offer in question.offers],
     }
 
 

@@ -22,7 +22,7 @@ from oi_tui.services.live_names import describe_memories
 from oi_tui.services.mcp import McpService
 from oi_tui.services.model import ModelService
 from oi_tui.services.variable_keeper import VariableKeeper
-from oi_tui.text import escape_controls, one_line
+from oi_tui.text import clean_line, escape_controls
 
 
 class CurrentConversation:
@@ -129,7 +129,7 @@ class CurrentConversation:
         """Say what this conversation left running, except on the target that is being returned to."""
         return tuple(
             f"Left running: {escape_controls(left.describe())}. "
-            f"{left_targets.describe_way_back(one_line(left.target, 200))}."
+            f"{left_targets.describe_way_back(clean_line(left.target, 200))}."
             for left in left_targets.list_for_conversation(self.id)
             if left.target != returning_to
         )

@@ -26,7 +26,7 @@ from oi_tui.services.cell_model import CellModel
 from oi_tui.services.mcp import McpService
 from oi_tui.services.sandbox_limits import read_limits
 from oi_tui.system.environment import list_withheld
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 
 if TYPE_CHECKING:
     from oi_tui.engine.session import Session
@@ -271,7 +271,7 @@ class LanguageService:
         if self.computer.sandbox:
             return "programs in the sandbox cannot use the screen. %sandbox off turns the sandbox off."
         if self.computer.where:
-            return f"code runs {one_line(self.computer.where, 100)}. %target local changes that."
+            return f"code runs {clean_line(self.computer.where, 100)}. %target local changes that."
         return None
 
     def declare_again(self) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from oi_tui.runtimes.variables import Memory, Variable
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 
 #: The most variables of a language that are described, and the most characters of a description.
 _DESCRIBED, _WORDS = 60, 40
@@ -27,4 +27,4 @@ def describe_memories(memories: Sequence[Memory]) -> str:
 def _describe_type(variable: Variable) -> str:
     """Return the type and, where the summary has it, the shape; no value, which may be secret."""
     shape = variable.summary if variable.summary.startswith(variable.type + " ") else variable.type
-    return one_line(shape, _WORDS)
+    return clean_line(shape, _WORDS)

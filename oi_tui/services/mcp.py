@@ -9,7 +9,7 @@ from oi_tui.engine.credentials.keys import Secrets
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.tools import McpTool
 from oi_tui.runtimes.language import Language
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 
 if TYPE_CHECKING:
     from oi_tui.mcp_client.servers import McpServers
@@ -84,7 +84,7 @@ class McpService:
         try:
             return Resources(self.servers).read(server, uri, self._stop_signal())
         except McpCallError as error:
-            return f"(The resource {one_line(uri)} of {server} could not be read: {one_line(str(error))})"
+            return f"(The resource {clean_line(uri)} of {server} could not be read: {clean_line(str(error))})"
 
     def resources(self, server: str) -> Sequence[tuple[str, str]]:
         """Return the addresses and names of a server's resources; blocks while the server answers."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -51,17 +51,17 @@ def edit(text: str, suffix: str, run: Callable[[Sequence[str]], int] = subproces
         editor = shlex.split(command)
         handle, name = tempfile.mkstemp(suffix=suffix, prefix="oi-tui-")
     except (OSError, ValueError) as error:
-        return text, f"{one_line(command)} cannot be started: {error}"
+        return text, f"{clean_line(command)} cannot be started: {error}"
     path = Path(name)
     try:
         with os.fdopen(handle, "w", encoding="utf-8", errors="surrogatepass", newline="") as file:
             file.write(text)
         status = run([*editor, name])
         if status:
-            return text, f"{one_line(command)} ended with {status}; nothing was changed."
+            return text, f"{clean_line(command)} ended with {status}; nothing was changed."
         edited = path.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
-        return text, f"{one_line(command)} cannot be started: {error}"
+        return text, f"{clean_line(command)} cannot be started: {error}"
     finally:
         path.unlink(missing_ok=True)
     # Editors end a file with a newline whether or not the text had one.

@@ -5,7 +5,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Mapping
 
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 
 #: A turn that took so long, in seconds, is worth a call when it ends.
 LONG = 10.0
@@ -32,7 +32,7 @@ def _find_sequence(environment: Mapping[str, str]) -> str:
 
 def _remove_separators(text: str) -> str:
     """Return text that ends no sequence and separates none of its fields."""
-    return one_line(text, _LONGEST).replace(";", ",")
+    return clean_line(text, _LONGEST).replace(";", ",")
 
 
 def make_desktop_sequence(title: str, body: str, environment: Mapping[str, str] = os.environ) -> str:
@@ -64,7 +64,7 @@ def wrap_for_tmux(sequence: str, environment: Mapping[str, str] = os.environ) ->
 
 def make_title_sequence(text: str) -> str:
     """Build the sequence that sets the window's title to `text`."""
-    return f"\x1b]2;{one_line(text, _LONGEST)}\x1b\\"
+    return f"\x1b]2;{clean_line(text, _LONGEST)}\x1b\\"
 
 
 def find_tool_command(title: str, body: str, environment: Mapping[str, str] = os.environ) -> list[str]:
@@ -73,8 +73,8 @@ def find_tool_command(title: str, body: str, environment: Mapping[str, str] = os
     if not local or "SSH_CONNECTION" in environment or shutil.which("notify-send") is None:
         return []
     # What it shows may hold markup, so ours is escaped.
-    text = one_line(body, _LONGEST).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return ["notify-send", "--app-name=oi-tui", "--", one_line(title, _LONGEST), text]
+    text = clean_line(body, _LONGEST).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return ["notify-send", "--app-name=oi-tui", "--", clean_line(title, _LONGEST), text]
 
 
 class Notifier:

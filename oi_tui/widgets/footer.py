@@ -4,7 +4,7 @@ from textual import events
 from textual.content import Content
 from textual.widgets import Static
 
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 from oi_tui.widgets.key_hints import find_key, press
 from oi_tui.widgets.static_text import show_text
 from oi_tui.widgets.truncate import measure_width
@@ -26,7 +26,7 @@ class KeyFooter(Static):
 
     def show(self, keys: Keys, notice: str = "") -> None:
         """Show a sentence, if there is one, and the keys."""
-        notice = one_line(notice)
+        notice = clean_line(notice)
         width = self.app.size.width - 2
         room = width - (measure_width(notice) + 3 if notice else 0)
         while keys and sum(len(key) + len(what) + 4 for key, what in keys) - 3 > room:

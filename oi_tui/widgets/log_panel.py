@@ -5,7 +5,7 @@ from textual.timer import Timer
 from textual.widgets import Static
 
 from oi_tui.log import RecentLines
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 
 #: How often it is looked whether there is more, in seconds.
 _AGAIN = 0.25
@@ -53,4 +53,4 @@ class LogPanel(Static):
         if not newest:
             self.update(Content("Nothing has been logged yet."))
             return
-        self.update(Content("\n".join(one_line(line, max(20, self.size.width)) for line in newest)))
+        self.update(Content("\n".join(clean_line(line, max(20, self.size.width)) for line in newest)))

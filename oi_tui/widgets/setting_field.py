@@ -13,7 +13,7 @@ from textual.widgets import Input, Static, TextArea
 
 from oi_tui.engine.settings.profile import Origin
 from oi_tui.engine.settings.setting import ProfileError, Setting, Value
-from oi_tui.text import escape_controls, one_line
+from oi_tui.text import clean_line, escape_controls
 from oi_tui.widgets.editor.text_area import StableTextArea
 from oi_tui.widgets.field import Field
 from oi_tui.widgets.static_text import show_text
@@ -245,7 +245,7 @@ class SettingField(Vertical):
         """Show whether the value is the default, and what is wrong with it."""
         if self._made is None:
             return
-        show_text(self._problem, Content(one_line(self.error or "")))
+        show_text(self._problem, Content(clean_line(self.error or "")))
         self.set_class(self.error is not None, "-wrong")
         source = {"flag": "set by a flag", "environment": "set by the environment"}.get(self._origin, "")
         default = self._describe_default()
@@ -271,4 +271,4 @@ class SettingField(Vertical):
         default = self.setting.default
         if self._options or default is None:
             return self._describe_value(default)
-        return one_line(self.setting.show(default), 60) or "nothing"
+        return clean_line(self.setting.show(default), 60) or "nothing"

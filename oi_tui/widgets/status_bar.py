@@ -10,7 +10,7 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.widget import Widget
 
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 from oi_tui.widgets.key_hints import find_hint, find_key, press
 
 #: A fact and the CSS-like style it is drawn in; facts that matter most come first.
@@ -55,7 +55,7 @@ class StatusBar(Widget):
     def on_click(self, event: events.Click) -> None:
         """Press the key of the hint that was clicked."""
         offset = event.get_content_offset(self)
-        hints = [one_line(text) for text, _ in self.right]
+        hints = [clean_line(text) for text, _ in self.right]
         if offset is None:
             return
         line = self.render().plain
@@ -82,7 +82,7 @@ def fit_facts(
 
 
 def _clean(facts: Sequence[Fact]) -> list[Fact]:
-    flat = ((one_line(text), style) for text, style in facts)
+    flat = ((clean_line(text), style) for text, style in facts)
     return [(text, style) for text, style in flat if text]
 
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 from oi_tui.window import address
 from oi_tui.window.address import WindowAddress
 
@@ -105,7 +105,7 @@ class Listener:
             token = self._address.token if self._address else ""
             if not token or not secrets.compare_digest(str(hello.get("token")).encode(), token.encode()):
                 return
-            host = Host(one_line(str(hello.get("host") or "A program"), 60))
+            host = Host(clean_line(str(hello.get("host") or "A program"), 60))
             connection = _Connection(host, writer, self._handler)
             connection.send({"ready": address.VERSION})
             while line := await reader.readline():

@@ -9,7 +9,7 @@ from oi_tui.engine.output.standing_output import keep_standing_output
 from oi_tui.file_changes.snapshots import Snapshots
 from oi_tui.messages import Message
 from oi_tui.runtimes.variables import Memory
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 
 _STATES = {
     "failed": "The code failed.",
@@ -71,8 +71,8 @@ def list_changed_files(snapshots: Snapshots, runs: Iterable[str]) -> list[str]:
     change_sets = (snapshots.find_change_set(run) for run in runs)
     files: dict[str, None] = {}
     for change_set in filter(None, change_sets):
-        elsewhere = f" (on {one_line(change_set.target)})" if change_set.target else ""
-        files |= {f"{c.what}: {one_line(c.name)}{elsewhere}": None for c in change_set.changes}
+        elsewhere = f" (on {clean_line(change_set.target)})" if change_set.target else ""
+        files |= {f"{c.what}: {clean_line(c.name)}{elsewhere}": None for c in change_set.changes}
     return list(files)
 
 
@@ -93,7 +93,7 @@ def _note(code: Message | None) -> str:
     """Say how the code ended; "" where there is nothing to say."""
     if code is None:
         return "The code was not run."
-    reason = one_line(code.reason or "", 500)
+    reason = clean_line(code.reason or "", 500)
     if code.state == "rejected":
         return f"The person did not allow this code{f': {reason}' if reason else '.'}"
     ending = reason if code.state == "finished" else f"{_STATES.get(code.state or '', '')} {reason}".strip()

@@ -86,7 +86,7 @@ def streamed(stage: Stage, text: str, kind: str = "message", role: str = "assist
     form = "output" if kind == "console" else "python" if kind == "code" else None
     message = _message("", role, kind, id=stage.fresh(), format=form, parent=code.id)
     if kind == "code":
-        message = message.but(state="writing")
+        message = message.replace(state="writing")
     pieces = [text[at : at + 7] for at in range(0, min(len(text), 700), 7)]
     return [*first, MessageStarted(message), *(MessageGrew(message.id, piece) for piece in pieces)]
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from oi_tui import paths
 from oi_tui.engine.credentials.keys import Secrets, find_provider, find_variable_name
 from oi_tui.engine.settings.profile import Profile
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 
 #: Of a key that the profile itself holds, by the origin of its value.
 _OF_THE_PROFILE = {
@@ -42,7 +42,7 @@ def find_key_source(profile: Profile, secrets: Secrets) -> KeySource:
         return KeySource(name, True, is_saved, text)
     if name is None:
         return KeySource(None, False, False, _describe_unnamed(profile.model))
-    text = one_line(name, 100)
+    text = clean_line(name, 100)
     if api_key is None:
         text = f"{text} is not set; a key that you type is saved in {secrets.place()}."
         return KeySource(name, False, False, text)
@@ -63,7 +63,7 @@ def _describe_unnamed(model: str) -> str:
     provider = find_provider(model)
     if provider is None:
         return (
-            f"The provider of {one_line(model, 60)} is unknown; write the name as provider/NAME "
+            f"The provider of {clean_line(model, 60)} is unknown; write the name as provider/NAME "
             "to save its API key."
         )
-    return f"{one_line(provider, 40)} needs no API key; one that you type is used until you quit."
+    return f"{clean_line(provider, 40)} needs no API key; one that you type is used until you quit."

@@ -18,7 +18,7 @@ from oi_tui.engine.output.plain import make_plain, normalise_line_ends
 from oi_tui.engine.output.screen_text import MOVES
 from oi_tui.engine.output.standing_output import remove_erased
 from oi_tui.messages import Message, make_message_id
-from oi_tui.text import clean_text, one_line
+from oi_tui.text import clean_line, clean_text
 
 #: Code in one of these states ran, whether it finished or not.
 _RAN = ("finished", "failed", "interrupted", "lost")
@@ -152,7 +152,7 @@ def write_markdown(title: str, messages: Sequence[Message]) -> str:
 
     Headings of the first three levels are the program's own; headings in messages are moved below them.
     """
-    parts = [f"# {one_line(title, 300)}"]
+    parts = [f"# {clean_line(title, 300)}"]
     speaker, cells, after_cell = "", 0, False
     for message in messages:
         name = {"user": "You", "assistant": "Assistant", "computer": ""}[message.role]
@@ -163,7 +163,7 @@ def write_markdown(title: str, messages: Sequence[Message]) -> str:
             speaker, after_cell = name, message.is_cell
         if message.is_cell:
             cells += 1
-            parts.append(f"### Cell {cells}: {_escape(one_line(message.format or 'code', 30))}")
+            parts.append(f"### Cell {cells}: {_escape(clean_line(message.format or 'code', 30))}")
         parts += _split_paragraphs(message)
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -256,7 +256,7 @@ def _ends_block(text: str) -> bool:
 def _describe_outcome(message: Message) -> str:
     if message.state in (None, "finished"):
         return "*The code was edited before it ran.*" if message.decision == "edited" else ""
-    reason = one_line(message.reason or "")
+    reason = clean_line(message.reason or "")
     return f"*{str(message.state).capitalize()}{': ' + reason if reason else '.'}*"
 
 
@@ -275,7 +275,7 @@ def _find_media_type(message: Message) -> str:
 
 def write_notebook(title: str, messages: Sequence[Message]) -> str:
     """Write a Jupyter notebook (format 4.5): code that ran as cells with output, the rest as text."""
-    cells: list[dict[str, Any]] = [_make_text_cell(f"# {one_line(title, 300)}", make_message_id())]
+    cells: list[dict[str, Any]] = [_make_text_cell(f"# {clean_line(title, 300)}", make_message_id())]
     by_code: dict[str, dict[str, Any]] = {}
     last: dict[str, Any] | None = None
     # What was run again is in the notebook once: it runs from top to bottom.
@@ -373,7 +373,7 @@ def write_script(title: str, messages: Sequence[Message], language: str | None =
     """
     language = language or find_main_language(messages)
     mark = _COMMENTS.get(language, "#")
-    parts = [f"{mark} {one_line(title, 200)}".strip()]
+    parts = [f"{mark} {clean_line(title, 200)}".strip()]
     for message in _list_codes(messages):
         if (message.format or "").lower() == language:
             note = "" if message.state == "finished" else f"{mark} {message.state} when it ran\n"

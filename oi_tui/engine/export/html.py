@@ -9,7 +9,7 @@ from typing import Any
 
 from oi_tui.engine.output.plain import make_plain
 from oi_tui.messages import Message
-from oi_tui.text import clean_text, format_duration, one_line
+from oi_tui.text import clean_line, clean_text, format_duration
 
 #: Only pictures from the page itself and the styles below are let in; no script, no frame, no request.
 _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
@@ -72,7 +72,7 @@ def write_html(title: str, messages: Sequence[Message]) -> str:
             parts.append(write(clean_text(message.content)))
         else:
             parts.append(f'<div class="mine">{_render_text(message.content)}</div>')
-    heading = _render_text(one_line(title, 300))
+    heading = _render_text(clean_line(title, 300))
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
@@ -101,15 +101,15 @@ def _is_web(url: str) -> bool:
 
 
 def _render_cell(code: Message, printed: Sequence[Message]) -> str:
-    facts = [one_line(code.format or "code", 30), code.state or "not run"]
+    facts = [clean_line(code.format or "code", 30), code.state or "not run"]
     if code.seconds is not None:
         facts.append(format_duration(code.seconds))
     if code.where:
-        facts.append(one_line(code.where, 100))
+        facts.append(clean_line(code.where, 100))
     if code.decision == "edited":
         facts.append("edited before it ran")
     if code.reason:
-        facts.append(one_line(code.reason, 300))
+        facts.append(clean_line(code.reason, 300))
     bad = ' class="bad"' if code.state in ("failed", "lost", "rejected", "interrupted") else ""
     caption = f"<figcaption{bad}>{_render_text(' · '.join(facts))}</figcaption>"
     below = "".join(_write_output(message) for message in printed)
@@ -135,4 +135,4 @@ def _render_image(message: Message) -> str:
                 data = base64.b64encode(raw).decode()
                 return f'<img alt="picture" src="data:{kind};base64,{data}">'
         return '<p class="aside">An image that cannot be shown.</p>'
-    return f'<p class="aside">Image: {_render_text(one_line(message.content, 300))}</p>'
+    return f'<p class="aside">Image: {_render_text(clean_line(message.content, 300))}</p>'

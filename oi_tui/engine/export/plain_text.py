@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from oi_tui.engine.output.plain import make_plain
 from oi_tui.messages import Message
-from oi_tui.text import escape_controls, one_line
+from oi_tui.text import clean_line, escape_controls
 
 _ENDS = {None: "", "finished": "", "queued": "not run"}
 
@@ -29,9 +29,9 @@ def _write_part(message: Message) -> str:
             return ""
         case "code":
             state = _ENDS.get(message.state, str(message.state))
-            reason = one_line(message.reason or "")
+            reason = clean_line(message.reason or "")
             ended = f" ({state}{': ' + reason if reason else ''})" if state else ""
-            return f"[{one_line(message.format or 'code', 30)}]{ended}\n{_write_separator('    ', text)}"
+            return f"[{clean_line(message.format or 'code', 30)}]{ended}\n{_write_separator('    ', text)}"
         case _:
             return _write_separator("> " if message.role == "user" else "  ", text)
 

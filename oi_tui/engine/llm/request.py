@@ -99,7 +99,7 @@ def _repair_message(message: Message) -> Message:
         for name, text in fields.items()
         if text and repair_surrogates(text) != text
     }
-    return message.but(**broken) if broken else message
+    return message.replace(**broken) if broken else message
 
 
 def make_tool(languages: Sequence[str]) -> dict[str, Any]:

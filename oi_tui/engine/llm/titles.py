@@ -11,7 +11,7 @@ from oi_tui.engine.llm.usage_report import UsageTracker
 from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.messages import Message
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 
 #: What of the request and of the answer the title is made from, in characters.
 _ASKED, _ANSWERED = 1_500, 500
@@ -68,7 +68,7 @@ def can_be_named(messages: Sequence[Message]) -> bool:
 def clean(text: str) -> str:
     """Return a title on one line, without what a model adds; "" when it is no title."""
     text = re.sub(r"<think>.*?(?:</think>|\Z)", "", text, flags=re.DOTALL)
-    line = next(filter(None, (one_line(part, 300) for part in text.split("\n"))), "")
+    line = next(filter(None, (clean_line(part, 300) for part in text.split("\n"))), "")
     line = re.sub(r"^(?:#+|title:|\*\*)\s*", "", line, flags=re.IGNORECASE).strip(" \"'“”„«»*`.")
     return line if len(line) <= _LONGEST else ""
 

@@ -11,7 +11,7 @@ from oi_tui.engine.open_interpreter.messages import convert_entry
 from oi_tui.engine.output.plain import EscapeFilter, LineEnds, make_plain
 from oi_tui.engine.storage.records import parse_message
 from oi_tui.messages import Message, MessageType, Role
-from oi_tui.text import escape_controls, one_line
+from oi_tui.text import clean_line, escape_controls
 
 #: A message or a piece of one, as Open Interpreter 0.4.3 shapes them.
 Chunk = dict[str, Any]
@@ -143,7 +143,9 @@ def _convert_part(part: object) -> Chunk:
             return {"type": "message", "content": text}
         case {"type": "image_url", "image_url": {"url": str(url)} | str(url)}:
             if url.startswith(("http:", "https:")):
-                raise TypeError(f"an image must be a path or a data: URL; download {one_line(url, 80)} first")
+                raise TypeError(
+                    f"an image must be a path or a data: URL; download {clean_line(url, 80)} first"
+                )
             if url.startswith("data:"):
                 return {"type": "image", "content": url}
             return {"type": "image", "format": "path", "content": url.removeprefix("file://")}
@@ -188,8 +190,8 @@ def to_message(chunk: Mapping[str, Any]) -> Message:
     found = parse_message({"created": time.time(), **given, **known})
     message = found or Message(**known, unknown={name: given[name] for name in given if name not in _FIELDS})
     if unknown := {**message.unknown, **own}:
-        message = message.but(unknown={name: _make_storable(value) for name, value in unknown.items()})
-    return message.but(unknown={ORIGINAL: [json.dumps(chunk, default=str)]}) if signal else message
+        message = message.replace(unknown={name: _make_storable(value) for name, value in unknown.items()})
+    return message.replace(unknown={ORIGINAL: [json.dumps(chunk, default=str)]}) if signal else message
 
 
 def _make_storable(value: object) -> object:
@@ -243,7 +245,7 @@ def convert_messages(messages: Sequence[Message]) -> list[Chunk]:
     """Return the messages as dictionaries; a reply that is one message between a person's needs no id."""
     neighbours = [None, *messages, None]
     return [
-        convert_message(message.but(reply=None) if _stands_alone(before, message, after) else message)
+        convert_message(message.replace(reply=None) if _stands_alone(before, message, after) else message)
         for before, message, after in zip(neighbours, messages, neighbours[2:], strict=False)
     ]
 
@@ -261,7 +263,7 @@ def convert_message(message: Message) -> Chunk:
     if signal := _find_signal(message):
         return signal
     if message.type == "console":
-        message = message.but(content=make_plain(message.content))
+        message = message.replace(content=make_plain(message.content))
     values = ((name, getattr(message, name)) for name in (*_FIELDS, *_FOR_THE_MODEL))
     chunk = {name: value for name, value in values if value is not None}
     linked = message.type == "code" and message.role != "computer"

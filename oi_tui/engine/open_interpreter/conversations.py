@@ -22,7 +22,7 @@ from oi_tui.engine.open_interpreter.messages import add_silent, convert_entry, i
 from oi_tui.engine.storage.records import JournalContents, make_title
 from oi_tui.engine.storage.store import Store
 from oi_tui.messages import Message
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 
 _MAX_BYTES = 500_000_000
 #: How many conversations are written at the same time.
@@ -65,7 +65,7 @@ class ImportReport:
             return ""
         count = len({name for name, _ in self.problems})
         files = "one file" if count == 1 else f"{count:,} files"
-        listed = (f"{one_line(name, 200)}\n    {problem}\n" for name, problem in self.problems)
+        listed = (f"{clean_line(name, 200)}\n    {problem}\n" for name, problem in self.problems)
         return "\n".join([f"{self}\n\nProblems with {files}:\n", *listed])
 
 
@@ -285,7 +285,7 @@ def convert_contents(stored: Iterable[object]) -> JournalContents:
     for position, message in enumerate(messages):
         if message.type == "code":
             state = _read_state(messages[position + 1 : position + 2])
-            message = message.but(state=state, decision="rejected" if state == "rejected" else None)
+            message = message.replace(state=state, decision="rejected" if state == "rejected" else None)
         contents.messages[message.id] = message
     return contents
 

@@ -13,7 +13,7 @@ from typing import Any, get_args
 from oi_tui.engine.export.formats import ORIGINAL, make_original_entry, write_fence
 from oi_tui.engine.storage.records import parse_message
 from oi_tui.messages import Message, Role
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 
 _ROLES: Mapping[str, Role] = {
     **{role: role for role in get_args(Role)},
@@ -43,7 +43,7 @@ def convert_entry(entry: object) -> list[Message]:
     stored = json.dumps(entry)
     for number, message in enumerate(messages):
         unknown = {**message.unknown, ORIGINAL: [] if number else [stored]}
-        messages[number] = message.but(unknown=unknown)
+        messages[number] = message.replace(unknown=unknown)
     return messages
 
 
@@ -81,12 +81,12 @@ def _convert_typed(entry: Mapping[str, Any], speaker: Role) -> Iterator[Message]
     if message is None or (message.type == "image" and not message.content):
         yield _make_note(entry)
     elif message.type == "console" and message.format != "active_line":
-        yield message.but(role="computer", format="output")
+        yield message.replace(role="computer", format="output")
     elif message.role == "computer" and message.type in ("code", "message"):
         # Rich display of a result. As code it would look like something to run.
-        yield message.but(type="console", format="output")
+        yield message.replace(type="console", format="output")
     elif message.type == "code":
-        yield message.but(role="assistant", format=message.format or "python")
+        yield message.replace(role="assistant", format=message.format or "python")
     elif message.format != "active_line":
         yield message
 
@@ -185,7 +185,7 @@ def _make_note(entry: object) -> Message:
     """Make a message, for the person only, of an entry that is no message."""
     text = json.dumps(entry, indent=2, ensure_ascii=False)
     role = entry.get("role") if isinstance(entry, dict) else None
-    who = f"An entry of the role “{one_line(role, 40)}”" if isinstance(role, str) else "An entry"
+    who = f"An entry of the role “{clean_line(role, 40)}”" if isinstance(role, str) else "An entry"
     words = f"{who} that is not a message, as stored:\n\n{write_fence(text, 'json')}"
     return Message(role="assistant", type="message", recipient="user", content=words, unknown={"odd": True})
 
@@ -194,7 +194,7 @@ def add_silent(message: Message, entry: object) -> Message:
     """Return the message with an entry that says nothing, to be given back behind it."""
     stored = message.unknown.get(ORIGINAL)
     before = stored if isinstance(stored, list) else [json.dumps(make_original_entry(message))]
-    return message.but(unknown={**message.unknown, ORIGINAL: [*before, json.dumps(entry)]})
+    return message.replace(unknown={**message.unknown, ORIGINAL: [*before, json.dumps(entry)]})
 
 
 def link_outputs(messages: Sequence[Message]) -> list[Message]:
@@ -203,7 +203,7 @@ def link_outputs(messages: Sequence[Message]) -> list[Message]:
     latest: str | None = None
     for message in messages:
         if message.role == "computer":
-            found.append(message.but(parent=latest) if message.parent is None and latest else message)
+            found.append(message.replace(parent=latest) if message.parent is None and latest else message)
             continue
         latest = message.id if message.type == "code" else None
         found.append(message)

@@ -10,7 +10,7 @@ from oi_tui import paths
 from oi_tui.engine.settings import migration, yaml_file
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.settings.setting import ProfileError
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 
 _YAML = (".yaml", ".yml", ".json")
 #: The key of the folder for conversations.
@@ -50,13 +50,13 @@ class ImportedProfiles:
     auto_run: bool = False
 
     def __str__(self) -> str:
-        source = one_line(self.source.name, 80)
+        source = clean_line(self.source.name, 80)
         if self.name is None:
             return f"{source}: not imported: {self.problem}"
-        lines = [f"{source}: imported; use it with --profile {one_line(self.name, 80)}"]
+        lines = [f"{source}: imported; use it with --profile {clean_line(self.name, 80)}"]
         if self.auto_run:
             lines.append("  It sets auto_run: code from the model runs without asking.")
-        return "\n".join([*lines, *(f"  {one_line(line, 200)}" for line in self.unknown)])
+        return "\n".join([*lines, *(f"  {clean_line(line, 200)}" for line in self.unknown)])
 
 
 def list_configurations() -> list[Path]:

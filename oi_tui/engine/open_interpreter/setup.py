@@ -18,7 +18,7 @@ from oi_tui.engine.settings import migration, yaml_file
 from oi_tui.engine.settings.profile import Profile, find_conversations_folder, list_settings
 from oi_tui.engine.settings.setting import ProfileError
 from oi_tui.engine.storage.store import Store
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 
 _MOST_NAMES = 8
 
@@ -47,7 +47,7 @@ class Setup:
 
     def _list(self) -> Iterator[str]:
         if self.profiles:
-            names = [one_line(path.name, 40) for path in self.profiles[:_MOST_NAMES]]
+            names = [clean_line(path.name, 40) for path in self.profiles[:_MOST_NAMES]]
             more = ", ..." if len(self.profiles) > _MOST_NAMES else ""
             yield f"{_count(len(self.profiles), 'profile')}: {', '.join(names)}{more}"
         if self.conversations:
@@ -66,7 +66,7 @@ class Setup:
         except (ProfileError, OSError) as error:
             yield f"Its default profile cannot be used: {error}"
             return
-        yield f"Its default profile becomes yours. The model is {one_line(profile.model, 80)}."
+        yield f"Its default profile becomes yours. The model is {clean_line(profile.model, 80)}."
         if profile.auto_run:
             # Before the list, which may not fit on the screen.
             yield (
@@ -77,7 +77,7 @@ class Setup:
         for setting in list_settings():
             if setting.name in profile.origins and setting.name != "model":
                 value = setting.show(getattr(profile, setting.name))
-                yield f"  {setting.key}: {one_line(value, 80)}"
+                yield f"  {setting.key}: {clean_line(value, 80)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +181,9 @@ def _import_skills(sources: Sequence[Path]) -> list[str]:
         try:
             imported += skills.import_skill(path) is not None
         except (OSError, ProfileError) as error:
-            problems.append(f"The skill {one_line(path.name, 200)} was not imported: {skills.explain(error)}")
+            problems.append(
+                f"The skill {clean_line(path.name, 200)} was not imported: {skills.explain(error)}"
+            )
     done = [f"{_count(imported, 'skill')} imported; %skills lists them."] if imported else []
     return done + problems
 
@@ -193,7 +195,7 @@ def _link_llamafiles(sources: Sequence[Path]) -> list[str]:
         try:
             (paths.make_private(llamafile.find_folder()) / path.name).symlink_to(path)
         except OSError as error:
-            problems.append(f"{one_line(path.name, 200)} could not be linked: {error.strerror or error}")
+            problems.append(f"{clean_line(path.name, 200)} could not be linked: {error.strerror or error}")
         else:
             linked += 1
     done = [f"{_count(linked, 'llamafile')} can be chosen with %model."] if linked else []

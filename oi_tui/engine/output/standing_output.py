@@ -61,7 +61,7 @@ def _make_messages(
     def text(end: int) -> Iterator[Message]:
         between = "\n".join(lines[row:end])
         if between.strip() and template:
-            yield template.but(content=between + "\n")
+            yield template.replace(content=between + "\n")
 
     for number, (first, last) in sorted(sheet.places.items(), key=lambda item: (item[1][0], item[0])):
         yield from text(first)

@@ -35,8 +35,8 @@ def _split(message: Message, resolve: Callable[[str], str | None]) -> list[Messa
     reply = message.reply or make_message_id()
     first, *rest = messages
     if first.type == "message":
-        first = message.but(content=first.content, reply=reply)
+        first = message.replace(content=first.content, reply=reply)
     else:
         # The text stays as it was shown; the model gets it as the code that follows.
-        first, rest = message.but(recipient="user", reply=reply), messages
-    return [first, *(item.but(reply=reply) for item in rest)]
+        first, rest = message.replace(recipient="user", reply=reply), messages
+    return [first, *(item.replace(reply=reply) for item in rest)]

@@ -94,7 +94,7 @@ class ReplyBuilder:
         """Record what the model wants back with its tool calls, and which model that is."""
         for place, code in enumerate(self.codes):
             if code.call and (signed or SIGNATURE in code.call):
-                self.codes[place] = code.but(model=self._model, signed=signed)
+                self.codes[place] = code.replace(model=self._model, signed=signed)
                 yield MessageRecorded(self.codes[place])
                 signed = None
 
@@ -130,10 +130,10 @@ class ReplyBuilder:
     def _close(self, *, complete: bool = True) -> Iterator[Event]:
         if self._open is None:
             return
-        message = self._open.but(content=repair_surrogates("".join(self._content)))
+        message = self._open.replace(content=repair_surrogates("".join(self._content)))
         self._open = None
         if message.type == "code":
-            message = message.but(state="queued" if complete and not self._torn else "unfinished")
+            message = message.replace(state="queued" if complete and not self._torn else "unfinished")
             self.codes.append(message)
         if message.type != "reasoning" and message.call is None:
             self._text.append(message)
@@ -143,8 +143,8 @@ class ReplyBuilder:
 def _as_thought(message: Message) -> Message:
     """Return text that turned out to be a thought; code keeps its place on the screen, but can never run."""
     if message.type != "code":
-        return message.but(recipient="user")
-    return message.but(
+        return message.replace(recipient="user")
+    return message.replace(
         state="skipped",
         recipient="user",
         reason="The model wrote this code in its reasoning; it was not offered to run.",
@@ -175,7 +175,9 @@ class RunBuilder:
         """Yield the events that follow from a report."""
         self._silent = False
         if (shown := self._find_earlier_image(report)) and isinstance(report, Displayed):
-            yield MessageRecorded(shown.but(format=report.format, content=report.content, view=report.view))
+            yield MessageRecorded(
+                shown.replace(format=report.format, content=report.content, view=report.view)
+            )
             return
         if isinstance(report, Displayed):
             yield from self._close()
@@ -183,10 +185,10 @@ class RunBuilder:
             message = self._new(kind, report.format, report.content)
             if report.view is not None and report.view is self._view:
                 # The text that was printed with it carries what the model gets of both.
-                message = message.but(recipient="user")
+                message = message.replace(recipient="user")
             else:
                 self._view = report.view
-                message = message.but(view=report.view)
+                message = message.replace(view=report.view)
             if report.key and kind == "image":
                 self._updatable[report.key] = message
             yield MessageRecorded(message)
@@ -195,7 +197,7 @@ class RunBuilder:
             yield from self._close()
             self._view = report.view
         if self._open is None:
-            self._open = self._new("console", "output", "").but(view=report.view, table=report.table)
+            self._open = self._new("console", "output", "").replace(view=report.view, table=report.table)
             self._text = ConsoleText(self._open.id, self._folder)
             yield MessageStarted(self._open)
         self._text.write(self._line_ends.write(report.text))
@@ -212,7 +214,7 @@ class RunBuilder:
         """Yield the events that tell the model something which the person sees elsewhere."""
         self._silent = False
         yield from self._close()
-        yield MessageRecorded(self._new("console", "output", "").but(view=text))
+        yield MessageRecorded(self._new("console", "output", "").replace(view=text))
 
     def finish(self) -> Iterator[Event]:
         """Yield the events that end the run; one that showed nothing leaves an empty console message."""
@@ -225,7 +227,7 @@ class RunBuilder:
             return
         self._text.write(self._line_ends.close())
         self._text.close()
-        yield MessageRecorded(self._open.but(content=self._text.content()))
+        yield MessageRecorded(self._open.replace(content=self._text.content()))
         self._open = None
 
     def _new(self, kind: MessageType, format: str, content: str) -> Message:

@@ -18,7 +18,7 @@ from oi_tui.engine.review.window_actions import (
     list_kinds,
 )
 from oi_tui.engine.tools import is_tool
-from oi_tui.text import list_hidden_characters, one_line
+from oi_tui.text import clean_line, list_hidden_characters
 
 #: From narrow to wide: the same code again; actions in one window; a number of further pieces; code with no
 #: findings; all of a language; everything, which is auto-run.
@@ -58,7 +58,7 @@ class Permission:
                 return f"this {self.language} code again ({lines} line{'s' * (lines != 1)}: {shown})"
             case "window":
                 kinds = " and ".join(word for kind, word in WORDS.items() if kind in self.kinds)
-                return f"{kinds} in the window “{one_line(self.window.title if self.window else '', 60)}”"
+                return f"{kinds} in the window “{clean_line(self.window.title if self.window else '', 60)}”"
             case "count":
                 if self.left == 1:
                     return f"the next {self.language} cell"

@@ -12,7 +12,7 @@ from oi_tui.engine.settings.migration import MOVED, choose_stricter
 from oi_tui.engine.settings.profile import Profile, ProfileError, list_settings
 from oi_tui.engine.settings.setting import Setting
 from oi_tui.engine.settings.unknown_keys import explain_unknown, refuse_unknown_limit
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 
 #: The name by which a language is listed here, the one that Open Interpreter gives it, and its aliases.
 KnownLanguage = tuple[str, str, tuple[str, ...]]
@@ -215,8 +215,8 @@ def _explain(kind: str, words: str, calls: Sequence[_Call]) -> str:
     if kind == "ModuleNotFoundError":
         words += f"; install it for the Python of oi-tui, {sys.executable}"
     shown = [call for path, _, call, _ in calls if path == "display_message" and call]
-    last = f" (it says: {one_line(' '.join(shown[-1][0].split()), 200)})" if shown else ""
-    return one_line(f"{kind}: {_FAULTS.get(kind, words)}{last}", 400)
+    last = f" (it says: {clean_line(' '.join(shown[-1][0].split()), 200)})" if shown else ""
+    return clean_line(f"{kind}: {_FAULTS.get(kind, words)}{last}", 400)
 
 
 def _describe_calls(calls: Sequence[_Call]) -> Iterator[str]:
@@ -226,9 +226,9 @@ def _describe_calls(calls: Sequence[_Call]) -> Iterator[str]:
             continue
         place = f"line {line}: " if line else ""
         if path == "display_message" and words:
-            yield one_line(f"{place}the profile says: {' '.join(words[0].split())}", 300)
+            yield clean_line(f"{place}the profile says: {' '.join(words[0].split())}", 300)
         else:
-            yield one_line(f"{place}{path}() has no effect in a profile", 200)
+            yield clean_line(f"{place}{path}() has no effect in a profile", 200)
 
 
 def _list_startup_code(calls: Sequence[_Call]) -> Iterator[tuple[str, str]]:
@@ -256,7 +256,7 @@ def _assign(profile: Profile, path: str, kind: str, value: Any, shown: ExternalC
     if setting is None:
         _refuse_group(key, declared)
         refuse_unknown_limit(key, list_settings())
-        note = one_line(f"{key} {explain_unknown(key, declared)}", 200)
+        note = clean_line(f"{key} {explain_unknown(key, declared)}", 200)
         return replace(profile, unknown=(*profile.unknown, note))
     if kind == "class" and setting.name == "languages":
         raise setting.make_error(
@@ -264,7 +264,7 @@ def _assign(profile: Profile, path: str, kind: str, value: Any, shown: ExternalC
             f"and name it in computer.custom_languages, as FILE.py:{value}"
         )
     if kind != "plain":
-        raise setting.make_error(f"expected {setting.expected}, not {one_line(str(value), 60)}")
+        raise setting.make_error(f"expected {setting.expected}, not {clean_line(str(value), 60)}")
     if value is None and not setting.optional:
         return profile
     checked = setting.check_given(value)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from oi_tui.engine.settings.setting import ProfileError, Setting
 from oi_tui.system import environment_names
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 
 #: How similar two names must be for one to be a misspelling of the other.
 _SIMILAR = 0.7
@@ -29,7 +29,7 @@ def _find_unknown(environment: Mapping[str, str], settings: Iterable[Setting]) -
 
 
 def _describe(name: str, settings: Iterable[Setting]) -> str:
-    shown = f"environment variable {one_line(name, 60)}"
+    shown = f"environment variable {clean_line(name, 60)}"
     names: dict[str, Setting | str] = {_strip_prefix(name): name for name in environment_names.FOR_USERS}
     for setting in settings:
         parts = (setting.name, *(key.rpartition(".")[2] for key in (setting.key, *setting.also)))

@@ -16,7 +16,7 @@ import yaml
 
 from oi_tui import paths
 from oi_tui.engine.settings.setting import ProfileError, Value
-from oi_tui.text import one_line, repair_surrogates
+from oi_tui.text import clean_line, repair_surrogates
 
 #: Far more than any profile needs, and still read in well under a second.
 MAX_BYTES = 1_000_000
@@ -147,7 +147,7 @@ def _refuse_dangers(text: str, path: object) -> None:
                 raise ProfileError("too many aliases (*)", path=path, line=line)
         tag = getattr(event, "tag", None)
         if tag and tag != "!" and tag not in _PLAIN_TAGS:
-            raise ProfileError(f"the tag {one_line(tag, 60)} is not allowed", path=path, line=line)
+            raise ProfileError(f"the tag {clean_line(tag, 60)} is not allowed", path=path, line=line)
 
 
 def _refuse_circles(root: yaml.Node, path: object) -> None:
@@ -177,7 +177,7 @@ def _list_entries(node: yaml.MappingNode, group: str, path: object) -> Iterator[
             yield from _list_entries(value_node, key, path)
             continue
         yield (
-            one_line(key, 100),
+            clean_line(key, 100),
             YamlEntry(
                 value=_read_value(value_node, path),
                 line=line,
@@ -206,7 +206,7 @@ def _read_value(node: yaml.Node, path: object) -> object:
         return yaml.SafeLoader("").construct_object(node)
     except (yaml.YAMLError, ValueError, OverflowError):
         raise ProfileError(
-            f"cannot read {one_line(str(node.value), 60)!r}", path=path, line=node.start_mark.line + 1
+            f"cannot read {clean_line(str(node.value), 60)!r}", path=path, line=node.start_mark.line + 1
         ) from None
 
 
@@ -229,7 +229,7 @@ def _explain_error(error: yaml.YAMLError, text: str, path: object) -> ProfileErr
     elif "cannot start any token" in problem:
         problem = "a value that begins with @, ` or % must be in quotes"
     else:
-        problem = next((advice for words, advice in _ADVICE if words in problem), one_line(problem, 120))
+        problem = next((advice for words, advice in _ADVICE if words in problem), clean_line(problem, 120))
     return ProfileError(f"not readable as YAML: {problem}", path=path, line=line)
 
 

@@ -146,7 +146,7 @@ class Journal:
         """Put what messages have gained into them."""
         for key, pieces in self._gained.items():
             if before := self._messages.get(key):
-                self._messages[key] = before.but(content="".join([before.content, *pieces]))
+                self._messages[key] = before.replace(content="".join([before.content, *pieces]))
         self._gained.clear()
 
     def forget(self, ids: Iterable[str]) -> None:

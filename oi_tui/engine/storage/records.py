@@ -27,7 +27,7 @@ from typing import Any, NamedTuple, cast, get_args
 from oi_tui.engine.llm.signed_reasoning import parse_entries
 from oi_tui.engine.storage.undo_history import MOST, UndoHistory, make_undo
 from oi_tui.messages import Decision, Message, MessageType, Role, State, make_message_id
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 
 VERSION = 1
 #: Upgrades a record to the next version, by the version that it was written in.
@@ -92,7 +92,7 @@ def make_copy_title(title: str) -> str:
 
 def make_title(message: Message) -> str:
     """Make a title of a person's request: its first words on one line."""
-    text = one_line(
+    text = clean_line(
         message.content if message.type == "message" else f"{message.type}: {message.content}", 200
     )
     if len(text) <= 60:
@@ -224,7 +224,7 @@ class _Growth:
     def settle(self) -> None:
         """Add the appended text to the messages."""
         for key, pieces in self._pieces.items():
-            self._messages[key] = self._messages[key].but(content="".join(pieces))
+            self._messages[key] = self._messages[key].replace(content="".join(pieces))
         self._pieces.clear()
 
 
@@ -321,7 +321,7 @@ def _end_message(message: Message) -> Message:
     if message.state not in _ENDED:
         return message
     state, reason = _ENDED[message.state]
-    return message.but(state=state, reason=message.reason or reason)
+    return message.replace(state=state, reason=message.reason or reason)
 
 
 def encode(record: Mapping[str, object]) -> bytes:

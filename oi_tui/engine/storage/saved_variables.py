@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from oi_tui import paths
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 
 #: The languages whose variables can be kept, with the ends of the files' names.
 _SUFFIXES = {"python": ".pickle", "r": ".rdata"}
@@ -71,6 +71,6 @@ def _read_left_out(path: Path) -> dict[str, str]:
     try:
         with path.open("rb") as file:
             left_out = json.loads(file.readline(_HEADER))["left_out"]
-        return {one_line(str(name), 80): one_line(str(why), _REASON) for name, why in left_out.items()}
+        return {clean_line(str(name), 80): clean_line(str(why), _REASON) for name, why in left_out.items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return {}

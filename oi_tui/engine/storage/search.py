@@ -8,7 +8,7 @@ from oi_tui.engine.storage import records
 from oi_tui.engine.storage.full_text_index import FullTextIndex
 from oi_tui.engine.storage.store import Store, StoreError
 from oi_tui.messages import Message
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,5 +123,5 @@ def cut_around(text: str, at: int, length: int, room: int = 100) -> str:
     """Return the text about a place, on one line, with "…" where it was cut."""
     start = max(0, at - room // 3)
     end = min(len(text), at + length + room)
-    cut = one_line(text[start:end], room + room // 2)
+    cut = clean_line(text[start:end], room + room // 2)
     return f"{'…' if start else ''}{cut}{'…' if end < len(text) and not cut.endswith('…') else ''}"

@@ -165,7 +165,7 @@ class Store:
             notice = _NEWER if newer else _ELSEWHERE
             for key, message in contents.messages.items():
                 if message.reason in records.ENDED_REASONS and not newer:
-                    contents.messages[key] = message.but(reason="It continued in the other window.")
+                    contents.messages[key] = message.replace(reason="It continued in the other window.")
             opened = Journal(self._make_path(header["id"]), header, contents, notices=(notice,))
         else:
             os.close(descriptor)

@@ -31,7 +31,7 @@ from oi_tui.runtimes.remote.file_answers import (
 from oi_tui.runtimes.remote.link import Link
 from oi_tui.runtimes.remote.target import TargetError
 from oi_tui.runtimes.remote.worker_files import appear, compute_checksum
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 
 #: How many parts of a file are on their way: 256 KB, so that a stop does not wait long on a slow connection.
 _ON_THE_WAY = 4
@@ -82,7 +82,7 @@ class TargetFiles:
 
     def note_changes(self, change_set: ChangeSet) -> None:
         """Take what the far end reports of a run."""
-        changes, note = change_set.changes[:MOST_CHANGES], one_line(change_set.note, _LONGEST_NOTE)
+        changes, note = change_set.changes[:MOST_CHANGES], clean_line(change_set.note, _LONGEST_NOTE)
         change_set = replace(change_set, changes=changes, note=note, target=self._target.spelling)
         if change_set.id == self.watched:
             self._change_set = change_set

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from oi_tui import paths
 from oi_tui.messages import DETACHED
-from oi_tui.text import format_duration, one_line
+from oi_tui.text import clean_line, format_duration
 
 #: The most characters of a record that are shown.
 _LONGEST = 100
@@ -59,7 +59,7 @@ class LeftTarget:
         """Return the record in a line."""
         ago = format_duration(max(0.0, time.time() - self.since))
         ends = time.strftime("%Y-%m-%d %H:%M", time.localtime(self.until))
-        runs = f"running: {one_line(self.running, _LONGEST)}" if self.running else "nothing runs"
+        runs = f"running: {clean_line(self.running, _LONGEST)}" if self.running else "nothing runs"
         languages = ", ".join(self.languages)
         return f"{self.target}, left {ago} ago, {languages}; {runs}; ends by itself at {ends}"
 
@@ -138,10 +138,10 @@ def choose(named: str) -> LeftTarget | str:
     matches = [left for left in listed if left.target == named]
     if len(matches) > 1:
         numbers = ", ".join(str(listed.index(left) + 1) for left in matches)
-        return f"{one_line(named, _LONGEST)} was left {len(matches)} times. Choose by number: {numbers}."
+        return f"{clean_line(named, _LONGEST)} was left {len(matches)} times. Choose by number: {numbers}."
     # One that another program holds may have lost it without knowing.
     matches = matches or [left for left in load() if left.target == named]
-    return matches[-1] if matches else f"Nothing was left running on {one_line(named, _LONGEST)}."
+    return matches[-1] if matches else f"Nothing was left running on {clean_line(named, _LONGEST)}."
 
 
 def list_shown() -> list[LeftTarget]:

@@ -22,7 +22,7 @@ from oi_tui.runtimes.remote.link import LeftRun, Link
 from oi_tui.runtimes.remote.runtime import RemoteRuntime
 from oi_tui.runtimes.remote.target import USUAL, DetachOptions, Target, TargetError, is_running_container
 from oi_tui.runtimes.remote.wire import Frame
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 from oi_tui.version import __version__
 
 #: How long an answer may take, in seconds.
@@ -280,7 +280,7 @@ class RemoteTarget:
         """The target in words, as `on gpu1 as ana, /scratch/ana`."""
         # A name there may hold anything, also line breaks.
         user, folder = (
-            one_line(str(self._here.get(name, "?")), _LONGEST_NAME) for name in ("user", "folder")
+            clean_line(str(self._here.get(name, "?")), _LONGEST_NAME) for name in ("user", "folder")
         )
         return f"on {self.title} as {user}, {folder}"
 

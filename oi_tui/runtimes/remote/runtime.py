@@ -15,7 +15,7 @@ from oi_tui.runtimes.remote.link import LeftRun, Link, LinkLostError, RemoteRun
 from oi_tui.runtimes.remote.target import TargetError
 from oi_tui.runtimes.runs import stopping
 from oi_tui.runtimes.variables import Detail, Memory
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 
 _PATIENCE = 12.0
 #: How long a run that nobody follows any more is given to end there, in seconds.
@@ -238,4 +238,4 @@ def _describe(language: str, code: str, number: int | None) -> str:
     """Describe a run, such as `cell 4, python`."""
     first = next((line.strip() for line in code.splitlines() if line.strip()), "")
     cell = f"cell {number}, " if number else ""
-    return f"{cell}{language}: {one_line(first, _LONGEST_LINE)}"
+    return f"{cell}{language}: {clean_line(first, _LONGEST_LINE)}"

@@ -10,7 +10,7 @@ from oi_tui.messages import Printed, Report, RunEnded
 from oi_tui.runtimes.sandbox.limits import SandboxLimits
 from oi_tui.runtimes.sandbox.protected_files import ProtectedFileWatch
 from oi_tui.runtimes.sandbox.sandbox import Sandbox, has_proxy
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 
 #: For the model.
 _CONFINED = (
@@ -169,5 +169,5 @@ def _drain(waiting: deque[str], length: int) -> list[str]:
     taken = []
     with contextlib.suppress(IndexError):
         while True:
-            taken.append(one_line(waiting.popleft(), length))
+            taken.append(clean_line(waiting.popleft(), length))
     return list(dict.fromkeys(taken))[:8]

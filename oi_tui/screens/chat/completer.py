@@ -19,7 +19,7 @@ from oi_tui.runtimes.remote.known_targets import KnownTarget
 from oi_tui.runtimes.variables import Memory, Variable, is_code, merge_newer
 from oi_tui.screens.chat.interfaces import BEFORE_END
 from oi_tui.services.languages import Languages
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 from oi_tui.widgets.prompt.completion import CompletionQuery
 from oi_tui.widgets.prompt.completion_list import CompletionOffer
 
@@ -138,9 +138,9 @@ class Completer:
         completions = self._computer.inspector.complete(query.language, query.text)
         offers, note = [], ""
         if completions is not None:
-            note = one_line(completions.note, 300)
+            note = clean_line(completions.note, 300)
             offers = [
-                CompletionOffer(item.text, item.text, one_line(item.facts, 200), completions.typed)
+                CompletionOffer(item.text, item.text, clean_line(item.facts, 200), completions.typed)
                 for item in completions.found
             ]
         if not get_current_worker().is_cancelled:
@@ -166,7 +166,7 @@ class Completer:
         ]
         matches.sort(key=lambda item: not item.spelling.lower().startswith(typed))
         offers = [
-            CompletionOffer(item.spelling, one_line(item.spelling, 200), one_line(item.facts, 200))
+            CompletionOffer(item.spelling, clean_line(item.spelling, 200), clean_line(item.facts, 200))
             for item in matches[:_MOST]
         ]
         self._widget.post_message(self.OffersReady(query, offers, ""))
@@ -199,7 +199,7 @@ class Completer:
         for uri, name in self._known_resources[server][:_MOST]:
             if wanted.lower() in f"{uri} {name}".lower():
                 full = f"{server}:{uri}"
-                yield CompletionOffer(f"{mentions.write_mention(full)} ", one_line(full, 200), name)
+                yield CompletionOffer(f"{mentions.write_mention(full)} ", clean_line(full, 200), name)
 
     def _find_variables(self, typed: str) -> Iterator[tuple[str, CompletionOffer]]:
         """Variables by name: data before code, those that begin with what is typed before the others."""

@@ -17,7 +17,7 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from oi_tui.input.mentions import write_mention
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 from oi_tui.widgets.lists.choice_list import ChoiceList
 from oi_tui.widgets.lists.conversation_list import describe_age
 
@@ -207,7 +207,7 @@ def _make_heading(words: str) -> Option:
 
 
 def _make_row(text: str) -> Content:
-    return Content(one_line(text, _LONGEST))
+    return Content(clean_line(text, _LONGEST))
 
 
 def _describe_conversations(recent: Sequence["Summary"]) -> list[Content]:

@@ -21,7 +21,7 @@ from oi_tui.commands import COMMANDS, CommandError
 from oi_tui.input.history import PromptHistory
 from oi_tui.screens.base import BaseScreen
 from oi_tui.screens.chat import status
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 from oi_tui.widgets.idle import find_last_key, find_last_other_key
 from oi_tui.widgets.prompt.completion_list import Completions
 from oi_tui.widgets.prompt.prompt import Prompt
@@ -419,7 +419,7 @@ class ChatScreen(BaseScreen[None]):
         if self.prompt.text == text:
             self.prompt.select_all()
         self._refused = self.prompt.text
-        self._refusal.update(Content(f"! {one_line(reason)}"))
+        self._refusal.update(Content(f"! {clean_line(reason)}"))
         self._refusal.display = True
 
     def _show_home(self) -> None:

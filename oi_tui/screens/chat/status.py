@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from oi_tui.commands import COMMANDS
-from oi_tui.text import format_count, format_elapsed, one_line
+from oi_tui.text import clean_line, format_count, format_elapsed
 from oi_tui.widgets.status_bar import Fact
 
 if TYPE_CHECKING:
@@ -38,13 +38,13 @@ def write_headline(
         model = "no model yet"
     facts = (
         mode,
-        (one_line(session.where, 60), "$text-warning bold"),
+        (clean_line(session.where, 60), "$text-warning bold"),
         ("sandbox on" if session.profile.sandbox else "", ""),
-        (one_line(model, 40), ""),
+        (clean_line(model, 40), ""),
         (_describe_size(tokens, session), ""),
         (session.account.ledger.short_price, ""),
     )
-    return (("oi-tui", "bold"), (one_line(first_request, 200), "$text-muted")), facts
+    return (("oi-tui", "bold"), (clean_line(first_request, 200), "$text-muted")), facts
 
 
 def _describe_size(tokens: int, session: "Session") -> str:
@@ -132,7 +132,7 @@ def describe_next_request(session: "Session", *, has_model: bool, where: str, el
     elif model == "demo":
         first = "The demo model answers: a script, not an AI.\n"
     else:
-        first = f"{one_line(model, 60)} writes code for your request.\n"
+        first = f"{clean_line(model, 60)} writes code for your request.\n"
     if session.auto_run:
         second = ("Code runs without asking: AUTO is on.", "$text-error bold")
     elif session.permissions:
@@ -145,7 +145,7 @@ def describe_next_request(session: "Session", *, has_model: bool, where: str, el
         (first, "$text-muted"),
         second,
         (
-            f"\n{'Code runs ' * elsewhere}{one_line(where, 70)}",
+            f"\n{'Code runs ' * elsewhere}{clean_line(where, 70)}",
             "$text-warning" if elsewhere else "$text-muted",
         ),
     )
@@ -156,5 +156,5 @@ def write_title(session: "Session", doing: str, named: str = "") -> str:
     first_request = named or next((m.content for m in session.messages if m.role == "user"), "")
     waits = "approval" in doing or "input" in doing
     auto = "AUTO" if session.auto_run else ""
-    parts = (f"{'● ' if waits else ''}{one_line(doing, 40)}", auto, one_line(first_request, 60), "oi-tui")
+    parts = (f"{'● ' if waits else ''}{clean_line(doing, 40)}", auto, clean_line(first_request, 60), "oi-tui")
     return " · ".join(part for part in parts if part)

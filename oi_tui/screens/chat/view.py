@@ -42,7 +42,7 @@ from oi_tui.screens.chat.turn.turn_control import TurnControl
 from oi_tui.screens.chat.turn.unmasked_question import UnmaskedQuestion
 from oi_tui.terminal.clipboard import copy
 from oi_tui.terminal.external_editor import edit_outside
-from oi_tui.text import clean_text, one_line
+from oi_tui.text import clean_line, clean_text
 from oi_tui.turn_worker import TurnWorker
 from oi_tui.widgets.approval.panel import ApprovalPanel
 from oi_tui.widgets.conversation.conversation import Conversation
@@ -342,7 +342,7 @@ class ChatView(Widget):
     @on(Conversation.Copied)
     def handle_copied(self, event: Conversation.Copied) -> None:
         """Copy what the focused block was asked for."""
-        self.copy(event.text, f"{one_line(event.what)}: ")
+        self.copy(event.text, f"{clean_line(event.what)}: ")
 
     def copy(self, text: str, what: str = "") -> None:
         """Put text on the clipboard and say by which way."""

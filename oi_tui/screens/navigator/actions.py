@@ -7,7 +7,7 @@ from typing import Protocol
 from oi_tui import paths
 from oi_tui.engine.storage.library import Library
 from oi_tui.engine.storage.listing import UNTITLED, Summary
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 from oi_tui.widgets.lists.conversation_list import ConversationList
 
 
@@ -42,7 +42,7 @@ class NavigatorActions:
 
     def rename(self, item: Summary, title: str) -> None:
         """Give the conversation another title. An empty title, or the same one, has no effect."""
-        title = one_line(title.strip(), 200)
+        title = clean_line(title.strip(), 200)
         if title and title != item.title:
             self._attempt("Could not rename", lambda: self._library.rename(item, title))
             self._place.show(item.id)
@@ -104,5 +104,5 @@ class NavigatorActions:
 
 
 def _quote_title(item: Summary) -> str:
-    title = one_line(item.title, 40)
+    title = clean_line(item.title, 40)
     return f"“{title}”" if title else UNTITLED

@@ -31,7 +31,7 @@ from oi_tui.screens.navigator.loader import (
 from oi_tui.screens.navigator.preview import Preview
 from oi_tui.screens.navigator.search import TextSearch
 from oi_tui.screens.pager import PagerScreen
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 from oi_tui.widgets.field import Field
 from oi_tui.widgets.footer import KeyFooter
 from oi_tui.widgets.lists.conversation_list import ConversationList
@@ -272,7 +272,7 @@ class NavigatorScreen(Page[str | None]):
         item = self._list.selected
         if item is not None and not item.problem:
             self._list.cancel_delete()
-            self._line.ask(one_line(item.title), words.RENAME_KEYS, self._actions.rename)
+            self._line.ask(clean_line(item.title), words.RENAME_KEYS, self._actions.rename)
             self.show_notice("")
 
     def action_export(self) -> None:

@@ -3,7 +3,7 @@
 from textual.content import Content
 
 from oi_tui import paths
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 from oi_tui.widgets.footer import Keys
 
 EXPORT_KEYS: Keys = (
@@ -46,7 +46,7 @@ def make_list_keys(folder: str | None, waiting: int) -> Keys:
 
 def write_headline(number: str, folder: str | None) -> Content:
     """Return the number of conversations, and their folder."""
-    where = f"   in {one_line(paths.shorten(folder), 200)}" if folder else ""
+    where = f"   in {clean_line(paths.shorten(folder), 200)}" if folder else ""
     return Content.assemble(
         ("Conversations", "bold"), "   ", (number, "$text-muted"), (where, "$text-accent")
     )

@@ -10,7 +10,7 @@ from oi_tui.engine.settings.setting import ProfileError
 from oi_tui.screens.confirm import ConfirmDialog
 from oi_tui.screens.profile.menu import DifferencesDialog, MenuEntry, NameDialog, ProfileChoice, ProfileMenu
 from oi_tui.screens.profile.yaml import ProfileYaml, reread
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 
 if TYPE_CHECKING:
     from oi_tui.screens.profile.interfaces import EditorScreen
@@ -114,8 +114,8 @@ class ProfileActions:
         for setting in list_settings():
             value = getattr(current, setting.name)
             if value != setting.default:
-                default = one_line(setting.show(setting.default), 30) or setting.unset
-                lines.append(f"{setting.key}: {one_line(setting.show(value), 40)}   (default: {default})")
+                default = clean_line(setting.show(setting.default), 30) or setting.unset
+                lines.append(f"{setting.key}: {clean_line(setting.show(value), 40)}   (default: {default})")
         self._editor.app.push_screen(DifferencesDialog(lines))
 
     def _reset_all(self) -> None:

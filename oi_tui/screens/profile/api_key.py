@@ -10,7 +10,7 @@ from oi_tui.engine.credentials.keys import ORDER, SecretError, Secrets, find_var
 from oi_tui.engine.credentials.redaction import learn
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.screens.confirm import ConfirmDialog
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 
 if TYPE_CHECKING:
     from oi_tui.screens.profile.interfaces import EditorScreen
@@ -91,7 +91,7 @@ class ApiKeyPanel:
             return
         name = place.name
         lines = [place.words, "This cannot be undone; the provider's site shows keys or creates new ones."]
-        question = f"Delete the API key {one_line(name, 60)}?"
+        question = f"Delete the API key {clean_line(name, 60)}?"
         self._editor.app.push_screen(
             ConfirmDialog(question, lines), lambda yes: self._forget(name) if yes else None
         )
@@ -121,4 +121,4 @@ class ApiKeyPanel:
         self._editor.call_later(act, *given)
 
     def _notify(self, text: str) -> None:
-        self._editor.app.notify(one_line(text, 300), markup=False)
+        self._editor.app.notify(clean_line(text, 300), markup=False)

@@ -23,7 +23,7 @@ from oi_tui.screens.profile.actions import ProfileActions
 from oi_tui.screens.profile.api_key import ApiKeyPanel
 from oi_tui.screens.profile.fields import CHANGED, SettingFields
 from oi_tui.screens.profile.model_test import ModelTest
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 from oi_tui.widgets.field import Field
 from oi_tui.widgets.footer import KeyFooter
 from oi_tui.widgets.lists.choice_list import ChoiceList
@@ -340,7 +340,7 @@ class ProfileEditor(Page[Profile | None]):
         self._say()
 
     def _say(self) -> None:
-        path = "" if self.path is None else one_line(paths.shorten(self.path), 200)
+        path = "" if self.path is None else clean_line(paths.shorten(self.path), 200)
         count = len(self._changes.keys() | {field.setting.name for field in self._fields.wrong})
         number = f"{count} unsaved" if count else ""
         head = Content.assemble(("Settings", "bold"), "   ", (path, "$text-muted"))

@@ -9,7 +9,7 @@ from textual.widgets import Static
 
 from oi_tui.engine.settings.profile import Profile, list_settings
 from oi_tui.engine.settings.setting import Setting, Value
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 from oi_tui.widgets.setting_field import SettingField
 
 #: Sections of the list that are not those of settings.
@@ -88,7 +88,7 @@ class SettingFields(VerticalScroll):
             return Content("No setting matches.")
         if section == CHANGED:
             return Content("No setting differs from its default.")
-        lines = "\n".join(one_line(line, 200) for line in self._unknown)
+        lines = "\n".join(clean_line(line, 200) for line in self._unknown)
         return Content.assemble(
             "These keys of the file are kept, but oi-tui does not use them:\n\n", (lines, "$text-muted")
         )

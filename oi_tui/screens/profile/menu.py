@@ -13,7 +13,7 @@ from oi_tui import profiles
 from oi_tui.engine.settings import presets
 from oi_tui.screens.dialog import Dialog, DialogBox
 from oi_tui.screens.name_choice import NameChoice
-from oi_tui.text import escape_controls, one_line
+from oi_tui.text import clean_line, escape_controls
 from oi_tui.widgets.field import Field
 from oi_tui.widgets.lists.choice_list import ChoiceList
 
@@ -39,7 +39,7 @@ class ProfileMenu(Dialog[MenuEntry | None]):
     def compose(self) -> ComposeResult:
         """Mount the list in a box."""
         with DialogBox(classes="profile-box") as box:
-            box.border_title = Content(f"Profile {one_line(self._title, 40)}")
+            box.border_title = Content(f"Profile {clean_line(self._title, 40)}")
             box.hints = "enter choose · esc close"
             yield ChoiceList(*(Option(entry.label, id=entry.id) for entry in self._entries))
 
@@ -69,7 +69,7 @@ class ProfileChoice(NameChoice):
         about = "in use" if name == self._now else presets.read_summary(name) if is_preset else ""
         if name.endswith(".py"):
             about = "a Python program; you review it before it is used"
-        return Content.assemble(f"{one_line(name, 30):<16} ", (one_line(about, 80), "$text-muted"))
+        return Content.assemble(f"{clean_line(name, 30):<16} ", (clean_line(about, 80), "$text-muted"))
 
 
 class NameDialog(Dialog[str | None]):
@@ -85,7 +85,7 @@ class NameDialog(Dialog[str | None]):
     def compose(self) -> ComposeResult:
         """Mount one field in a box."""
         with DialogBox(classes="profile-box") as box:
-            box.border_title = Content(one_line(self._question, 60))
+            box.border_title = Content(clean_line(self._question, 60))
             box.hints = "enter save · esc close"
             yield Field(self._title)
 

@@ -14,7 +14,7 @@ from textual.widgets import Static
 
 from oi_tui.engine.models.model_check import CheckResult
 from oi_tui.screens.dialog import Dialog, DialogBox
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 
 _log = logging.getLogger(__name__)
 _MARKS = {True: ("✓", "$text-success"), False: ("✗", "$text-error"), None: ("·", "$text-muted")}
@@ -42,7 +42,7 @@ class ModelTest(Dialog[None]):
     def compose(self) -> ComposeResult:
         """Mount a box for the results."""
         with DialogBox(id="model-test") as box:
-            box.border_title = Content(f"Connection test: {one_line(self._model, 50)}")
+            box.border_title = Content(f"Connection test: {clean_line(self._model, 50)}")
             box.hints = "esc close"
             yield Static(id="model-test-lines", markup=False)
 
@@ -60,7 +60,7 @@ class ModelTest(Dialog[None]):
             setting = (
                 f" Check the setting {finding.setting}." if finding.setting and finding.good is False else ""
             )
-            words = one_line(finding.sentence, 400) + setting
+            words = clean_line(finding.sentence, 400) + setting
             self._lines.append(Content.assemble((f"{mark} ", style), words))
         self._show("" if finding is None else "...")
 

@@ -14,7 +14,7 @@ from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.settings.setting import ProfileError
 from oi_tui.engine.settings.templates import write_starter
 from oi_tui.screens.dialog import Page
-from oi_tui.text import escape_controls, one_line
+from oi_tui.text import clean_line, escape_controls
 from oi_tui.widgets.editor.text_area import StableTextArea
 from oi_tui.widgets.footer import KeyFooter
 
@@ -47,7 +47,7 @@ class ProfileYaml(Page[bool]):
 
     def compose(self) -> ComposeResult:
         """Mount the headline, the text, the error, and the key hints."""
-        name = one_line(paths.shorten(self._path), 200)
+        name = clean_line(paths.shorten(self._path), 200)
         yield Static(Content.assemble(("Settings", "bold"), "   ", (name, "$text-muted")), id="profile-head")
         yield StableTextArea(
             self._shown, id="profile-text", soft_wrap=False, show_line_numbers=True, tab_behavior="focus"
@@ -82,7 +82,7 @@ class ProfileYaml(Page[bool]):
             problem = str(error)
         words = problem or next(iter(remarks), "")
         style = "$text-error" if problem else "$text-muted"
-        self.query_one("#profile-text-problem", Static).update(Content.styled(one_line(words, 300), style))
+        self.query_one("#profile-text-problem", Static).update(Content.styled(clean_line(words, 300), style))
         self.query_one(KeyFooter).show(_KEYS)
         return problem
 

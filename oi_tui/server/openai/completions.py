@@ -138,7 +138,7 @@ def _choose_messages(instructions: str, spoken: Sequence[ChatMessage]) -> Iterat
         yield from read_content(instructions)
     for item in spoken:
         for message in item.messages:
-            yield message.but(role="assistant") if item.role == "assistant" else message
+            yield message.replace(role="assistant") if item.role == "assistant" else message
 
 
 class _Reply:

@@ -9,7 +9,7 @@ from oi_tui.engine.export.formats import write_fence
 from oi_tui.engine.llm.foreign_images import UNREADABLE, read_image
 from oi_tui.messages import Message
 from oi_tui.server.guard import RequestRefusedError
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 
 #: The name of the one model that clients can choose.
 MODEL = "open-interpreter"
@@ -20,7 +20,7 @@ _FIELD = re.compile(r"[a-z_]+")
 
 def write_input_notice(prompt: str) -> str:
     """Return the text that tells a client that its next message is typed to the running program."""
-    return f"The program waits for input: {one_line(prompt)}".rstrip(" :")
+    return f"The program waits for input: {clean_line(prompt)}".rstrip(" :")
 
 
 def read_content(content: object, where: str = "content") -> list[Message]:
@@ -63,7 +63,7 @@ def _read_part(part: object, where: str) -> Message:
 
 def _read_file(part: Mapping[str, Any], where: str) -> Message:
     """Return a file of text as a message that holds it."""
-    name = one_line(str(part.get("filename") or "file"), 200)
+    name = clean_line(str(part.get("filename") or "file"), 200)
     head, comma, data = str(part.get("file_data") or "").partition(";base64,")
     try:
         if not (comma and head.startswith("data:")):

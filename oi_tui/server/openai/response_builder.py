@@ -182,7 +182,7 @@ class ResponseBuilder:
             return
         if message.id in self._before:
             if message.id not in self._items and message.state in _RAN:
-                yield MessageRecorded(message.but(state="running"))
+                yield MessageRecorded(message.replace(state="running"))
             return
         if logs := self._outputs.get(message.id):
             logs["logs"] = make_plain(message.content)[:_MOST_LOGS]
@@ -192,7 +192,7 @@ class ResponseBuilder:
             item = self._items[message.id][1]
             shown = item["content"][0]["text"] if item["type"] == "message" else item["code"]
         else:
-            yield MessageStarted(message.but(content=""))
+            yield MessageStarted(message.replace(content=""))
         yield MessageGrew(message.id, message.content[len(shown) :])
 
     def _grow(self, id: str, text: str) -> Iterator[Event]:

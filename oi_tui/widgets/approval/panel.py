@@ -15,7 +15,7 @@ from textual.widgets import Input
 from oi_tui.engine.events import ApprovalRequested, Reject, Run
 from oi_tui.engine.review.findings import Findings
 from oi_tui.engine.review.permissions import Permission
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 from oi_tui.widgets.approval import answer_keys
 from oi_tui.widgets.approval.answer_row import AnswerRow
 from oi_tui.widgets.approval.held_key import HeldKey
@@ -203,7 +203,7 @@ class ApprovalPanel(Widget, can_focus=True):
 
     def note_caret(self, row: int, column: int, mode: str = "") -> None:
         """Say where the caret is in the edited code, from 1, and in which mode of vi, if any."""
-        self._caret = f"{one_line(mode, 40)} · Ln {row}, Col {column}".removeprefix(" · ")
+        self._caret = f"{clean_line(mode, 40)} · Ln {row}, Col {column}".removeprefix(" · ")
         if self.stage is QuestionStage.EDITING:
             self.border_subtitle = self._state
 
@@ -463,7 +463,7 @@ class ApprovalPanel(Widget, can_focus=True):
         for number, line in enumerate(self.query(OptionLine), 1):
             line.display = self.stage is QuestionStage.ALWAYS and number <= len(question.offers)
             if line.display:
-                line.show(one_line(question.offers[number - 1].offer, 100))
+                line.show(clean_line(question.offers[number - 1].offer, 100))
 
     @property
     def _state(self) -> str:

@@ -6,7 +6,7 @@ from enum import StrEnum
 from oi_tui.engine.events import ApprovalRequested
 from oi_tui.engine.review.findings import Findings, Level
 from oi_tui.engine.review.permissions import Permission
-from oi_tui.text import list_hidden_characters, one_line
+from oi_tui.text import clean_line, list_hidden_characters
 from oi_tui.widgets.conversation.code import find_mixed_identifiers
 
 #: The answers to a question, by the names that bindings and options use.
@@ -66,7 +66,7 @@ class Question:
         if hidden := self._hidden:
             warnings.append("Hidden characters: " + ", ".join(hidden))
         if mixed := self._mixed:
-            warnings.append("Look-alike letters: " + one_line(", ".join(mixed), 300))
+            warnings.append("Look-alike letters: " + clean_line(", ".join(mixed), 300))
         return warnings
 
     @property

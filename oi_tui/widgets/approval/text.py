@@ -7,7 +7,7 @@ from textual.content import Content
 from oi_tui.engine.events import ApprovalRequested
 from oi_tui.engine.review.findings import Findings, Level
 from oi_tui.engine.tools import describe_tool, is_tool
-from oi_tui.text import normalise_line_ends, one_line
+from oi_tui.text import clean_line, normalise_line_ends
 from oi_tui.widgets.truncate import measure_width
 
 #: What a digit puts into the empty field that asks why.
@@ -45,7 +45,7 @@ def describe_request(
     if level != "danger" or not findings.readable:
         facts.append(findings.conclusion)
     mark = f"{MARKS[level]}{_RISKY}" if level == "danger" else ""
-    facts_shown = [one_line(fact, _LONGEST_FACT if fact is request.note else 200) for fact in facts if fact]
+    facts_shown = [clean_line(fact, _LONGEST_FACT if fact is request.note else 200) for fact in facts if fact]
     return mark + _describe_question(request), facts_shown
 
 
@@ -53,8 +53,8 @@ def _describe_question(request: ApprovalRequested) -> str:
     language = request.message.format or ""
     if is_tool(language):
         # Which tool it is must not be cut off.
-        return f"Call {one_line(describe_tool(language), 250)}?"
-    asker = f" for {one_line(request.asker, 60)}" if request.asker else ""
+        return f"Call {clean_line(describe_tool(language), 250)}?"
+    asker = f" for {clean_line(request.asker, 60)}" if request.asker else ""
     return f"Run this {_write_language(request)} code{asker}?"
 
 
@@ -67,7 +67,7 @@ def list_risks(findings: Findings, code: str, width: int, most: int) -> Content:
     risks, lines = findings.risks_by_line, code.splitlines()
     shown = risks if len(risks) <= most else risks[: max(most - 1, 1)]
     digits = max((len(str(line)) for line, _ in shown if line), default=0)
-    texts = [one_line(lines[line - 1], 200) if 0 < line <= len(lines) else "" for line, _ in shown]
+    texts = [clean_line(lines[line - 1], 200) if 0 < line <= len(lines) else "" for line, _ in shown]
     room = 0
     if width >= _ROOM_FOR_CODE:
         # What a line does is read first; its code, which also stands above, has the rest.
@@ -75,7 +75,7 @@ def list_risks(findings: Findings, code: str, width: int, most: int) -> Content:
             width
             - digits
             - 3
-            - max((measure_width(one_line(does, _LONGEST_RISK)) for _, does in shown), default=0)
+            - max((measure_width(clean_line(does, _LONGEST_RISK)) for _, does in shown), default=0)
         )
         room = min(
             max(map(measure_width, texts), default=0), max(_LEAST_CODE, min(rest, width // 2 - digits))
@@ -86,7 +86,7 @@ def list_risks(findings: Findings, code: str, width: int, most: int) -> Content:
         number = f"{line or '':>{digits}} " if digits else ""
         excerpt = Content(text).truncate(room, ellipsis=True, pad=True) if room else Content("")
         left = Content.assemble((number, "$text-muted"), excerpt, "  " if room else "")
-        wrapped = _wrap(one_line(does, _LONGEST_RISK), width - left.cell_length, 1 + max(spare, 0))
+        wrapped = _wrap(clean_line(does, _LONGEST_RISK), width - left.cell_length, 1 + max(spare, 0))
         spare -= len(wrapped) - 1
         for part in wrapped:
             rows.append(Content.assemble(left, (part, "bold")).truncate(width, ellipsis=True))
@@ -127,7 +127,7 @@ def describe_stage(stage: str, request: ApprovalRequested, *, vi: bool = False) 
 
 
 def _write_language(request: ApprovalRequested) -> str:
-    return one_line(request.message.format or "", 30)
+    return clean_line(request.message.format or "", 30)
 
 
 def lay_out(title: str, facts: Sequence[str], width: int, colour: str = COLOURS["notes"]) -> Content:

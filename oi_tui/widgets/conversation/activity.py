@@ -7,7 +7,7 @@ from math import ceil
 from rich.segment import Segment
 from textual.timer import Timer
 
-from oi_tui.text import format_elapsed, one_line
+from oi_tui.text import clean_line, format_elapsed
 from oi_tui.widgets.conversation.rows import Row, Span, clip_spans
 from oi_tui.widgets.conversation.styles import Styles
 from oi_tui.widgets.conversation.transcript import Transcript
@@ -40,7 +40,7 @@ class Activity:
         waited = now - self.since
         facts = (format_elapsed(int(waited)) if waited >= 1 and self.until is None else "", *self.facts)
         spans: list[Span] = [(f"{mark} ", look.accent), (words, look.accent)]
-        spans += [(f" · {one_line(fact, 60)}", look.muted) for fact in facts if fact]
+        spans += [(f" · {clean_line(fact, 60)}", look.muted) for fact in facts if fact]
         return Row([Segment(*span) if isinstance(span, tuple) else span for span in clip_spans(spans, width)])
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from rich.segment import Segment
 from rich.style import Style
 
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 from oi_tui.widgets.conversation.rows import Row, RowTable
 from oi_tui.widgets.conversation.styles import Styles
 from oi_tui.widgets.truncate import cut_end, measure_width
@@ -170,7 +170,7 @@ def _count(number: int, noun: str) -> str:
 
 
 def _make_one_line(value: object) -> str:
-    return one_line(str(value), 200)
+    return clean_line(str(value), 200)
 
 
 def _read(found: Any) -> InlineTable | None:

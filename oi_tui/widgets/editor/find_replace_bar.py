@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 from oi_tui.widgets.editor.code_editor import CodeEditor
 from oi_tui.widgets.editor.find_replace import (
     MOST,
@@ -204,7 +204,7 @@ class FindReplaceBar(Widget):
     def _show_state(self) -> None:
         self.query_one("#replace-name", Static).update(Content("Regex" if self._regular else "Find"))
         if self._problem:
-            text = one_line(self._problem, 60)
+            text = clean_line(self._problem, 60)
         elif self._remark:
             text = self._remark
         elif self._found:

@@ -9,7 +9,7 @@ import warnings
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -77,10 +77,10 @@ def _make_error(error: Exception) -> UnreadableError:
     if isinstance(error, UnreadableError):
         return error
     if isinstance(error, OSError) and error.strerror:
-        return UnreadableError(one_line(error.strerror, 60).lower())
+        return UnreadableError(clean_line(error.strerror, 60).lower())
     if type(error).__name__ == "UnidentifiedImageError":
         return UnreadableError("not a supported image format")
-    return UnreadableError(one_line(str(error), 60) or type(error).__name__)
+    return UnreadableError(clean_line(str(error), 60) or type(error).__name__)
 
 
 def _read(path: str, most: int) -> bytes:

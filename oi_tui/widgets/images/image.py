@@ -6,7 +6,7 @@ from collections.abc import Callable
 from rich.segment import Segment
 
 from oi_tui.messages import Message
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 from oi_tui.widgets.conversation.rows import Row
 from oi_tui.widgets.conversation.styles import Styles
 from oi_tui.widgets.images.decode import Colour, UnreadableError, read_size
@@ -147,7 +147,7 @@ class ImageRow:
         size = f"{self._size[0]}x{self._size[1]}" if self._size else ""
         if self._fault is not None:
             size = f"cannot be shown ({self._fault})"
-        size_text, file = f"image {size}", one_line(self.file)
+        size_text, file = f"image {size}", clean_line(self.file)
         room = width - measure_width(f"{size_text} · ")
         text = (
             f"{size_text} · {cut_beginning(file, room)}" if file and room > 8 else cut_end(size_text, width)

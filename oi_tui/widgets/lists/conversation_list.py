@@ -18,7 +18,7 @@ from textual.strip import Strip
 
 from oi_tui import paths
 from oi_tui.engine.storage.listing import UNTITLED, Listing, Rows, Summary
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 from oi_tui.widgets.truncate import fit
 
 #: Each conversation takes two lines.
@@ -253,7 +253,7 @@ class ConversationList(ScrollView, can_focus=True):
         mark = "> " if selected else "  "
         when = f" {describe_age(item.updated, self._clock())} "
         room = max(1, width - cell_len(mark) - cell_len(when))
-        title = one_line(item.title, 300) or UNTITLED
+        title = clean_line(item.title, 300) or UNTITLED
         style = self._style("warning" if item.problem else "title", selected)
         return [
             Segment(mark, style),
@@ -267,13 +267,13 @@ class ConversationList(ScrollView, can_focus=True):
             text = "  delete? d again deletes, any other key cancels"
             return [Segment(fit(text, width), self._style("warning", selected))]
         if item.problem:
-            return [Segment(fit(f"  cannot be read: {one_line(item.problem)}", width), style)]
+            return [Segment(fit(f"  cannot be read: {clean_line(item.problem)}", width), style)]
         excerpt = self._excerpts.get(item.id)
         if excerpt and not all(word in item.title.lower() for word in self.words):
             return self._mark_matches(fit(f"  {excerpt}", width), style, selected)
         count = "1 message" if item.messages == 1 else f"{item.messages:,} messages"
-        folder = one_line(paths.shorten(item.cwd), 200)
-        facts = " · ".join(part for part in (count, one_line(item.model, 60)) if part)
+        folder = clean_line(paths.shorten(item.cwd), 200)
+        facts = " · ".join(part for part in (count, clean_line(item.model, 60)) if part)
         room = width - cell_len(facts) - 6
         if folder and room > 8:
             folder = folder if cell_len(folder) <= room else "…" + folder[-(room - 1) :]

@@ -8,7 +8,7 @@ from oi_tui import paths
 from oi_tui.engine.output.plain import make_plain
 from oi_tui.engine.storage.listing import UNTITLED, Summary
 from oi_tui.messages import Message
-from oi_tui.text import clean_text, one_line
+from oi_tui.text import clean_line, clean_text
 from oi_tui.widgets.conversation.code import Highlighter, draw_code_line
 from oi_tui.widgets.conversation.markdown import draw_markdown
 from oi_tui.widgets.conversation.rows import Row
@@ -29,15 +29,18 @@ def draw_preview(
     """
     facts = [
         f"{describe_age(item.updated, now)} · {item.messages:,} message{'s' * (item.messages != 1)}",
-        one_line(paths.shorten(item.cwd), 200),
-        one_line(item.model, 100),
+        clean_line(paths.shorten(item.cwd), 200),
+        clean_line(item.model, 100),
     ]
     parts: list[Content] = [
-        Content.styled(one_line(item.title, 300) or UNTITLED, "bold"),
+        Content.styled(clean_line(item.title, 300) or UNTITLED, "bold"),
         *(Content.styled(fact, "$text-muted") for fact in facts if fact),
     ]
     if item.problem:
-        parts += [Content(""), Content.styled(f"Could not read it: {one_line(item.problem)}", "$text-error")]
+        parts += [
+            Content(""),
+            Content.styled(f"Could not read it: {clean_line(item.problem)}", "$text-error"),
+        ]
     start = 0
     if words:
         hits = (i for i, entry in enumerate(messages) if any(w in entry.content.lower() for w in words))
@@ -59,7 +62,7 @@ def _draw_message(message: Message, words: list[str], width: int, look: Styles) 
     )
     if message.type == "code":
         state = message.state or ""
-        sentence = " · ".join(part for part in (one_line(message.format or "code", 30), state) if part)
+        sentence = " · ".join(part for part in (clean_line(message.format or "code", 30), state) if part)
     elif message.type not in ("message", "console"):
         sentence = f"{sentence} · {message.type}"
     if message.type == "image":

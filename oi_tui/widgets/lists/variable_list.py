@@ -16,7 +16,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from oi_tui.runtimes.variables import Memory, Variable, is_code, is_table
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 from oi_tui.widgets.truncate import fit
 
 #: What is shown of languages instead of their variables.
@@ -216,8 +216,8 @@ class VariableList(ScrollView):
     def _draw_variable(self, variable: Variable, selected: bool, width: int) -> list[Segment]:
         wide = width >= 60
         name_width = max(10, min(30, (width - _TYPE - _SIZE) // 3))
-        name = fit(one_line(variable.name, 200), name_width)
-        kind = fit(one_line(variable.type, 100), _TYPE) + " " if wide else ""
+        name = fit(clean_line(variable.name, 200), name_width)
+        kind = fit(clean_line(variable.type, 100), _TYPE) + " " if wide else ""
         summary = shorten_summary(variable) if wide else variable.summary
         size = f"{format_size(variable.size):>{_SIZE}} " if wide else ""
         room = max(0, width - 3 - name_width - cell_len(kind) - cell_len(size))
@@ -226,6 +226,6 @@ class VariableList(ScrollView):
             Segment("> " if selected else "  ", self._style("name", selected)),
             Segment(name, self._style("name", selected)),
             Segment(" " + kind, facts),
-            Segment(fit(one_line(summary, 300), room), facts),
+            Segment(fit(clean_line(summary, 300), room), facts),
             Segment(size, facts),
         ]

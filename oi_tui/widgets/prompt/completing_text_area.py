@@ -9,7 +9,7 @@ from textual.message import Message
 
 from oi_tui import commands
 from oi_tui.input.history_browser import HistoryBrowser
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 from oi_tui.widgets.editor.code_completion import COMPLETABLE
 from oi_tui.widgets.prompt.completion import CompletionChoice, CompletionQuery
 from oi_tui.widgets.prompt.completion_list import CompletionOffer
@@ -116,7 +116,7 @@ class CompletingTextArea(PromptTextArea):
                     self._post_offers()
                 case "history":
                     entries = self._recall.find_containing(query.text, 100)
-                    offers = [CompletionOffer(entry, one_line(entry)) for entry in entries]
+                    offers = [CompletionOffer(entry, clean_line(entry)) for entry in entries]
                     note = "enter accepts, esc closes" if entries else "no match in your messages"
                     self._choice.set_offers(query, offers, note)
                     self._post_offers()

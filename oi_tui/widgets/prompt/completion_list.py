@@ -7,7 +7,7 @@ from rich.cells import cell_len, set_cell_size
 from textual.content import Content
 from textual.widget import Widget
 
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 from oi_tui.widgets.truncate import cut_beginning, cut_end
 
 #: Rows that the list takes at most.
@@ -51,13 +51,13 @@ class Completions(Widget):
         width = self.content_size.width
         first = max(0, min(self._chosen - MOST_ROWS // 2, len(self._offers) - MOST_ROWS))
         rows = self._offers[first : first + MOST_ROWS]
-        column = max((cell_len(one_line(row.label, 200)) for row in rows), default=0)
+        column = max((cell_len(clean_line(row.label, 200)) for row in rows), default=0)
         column = min(column, max(12, width * 2 // 3))
         lines = []
         for number, offer in enumerate(rows, first):
             chosen = number == self._chosen
-            label = _fit(one_line(offer.label, 200), column)
-            facts = cut_end(one_line(offer.facts, 200), max(0, width - column - 4))
+            label = _fit(clean_line(offer.label, 200), column)
+            facts = cut_end(clean_line(offer.facts, 200), max(0, width - column - 4))
             lines.append(
                 Content.assemble(
                     ("> " if chosen else "  ", "$accent bold"),
@@ -67,7 +67,7 @@ class Completions(Widget):
                 )
             )
         if self._note:
-            lines.append(Content.styled(_fit(f"  {one_line(self._note)}", width), "$text-muted italic"))
+            lines.append(Content.styled(_fit(f"  {clean_line(self._note)}", width), "$text-muted italic"))
         return Content("\n").join(lines)
 
 

@@ -3,7 +3,7 @@
 from textual.content import Content
 from textual.widget import Widget
 
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 
 #: How many of them are shown.
 MOST_ROWS = 4
@@ -53,7 +53,7 @@ class PromptQueue(Widget):
     def render(self) -> Content:
         """Render the first messages, how many follow, and how to edit them."""
         width = self.content_size.width
-        rows = [f"» queued: {one_line(text, 200)}" for text in self._texts[:MOST_ROWS]]
+        rows = [f"» queued: {clean_line(text, 200)}" for text in self._texts[:MOST_ROWS]]
         if (more := len(self._texts) - MOST_ROWS) > 0:
             rows[-1] = f"» and {more + 1} more"
         key = "  up edits the last"

@@ -12,7 +12,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from oi_tui.messages import InputRequested
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 from oi_tui.widgets.field import LONGEST_PASTE, Field
 from oi_tui.widgets.truncate import cut_beginning
 
@@ -87,8 +87,8 @@ class StdinBar(Widget):
         self.masked = request.masked
         field.password = request.masked
         field.placeholder = "hidden; not saved" if request.masked else "type a line; enter sends it"
-        self._language = one_line(language, 20)
-        self._prompt = one_line(request.prompt[-2000:], 500).strip()
+        self._language = clean_line(language, 20)
+        self._prompt = clean_line(request.prompt[-2000:], 500).strip()
         self._show_question()
         self.display = True
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from oi_tui.messages import Message
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 
 #: A plan with fewer items says nothing that the code does not say.
 _FEWEST = 2
@@ -48,4 +48,4 @@ def find_plan(messages: Iterable[Message]) -> tuple[PlanItem, ...]:
 
 
 def _describe_step(text: str) -> str:
-    return one_line(_MARKUP.sub("", text), 80)
+    return clean_line(_MARKUP.sub("", text), 80)

@@ -9,7 +9,7 @@ from oi_tui.actions.restore_files import MARKS
 from oi_tui.file_changes.snapshots import ChangeSet
 from oi_tui.messages import Message
 from oi_tui.runtimes.variables import Memory, Variable, sort_by_interest
-from oi_tui.text import format_count, format_duration, one_line
+from oi_tui.text import clean_line, format_count, format_duration
 from oi_tui.widgets.sidebar.plan import PlanItem
 
 #: Rows that the variables of a language and the changed files have at least, also where room is short.
@@ -133,7 +133,7 @@ def _make_step_row(number: int, message: Message) -> SidebarRow:
     kind: Literal["facts", "warning"] = "warning" if message.state in ("failed", "lost") else "facts"
     comment = _COMMENT.match(message.content)
     what = comment["words"] if comment else message.format or "text"
-    return SidebarRow(f"[{number}] {one_line(what, 60)}", words, kind)
+    return SidebarRow(f"[{number}] {clean_line(what, 60)}", words, kind)
 
 
 def _make_variable_rows(known: Sequence[Memory], all_: Sequence[Memory], room: int) -> list[SidebarRow]:
@@ -167,7 +167,7 @@ def _list_data(memory: Memory, room: int) -> list[SidebarRow]:
 
 
 def _make_variable_row(language: str, variable: Variable) -> SidebarRow:
-    name, summary = one_line(variable.name, 60), _shorten_number(one_line(variable.summary, 80))
+    name, summary = clean_line(variable.name, 60), _shorten_number(clean_line(variable.summary, 80))
     return SidebarRow(name, summary, "entry", "variable", language, variable.name, variable.type)
 
 
@@ -178,7 +178,7 @@ def _make_file_rows(change_sets: Sequence[tuple[int, ChangeSet]], room: int) -> 
         return [*rows, SidebarRow("none")]
     changes = [(cell, change) for cell, change_set in reversed(change_sets) for change in change_set.changes]
     for cell, change in changes[:room]:
-        text = f"{MARKS[change.what]} {one_line(change.name, 120)}"
+        text = f"{MARKS[change.what]} {clean_line(change.name, 120)}"
         rows.append(SidebarRow(text, f"[{cell}] undo", "entry", "restore", name=str(cell)))
     if hidden := count - room if count > room else 0:
         rows.append(SidebarRow(f"… {hidden:,} more (%files)"))

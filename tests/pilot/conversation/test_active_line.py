@@ -26,7 +26,7 @@ async def running(text: str = TALL) -> AsyncIterator[tuple[Pilot[None], Conversa
     async with conversation() as (pilot, view):
         cell = code(text, "queued")
         await show(pilot, MessageRecorded(cell))
-        await show(pilot, MessageRecorded(cell.but(state="running")))
+        await show(pilot, MessageRecorded(cell.replace(state="running")))
         assert view.transcript.scroll_mode.follows_end
         yield pilot, view, cell
 
@@ -42,7 +42,7 @@ async def test_the_view_goes_to_the_active_line_and_back_to_the_end() -> None:
         assert "[1] python" in screen_lines(pilot.app)[0]
         await reach(pilot, cell, 5)
         await until(pilot, lambda: "step(5)" in active(pilot))
-        await show(pilot, MessageRecorded(cell.but(state="failed", seconds=1.0)))
+        await show(pilot, MessageRecorded(cell.replace(state="failed", seconds=1.0)))
         assert view.transcript.scroll_mode.follows_end
         assert has(screen_lines(pilot.app), f"step({LINES})")
 

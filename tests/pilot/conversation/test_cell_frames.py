@@ -26,12 +26,12 @@ async def test_the_frame_follows_the_state_on_every_row() -> None:
     async with conversation() as (pilot, view):
         await show(pilot, MessageRecorded(cell), ApprovalRequested(cell))
         assert frame(pilot) == "┏┃┗"
-        await show(pilot, MessageRecorded(cell.but(state="running", decision="approved")))
+        await show(pilot, MessageRecorded(cell.replace(state="running", decision="approved")))
         assert frame(pilot) == "┏┃┗"
         await show(pilot, MessageRecorded(printed("one\ntwo\n", cell)))
         assert frame(pilot) == "┏┃┃┃┗"
         running = colours(view.transcript, 5)
-        await show(pilot, MessageRecorded(cell.but(state="finished", decision="approved", seconds=1.0)))
+        await show(pilot, MessageRecorded(cell.replace(state="finished", decision="approved", seconds=1.0)))
         assert frame(pilot) == "╭│││╰"
         finished = colours(view.transcript, 5)
         assert len(running) == len(finished) == 1

@@ -103,7 +103,7 @@ async def test_code_that_runs_again_edited_has_the_number_of_its_new_cell(tmp_pa
     async with room(tmp_path, [call("ratio = 1 / 1\nratio")], [Text("Yes.")]) as ui:
         await ui.say("go")
         before = ui.workspace.session.messages
-        again = ui.cells[0].message.but(content="ratio = 1 / 0\nratio")
+        again = ui.cells[0].message.replace(content="ratio = 1 / 0\nratio")
         ui.view.start(ui.workspace.session.run_again([again]))
         await ui.rest(before)
         ui.assert_same_numbers(2)

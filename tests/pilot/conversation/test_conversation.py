@@ -159,7 +159,7 @@ async def test_a_whole_turn_reads_from_top_to_bottom() -> None:
             "┃   2  for name in os.listdir():",
             "┗   3      print(name)",
         ]
-        running = cell.but(state="running", decision="approved")
+        running = cell.replace(state="running", decision="approved")
         screen = await show(pilot, MessageRecorded(running), RunReported(cell.id, LineReached(3)))
         assert screen[4].startswith("┏ [1] python · running 0.")
         assert screen[4].endswith("you approved it")
@@ -167,11 +167,11 @@ async def test_a_whole_turn_reads_from_top_to_bottom() -> None:
         out = printed("a.txt\nb.txt\n", cell)
         screen = await show(
             pilot,
-            MessageStarted(out.but(content="")),
+            MessageStarted(out.replace(content="")),
             MessageGrew(out.id, "a.txt\r\n"),
             MessageGrew(out.id, "b.txt\r\n"),
             MessageRecorded(out),
-            MessageRecorded(running.but(state="finished", seconds=0.31)),
+            MessageRecorded(running.replace(state="finished", seconds=0.31)),
             UsageReported(10, 10, 0.0),
             TurnEnded("done"),
         )
@@ -217,7 +217,7 @@ async def test_words_stream_into_prose_reasoning_and_code() -> None:
         assert has(screen, "▸ thinking · 2 lines · f unfolds")
         screen = await show(
             pilot,
-            MessageRecorded(thought.but(content="one\ntwo")),
+            MessageRecorded(thought.replace(content="one\ntwo")),
             MessageStarted(words),
             MessageGrew(words.id, "So **be"),
         )
@@ -225,7 +225,7 @@ async def test_words_stream_into_prose_reasoning_and_code() -> None:
         screen = await show(
             pilot,
             MessageGrew(words.id, "** it"),
-            MessageRecorded(words.but(content="So **be** it")),
+            MessageRecorded(words.replace(content="So **be** it")),
             MessageStarted(cell),
             MessageGrew(cell.id, "x = 1\ny"),
         )
@@ -233,7 +233,7 @@ async def test_words_stream_into_prose_reasoning_and_code() -> None:
         screen = await show(
             pilot,
             MessageGrew(cell.id, " = 2\n"),
-            MessageRecorded(cell.but(content="x = 1\ny = 2\n", state="queued")),
+            MessageRecorded(cell.replace(content="x = 1\ny = 2\n", state="queued")),
         )
         assert has(screen, " 2  y = 2")
         assert not has(screen, " 3 ")
@@ -253,7 +253,7 @@ async def test_long_output_is_a_tail_while_it_runs_and_folds_after() -> None:
         await pilot.press("o", "end")
         await until(pilot, lambda: not has(screen_lines(pilot.app), "│ line 20"))
         pilot.app.query_one("#prompt").focus()
-        screen = await show(pilot, MessageRecorded(out), MessageRecorded(cell.but(state="finished")))
+        screen = await show(pilot, MessageRecorded(out), MessageRecorded(cell.replace(state="finished")))
         assert has(screen, "│ line 3", "… 36 lines not shown — ctrl+up, o opens", "│ line 40")
         view.move_cursor(-1)
         await pilot.press("o", "end")
@@ -292,7 +292,7 @@ async def test_a_picture_is_drawn_under_its_cell_with_its_size_and_path() -> Non
     async with app.run_test(size=(80, 40)) as pilot:
         app.conversation._story._saved_as = lambda _: "/tmp/plot.png"
         picture = Message(role="computer", type="image", format="base64.png", content=png(), parent=cell.id)
-        broken = picture.but(id="broken", content="bm90IGEgcGljdHVyZQ==")
+        broken = picture.replace(id="broken", content="bm90IGEgcGljdHVyZQ==")
         screen = await show(pilot, MessageRecorded(cell), MessageRecorded(picture), MessageRecorded(broken))
         assert has(screen, "│ image cannot be shown")
         # A picture is drawn in a thread.
@@ -325,7 +325,7 @@ async def test_a_message_that_is_recorded_again_replaces_what_was_there() -> Non
     first = shown("First words.")
     async with conversation() as (pilot, _):
         await show(pilot, MessageRecorded(first), MessageRecorded(user("and?")))
-        screen = await show(pilot, MessageRecorded(first.but(content="Second words.")))
+        screen = await show(pilot, MessageRecorded(first.replace(content="Second words.")))
         assert screen[0] == "  Second words."
         assert not has(screen, "First")
 
@@ -399,7 +399,7 @@ async def test_the_end_is_followed_until_the_person_scrolls_up_and_then_nothing_
         for n in range(200):
             screen = await show(pilot, MessageGrew(words.id, f"line {n}\n\n")) if n % 20 == 0 else screen
             view.apply(MessageGrew(words.id, f"row {n}\n\n"))
-        screen = await show(pilot, MessageRecorded(words.but(content="done")))
+        screen = await show(pilot, MessageRecorded(words.replace(content="done")))
         screen = await show(pilot, *long_story(5))
         assert screen[:20] == before
         assert has(screen, "new below · end")
@@ -601,7 +601,7 @@ async def test_after_the_answer_the_end_is_followed_again() -> None:
     async with conversation() as (pilot, view):
         await show(pilot, MessageRecorded(cell), ApprovalRequested(cell))
         await until(pilot, lambda: not view.transcript.scroll_mode.follows_end)
-        await show(pilot, MessageRecorded(cell.but(state="running", decision="approved")))
+        await show(pilot, MessageRecorded(cell.replace(state="running", decision="approved")))
         assert view.transcript.scroll_mode.follows_end
         assert has(screen_lines(pilot.app), "x59 = 59")
 
@@ -690,7 +690,7 @@ async def test_a_decision_made_elsewhere_closes_the_editor() -> None:
         await show(pilot, MessageRecorded(cell), ApprovalRequested(cell))
         view.edit(cell.id)
         screen = await show(
-            pilot, MessageRecorded(cell.but(state="rejected", decision="rejected", reason="no"))
+            pilot, MessageRecorded(cell.replace(state="rejected", decision="rejected", reason="no"))
         )
         assert not view.cell_editor.is_open
         assert has(screen, "[1] python · rejected: no")

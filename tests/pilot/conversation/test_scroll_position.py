@@ -68,7 +68,7 @@ async def test_nothing_drifts_over_twenty_thousand_lines() -> None:
         for batch in range(40):
             text = "".join(f"flood {batch} {n}\n" for n in range(500))
             assert (await show(pilot, MessageGrew(out.id, text)))[:20] == before
-        await show(pilot, MessageRecorded(cell.but(state="finished", seconds=1.0)), MessageStarted(words))
+        await show(pilot, MessageRecorded(cell.replace(state="finished", seconds=1.0)), MessageStarted(words))
         for batch in range(20):
             rows = "".join(f"- row {batch} {n}\n" for n in range(20))
             assert (await show(pilot, MessageGrew(words.id, rows)))[:20] == before
@@ -157,7 +157,7 @@ async def test_the_header_of_a_cell_stays_in_sight_while_the_cell_does() -> None
         lines = await show(pilot)
         assert "Words." in lines[0]
         view.show_line(30)
-        await show(pilot, ApprovalRequested(cell.but(state="queued")))
+        await show(pilot, ApprovalRequested(cell.replace(state="queued")))
         view.show_line(30)
         assert "step(" in (await show(pilot))[0]
 

@@ -350,7 +350,7 @@ def test_no_clock_is_too_wrong_for_a_list(then: float, now: float) -> None:
 def test_a_preview_begins_where_the_words_are() -> None:
     item = Summary("x", EVIL, NOW, 100, "m", "/data")
     messages = [Message(role="user", type="message", content=f"message {n}") for n in range(100)]
-    messages[60] = messages[60].but(content="a" * 5000 + "\nthe needle is here\x1b[2J[/]")
+    messages[60] = messages[60].replace(content="a" * 5000 + "\nthe needle is here\x1b[2J[/]")
     text = draw_preview(item, messages, ["needle"], NOW, width=60, look=LOOK).plain
     assert "… 60 earlier" in text
     assert "the needle is here␛[2J[/]" in text

@@ -34,7 +34,7 @@ def answered(session: Session, *answers: Run | Reject | None) -> list[Event]:
 
 def test_what_came_to_its_end_counts_once_and_in_order() -> None:
     first = cell("a")
-    copy = rerun.copy_for_rerun(first).but(state="finished", seconds=1.0, decision="approved")
+    copy = rerun.copy_for_rerun(first).replace(state="finished", seconds=1.0, decision="approved")
     messages = [
         first,
         cell("b", state="failed"),

@@ -14,7 +14,7 @@ CODE = Message(role="assistant", type="code", format="python", content="x", call
 
 def text(content: str, view: str | None = None) -> Message:
     made = Message(role="computer", type="console", format="output", content=content, parent=CODE.id)
-    return made.but(view=view)
+    return made.replace(view=view)
 
 
 def picture(content: str) -> Message:

@@ -45,13 +45,15 @@ def test_a_turn_is_reported_with_its_times_and_without_its_words() -> None:
         MessageGrew(text.id, "secret words"),
         UsageReported(1200, 30, 0.0123),
         ApprovalRequested(code),
-        MessageRecorded(code.but(state="running", decision="approved")),
+        MessageRecorded(code.replace(state="running", decision="approved")),
         RunReported(code.id, Starting()),
         RunReported(code.id, Started()),
         RunReported(code.id, LineReached(2)),
         RunReported(code.id, InputRequested("secret? ", True)),
         RunReported(code.id, Stopping("interrupt", 2.0)),
-        MessageRecorded(code.but(state="failed", decision="approved", seconds=1.25, reason="exit status 1")),
+        MessageRecorded(
+            code.replace(state="failed", decision="approved", seconds=1.25, reason="exit status 1")
+        ),
         TurnEnded("done"),
     )
     assert lines == [

@@ -97,7 +97,7 @@ def test_a_conversation_with_all_that_happens_in_one_stays_valid(
     assert ended(work(session, "and now?")) == "done"
 
     # Left in the middle of a run, and opened again.
-    journal.put(codes(session)[-1].but(id="left", state="running", content="left()"))
+    journal.put(codes(session)[-1].replace(id="left", state="running", content="left()"))
     journal.close()
     identity = store.find_latest()
     assert identity

@@ -100,7 +100,7 @@ class Talk:
                         )
                     )
                 case CodeGrew(code):
-                    self.messages[-1] = self.messages[-1].but(content=code)
+                    self.messages[-1] = self.messages[-1].replace(content=code)
                 case _:
                     pass
         return parts
@@ -108,7 +108,7 @@ class Talk:
     def run(self, *outputs: str, **changes: Any) -> None:
         codes = [m for m in self.messages if m.type == "code"][-len(outputs) :]
         for code, output in zip(codes, outputs, strict=True):
-            self.messages[self.messages.index(code)] = code.but(**changes)
+            self.messages[self.messages.index(code)] = code.replace(**changes)
             self.messages.append(
                 Message(role="computer", type="console", format="output", content=output, parent=code.id)
             )

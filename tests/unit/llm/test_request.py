@@ -576,9 +576,10 @@ def test_writing_is_linear_in_the_length_of_the_conversation() -> None:
 def test_words_after_code_go_with_their_reply_and_the_result_comes_last(
     call: str | None, reply: str | None
 ) -> None:
-    first, after = code("1", call, reply=reply), words("That shows it.").but(reply=reply)
+    first, after = code("1", call, reply=reply), words("That shows it.").replace(reply=reply)
     found = sent(
-        [user("Go"), words("See:").but(reply=reply), first, after, printed("one", first)], tools=bool(call)
+        [user("Go"), words("See:").replace(reply=reply), first, after, printed("one", first)],
+        tools=bool(call),
     )
     assert [m["role"] for m in found] == ["user", "assistant", "tool" if call else "user"]
     assert found[1]["content"].startswith("See:")
@@ -590,8 +591,8 @@ def test_words_after_code_go_with_their_reply_and_the_result_comes_last(
 @pytest.mark.parametrize("tools", [True, False])
 def test_no_request_asks_to_go_on_after_a_reply_with_code(state: str, tools: bool) -> None:
     first, second = (code(text, text, reply="r", state=state) for text in "ab")
-    after = words("Words.").but(reply="r")
-    found = sent([user("Go"), first, words("And").but(reply="r"), second, after], tools=tools)
+    after = words("Words.").replace(reply="r")
+    found = sent([user("Go"), first, words("And").replace(reply="r"), second, after], tools=tools)
     assert found[-1]["role"] == ("tool" if tools else "user")
     assert "Go on from where" not in json.dumps(found)
     assert sum(m["role"] == "assistant" for m in found) == 1
@@ -635,7 +636,7 @@ def test_a_reason_that_the_output_does_not_give_is_reported() -> None:
     failed = code("exit 3", state="failed", reason="Exit status 3")
     assert result(failed, printed("working\n", failed)) == "working\nExit status 3"
     early = printed("ValueError: bad\n" + "more\n" * 50, failed)
-    assert result(failed.but(reason="ValueError: bad"), early).endswith("more\nValueError: bad")
+    assert result(failed.replace(reason="ValueError: bad"), early).endswith("more\nValueError: bad")
 
 
 def reasoned(content: str, model: str | None, reply: str = "r") -> Message:
@@ -673,5 +674,5 @@ def test_reasoning_goes_back_only_with_the_calls_of_this_turn() -> None:
     talk += [user("On"), reasoned("two", model, "b"), second, printed("2", second)]
     found = sent(talk, model=model)
     assert [m.get("reasoning_content") for m in found if m["role"] == "assistant"] == [None, "two"]
-    as_text = sent([m.but(call=None) for m in talk], model=model, tools=False)
+    as_text = sent([m.replace(call=None) for m in talk], model=model, tools=False)
     assert not any("reasoning_content" in message for message in as_text)

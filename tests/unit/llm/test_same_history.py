@@ -41,7 +41,7 @@ def test_the_history_that_goes_out_is_the_same_in_all_three_ways(tools: bool) ->
         for message in conversation(source):
             reply = f"r{source.randrange(9)}" if source.random() < 0.4 else reply
             if message.role == "assistant":
-                message = message.but(reply=reply or None)
+                message = message.replace(reply=reply or None)
             if message.state not in PASSING:
                 lived.append(message)
         expected = body(lived, tools=tools)

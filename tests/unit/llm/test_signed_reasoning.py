@@ -266,7 +266,7 @@ def called_message(**changes: Any) -> Message:
     return Message(
         role="assistant", type="code", format="python", content="1", call="c1", state="finished",
         model="anthropic/m", signed=signed, reply="r",
-    ).but(**changes)  # fmt: skip
+    ).replace(**changes)  # fmt: skip
 
 
 def written(message: Message, **changes: Any) -> Request:

@@ -165,7 +165,7 @@ def test_the_newest_images_are_sent_and_the_others_described() -> None:
     shown = [
         Message(role="user", type="image", format="base64.png", content=f"aGk{n:02d}" * 10) for n in range(30)
     ]
-    large = [m.but(content="A" * 3_000_000, id=f"large{n}") for n, m in enumerate(shown[:8])]
+    large = [m.replace(content="A" * 3_000_000, id=f"large{n}") for n, m in enumerate(shown[:8])]
     for messages, sent in ((shown, 20), (large, 5)):
         written = request.write(messages, Profile(), [], tools=True, vision=True)
         parts = [part for m in written.request.messages if m["role"] == "user" for part in m["content"]]

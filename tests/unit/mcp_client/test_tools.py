@@ -496,9 +496,9 @@ def test_no_question_cuts_off_which_tool_it_is() -> None:
     title, _ = describe_request(request, "{}", "here", Findings(readable=False), 0, "notes")
     assert title == f"Call the tool {long.name} of the MCP server server?"
     describe = pytest.importorskip("oi_tui.acp.updates", reason="acp is not installed here").describe
-    shown = describe(request.message.but(content='{\n  "a": 1\n}'))
+    shown = describe(request.message.replace(content='{\n  "a": 1\n}'))
     assert long.name in str(shown["raw_input"])
-    assert describe(request.message.but(format="mcp:t.add", content='{\n  "a": 1\n}'))["title"] == (
+    assert describe(request.message.replace(format="mcp:t.add", content='{\n  "a": 1\n}'))["title"] == (
         'mcp:t.add: { "a": 1 }'
     )
     assert Permission("language", "mcp:t.add").offer == "every call of mcp:t.add, whatever its arguments"

@@ -26,6 +26,6 @@ def test_a_short_run_took_milliseconds() -> None:
     lines: list[str] = []
     handler = PlainEventHandler(lines.append, lines.append, lambda _: "", echoes=False)
     code = Message(role="user", type="code", format="shell", content="ls", seconds=0.008)
-    handler.handle_event(MessageRecorded(code.but(state="running")))
-    handler.handle_event(MessageRecorded(code.but(state="finished")))
+    handler.handle_event(MessageRecorded(code.replace(state="running")))
+    handler.handle_event(MessageRecorded(code.replace(state="finished")))
     assert "Finished in 8 ms.\n" in "".join(lines)

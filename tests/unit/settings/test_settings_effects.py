@@ -70,7 +70,7 @@ def picture() -> str:
 
 ASKED = Message(role="user", type="message", content="go")
 RAN = Message(role="assistant", type="code", format="python", content="1", state="finished", seconds=0.1)
-CALLED = RAN.but(call="c1")
+CALLED = RAN.replace(call="c1")
 TALK = [
     ASKED,
     RAN,

@@ -201,7 +201,7 @@ def test_changes_and_deletions_are_taken_in(store: Store, index: FullTextIndex) 
     id_ = add(store, "needle")
     index.update(store)
     opened, (message,) = store.open(id_)
-    opened.put(message.but(content="thread"))
+    opened.put(message.replace(content="thread"))
     opened.close()
     index.update(store)
     assert hits(store, index, "needle") == []
@@ -216,7 +216,7 @@ def test_an_index_full_of_what_is_gone_is_made_again(store: Store, index: FullTe
     id_ = add(store, "start")
     opened, (message,) = store.open(id_)
     for number in range(110):
-        opened.put(message.but(content=f"version{number}"))
+        opened.put(message.replace(content=f"version{number}"))
         index.update(store)
     assert hits(store, index, "version109") == [id_]
     assert hits(store, index, "version10") == [id_]

@@ -119,7 +119,7 @@ def test_a_known_id_takes_the_old_place_and_growth_is_added(begun: Journal, stor
     begun.put(second)
     for piece in ("He", "llo", " \ud800 ✓"):
         begun.grow(second.id, piece)
-    begun.put(first.but(content="uno"))
+    begun.put(first.replace(content="uno"))
     assert stored(begun) == ["uno", "Hello \ud800 ✓"]
     begun.forget([first.id, "nobody"])
     assert stored(begun) == ["Hello \ud800 ✓"]
@@ -450,7 +450,7 @@ def talk(begun: Journal, turns: int = 8) -> list[str]:
         begun.put(answer)
         begun.grow(answer.id, "so ")
         begun.grow(answer.id, f"{number}")
-        begun.put(answer.but(content=f"so {number}!"))
+        begun.put(answer.replace(content=f"so {number}!"))
     return [text for number in range(turns) for text in (f"question {number}", f"so {number}!")]
 
 
@@ -859,7 +859,7 @@ while True:
     for piece in range(3):
         begun.grow(answer.id, "x" * 1000)
     text = f"{number} " + "y" * (number * 397 % 20_000)
-    begun.put(answer.but(content=text, state="finished"))
+    begun.put(answer.replace(content=text, state="finished"))
     print(begun.id, number, flush=True)
     number += 1
 """
@@ -909,7 +909,7 @@ def test_what_messages_gained_is_joined_as_if_it_had_been_added_one_by_one(
             elif id_ in expected:
                 expected[id_] += text
         elif at == 12:
-            lines.append({"message": words(text).but(id=id_).to_dict()})
+            lines.append({"message": words(text).replace(id=id_).to_dict()})
             expected[id_] = text
         else:
             lines.append({"grow": id_, "at": at, "text": text})

@@ -102,11 +102,11 @@ def worked(power: Power) -> str:
         output = Message(role="computer", type="console", format="output", parent=code.id)
         put(asked)
         put(code)
-        put(code.but(state="running"))
+        put(code.replace(state="running"))
         put(output)
         begun.grow(output.id, "line\n" * 50)
-        put(output.but(content="line\n" * 50))
-        put(code.but(state="finished", seconds=0.1))
+        put(output.replace(content="line\n" * 50))
+        put(code.replace(state="finished", seconds=0.1))
         if round_ == 7:
             del power.promises[asked.id]
             begun.forget([asked.id])

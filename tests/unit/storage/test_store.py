@@ -357,7 +357,7 @@ def test_the_number_of_messages_is_right_after_changes(store: Store) -> None:
     messages = [words(str(n)) for n in range(5)]
     for message in messages:
         begun.put(message)
-    begun.put(messages[0].but(content="x" * 10_000))
+    begun.put(messages[0].replace(content="x" * 10_000))
     begun.grow(messages[1].id, "y" * 10_000)
     assert store.list_summaries()[0].messages == 5
     begun.forget([messages[4].id])

@@ -12,7 +12,7 @@ def words(text: str) -> Message:
 
 
 def test_only_a_step_of_nothing_but_summaries_is_no_step() -> None:
-    summary = words("what was said").but(covers="some-id")
+    summary = words("what was said").replace(covers="some-id")
     assert make_undo([summary], 2, "x") is None
     for dropped in ([words("a")], [summary, words("a")]):
         step = make_undo(dropped, 2, "x")

@@ -25,7 +25,7 @@ def test_a_running_cell_says_which_of_its_lines_runs() -> None:
     assert "line" not in header(cell)
     cell.reach_line(2)
     assert header(cell).endswith(" · line 2 of 3")
-    cell.update_message(message.but(state="finished", seconds=1.0))
+    cell.update_message(message.replace(state="finished", seconds=1.0))
     assert "line" not in header(cell)
 
 
@@ -91,7 +91,7 @@ def test_long_code_folds_itself_once_it_ran_without_an_error() -> None:
     message = Message(role="assistant", type="code", format="python", content=code, state="running")
     cell = CellBlock(message, 1)
     assert len(cell.rows(80, look)) == 61
-    cell.update_message(message.but(state="finished", seconds=1.0))
+    cell.update_message(message.replace(state="finished", seconds=1.0))
     rows = cell.rows(80, look)
     assert len(rows) == 2
     assert "60 lines of code" in rows[1].plain
@@ -105,7 +105,7 @@ def test_code_that_failed_or_is_short_stays_open() -> None:
         code = "".join(f"step({n})\n" for n in range(count))
         message = Message(role="assistant", type="code", format="python", content=code, state="running")
         cell = CellBlock(message, 1)
-        cell.update_message(message.but(state=state, seconds=1.0))  # type: ignore[arg-type]
+        cell.update_message(message.replace(state=state, seconds=1.0))  # type: ignore[arg-type]
         assert len(cell.rows(80, look)) >= count + 1
 
 
@@ -113,7 +113,7 @@ def test_the_mark_has_the_colour_of_the_state() -> None:
     look = get_styles(THEMES[0])
     message = Message(role="assistant", type="code", format="python", content="a", state="queued")
     states = ("queued", "running", "finished", "failed", "lost", "interrupted", "rejected", "skipped")
-    styles = {state: CellBlock(message.but(state=state), 1).mark_style(look) for state in states}
+    styles = {state: CellBlock(message.replace(state=state), 1).mark_style(look) for state in states}
     assert styles["finished"] == look.success
     assert styles["failed"] == styles["lost"] == look.error
     assert len({str(style) for style in styles.values()}) == 5

@@ -136,7 +136,7 @@ def test_the_line_of_running_code_is_named_where_there_are_several() -> None:
     assert shown().startswith("running python  line 2 of 3  12 s")
     progress.follow(RunReported("id", InputRequested("", masked=False)))
     assert "line" not in shown()
-    progress.follow(MessageRecorded(code.but(content="a")))
+    progress.follow(MessageRecorded(code.replace(content="a")))
     progress.follow(RunReported("id", LineReached(1)))
     assert shown().startswith("running python  12 s")
 

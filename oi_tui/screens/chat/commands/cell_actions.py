@@ -14,7 +14,7 @@ from oi_tui.messages import Message
 from oi_tui.screens.diff import DiffScreen
 from oi_tui.screens.images import ImagesScreen
 from oi_tui.screens.pager import PagerScreen
-from oi_tui.text import escape_controls, one_line
+from oi_tui.text import clean_line, escape_controls
 from oi_tui.widgets.conversation.blocks import Block, OutputBlock
 from oi_tui.widgets.conversation.cells.cell import CellBlock
 from oi_tui.widgets.pager.long_text import LongText
@@ -177,7 +177,7 @@ class CellActions:
 
     def _edit(self, cell: CellBlock) -> None:
         prompt = self._view.prompt
-        prompt.put_back(f"%run {one_line(cell.message.format or 'text', 40)} {cell.code.rstrip()}")
+        prompt.put_back(f"%run {clean_line(cell.message.format or 'text', 40)} {cell.code.rstrip()}")
         prompt.focus()
 
     def _save(self, cell: CellBlock) -> None:
@@ -210,7 +210,7 @@ def _write_new(path: Path, text: str) -> None:
 
 def _make_name(block: CellBlock | OutputBlock) -> str:
     if isinstance(block, CellBlock):
-        return f"[{block.number}] {one_line(block.message.format or 'text', 30)}"
+        return f"[{block.number}] {clean_line(block.message.format or 'text', 30)}"
     return "a program"
 
 

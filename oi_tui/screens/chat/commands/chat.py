@@ -27,7 +27,7 @@ from oi_tui.screens.confirm import ConfirmDialog
 from oi_tui.screens.models import DEMO, ModelChoice
 from oi_tui.screens.pager import PagerScreen
 from oi_tui.terminal.external_editor import edit_outside, is_named
-from oi_tui.text import escape_controls, one_line
+from oi_tui.text import clean_line, escape_controls
 from oi_tui.widgets.conversation.cells.cell import CellBlock
 from oi_tui.widgets.pager.long_text import LongText
 
@@ -141,7 +141,7 @@ class ChatCommands(ConversationActions):
     def revoke(self, grant: Permission) -> None:
         """Revoke a permission."""
         self._view.session.permissions.revoke(grant)
-        self.show_notice(f"Revoked: {one_line(grant.words, 100)} will ask again.")
+        self.show_notice(f"Revoked: {clean_line(grant.words, 100)} will ask again.")
 
     def show_notice(self, text: str, *, warning: bool = False) -> None:
         """Show a notice in the conversation, where it can be read again; never within a reply."""

@@ -11,7 +11,7 @@ from oi_tui.engine.models.llamafile import Llamafile
 from oi_tui.engine.settings.profile import ProfileError
 from oi_tui.screens.llamafile import LlamafileScreen
 from oi_tui.screens.models import DEMO, ModelChoice, ModelsScreen
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 
 if TYPE_CHECKING:
     from oi_tui.screens.chat.interfaces import ChatInterface
@@ -82,7 +82,7 @@ class ModelSwitcher:
         if choice is None:
             return
         if self._workspace.profile.completions:
-            place = one_line(self._workspace.profile.completions[1], 100)
+            place = clean_line(self._workspace.profile.completions[1], 100)
             self._ui.show_notice(
                 f"The profile {place} answers with a Python function; start with another profile to change "
                 "the model."
@@ -110,8 +110,8 @@ class ModelSwitcher:
                 "“ask me something”, “count slowly”, “break something” and a few more."
             )
         else:
-            where = f" at {one_line(choice.api_base, 80)}" if choice.api_base else ""
-            self._ui.show_notice(f"The model is now {one_line(choice.model)}{where}.")
+            where = f" at {clean_line(choice.api_base, 80)}" if choice.api_base else ""
+            self._ui.show_notice(f"The model is now {clean_line(choice.model)}{where}.")
             if wrong := endpoint.check_provider_address(profile):
                 self._ui.show_notice(wrong.sentence, warning=True)
 

@@ -10,7 +10,7 @@ from oi_tui.engine.review.scanner import scan_code
 from oi_tui.messages import Message
 from oi_tui.screens.diff import DiffScreen
 from oi_tui.terminal.external_editor import edit_outside
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 from oi_tui.widgets.approval.panel import ApprovalPanel
 from oi_tui.widgets.conversation.conversation import Conversation
 from oi_tui.widgets.prompt.prompt import Prompt
@@ -107,7 +107,7 @@ class ApprovalControl:
                 self.cancel_edit(drop=True)
             case other:
                 self._view.notify(
-                    f"Unknown command: :{one_line(other, 40)}. There are :w, :q, :q! and :NUMBER.",
+                    f"Unknown command: :{clean_line(other, 40)}. There are :w, :q, :q! and :NUMBER.",
                     severity="warning",
                 )
 
@@ -123,7 +123,7 @@ class ApprovalControl:
         if request is not None:
             editor = self._cell_editor.code_editor
             code = editor.code if self._cell_editor.is_open else self._panel.code
-            title = f"Your changes to this {one_line(request.message.format or '', 30)} code"
+            title = f"Your changes to this {clean_line(request.message.format or '', 30)} code"
             self._view.app.push_screen(DiffScreen(title, request.message.content, code))
 
     def edit_outside(self) -> bool:
@@ -169,7 +169,7 @@ class ApprovalControl:
         self._typed_before = bool(self._prompt.text)
         self._panel.ask(
             request,
-            where=f"{computer.describe(language)} · {one_line(computer.where, 300) or folder}{sandbox}",
+            where=f"{computer.describe(language)} · {clean_line(computer.where, 300) or folder}{sandbox}",
             code=code,
             findings=findings,
             offers=offers,

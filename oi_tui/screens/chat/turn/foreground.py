@@ -9,7 +9,7 @@ from textual.screen import Screen
 from oi_tui.engine.events import Event, MessageGrew, MessageRecorded, MessageStarted, TurnEnded
 from oi_tui.engine.session import Session
 from oi_tui.messages import Message
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 from oi_tui.widgets.emulator.history import OutputHistory
 from oi_tui.widgets.idle import find_last_key
 from oi_tui.widgets.prompt.prompt import Prompt
@@ -151,7 +151,7 @@ class Foreground:
         assert self._code is not None
         first = next(filter(None, map(str.strip, self._code.content.splitlines())), "")
         program = self._program = ProgramScreen(
-            f"{one_line(self._code.format or '', 20)}: {one_line(first, 200)}",
+            f"{clean_line(self._code.format or '', 20)}: {clean_line(first, 200)}",
             self._since,
             typed=self._view.session.send_input,
             resized=self._view.workspace.computer.resize,

@@ -12,7 +12,7 @@ from oi_tui.engine.events import ApprovalRequested, Event, Noticed, Reject, Turn
 from oi_tui.engine.session import Session
 from oi_tui.messages import Message
 from oi_tui.runtimes.variables import is_name
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 from oi_tui.window.listener import Host, Listener, WindowCallError
 from oi_tui.window.report import find_outcome, list_changed_files, read_variables
 from oi_tui.workspace import Workspace
@@ -112,14 +112,14 @@ class HostCells:
             "files_changed": self._list_changed_files,
         }
         if name not in known:
-            raise WindowCallError(f"This window does not know the call {one_line(name, 60)}.")
+            raise WindowCallError(f"This window does not know the call {clean_line(name, 60)}.")
         for key, value in arguments.items():
             if not isinstance(value, str | None):
-                raise WindowCallError(f"{one_line(key, 60)} must be text.")
+                raise WindowCallError(f"{clean_line(key, 60)} must be text.")
             with contextlib.suppress(UnicodeEncodeError):
                 (value or "").encode()
                 continue
-            raise WindowCallError(f"{one_line(key, 60)} is not valid Unicode.")
+            raise WindowCallError(f"{clean_line(key, 60)} is not valid Unicode.")
         return await known[name](host, arguments)  # type: ignore[no-any-return]
 
     # -- the turns of the view -----------------------------------------------------------------

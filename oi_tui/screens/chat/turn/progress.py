@@ -16,7 +16,7 @@ from oi_tui.engine.events import (
     RunReported,
 )
 from oi_tui.messages import InputReceived, InputRequested, LineReached, Message, Started, Starting, Stopping
-from oi_tui.text import format_dollars, one_line
+from oi_tui.text import clean_line, format_dollars
 from oi_tui.widgets.conversation.activity import Activity
 
 #: What a step does to a language, and what follows where the step alone does not end the run.
@@ -94,7 +94,7 @@ class TurnProgress:
             case ModelConnecting(accepted):
                 self.wait_for_model("thinking" if accepted else "connecting")
             case FileCopied(name, done, size):
-                self._follow_copy(f"copying {one_line(name, 40)}", done, size)
+                self._follow_copy(f"copying {clean_line(name, 40)}", done, size)
             case RetryScheduled(_, seconds):
                 self.wait_for_model("trying again", seconds)
             case MessageStarted(Message(role="user", type="message")):
@@ -124,7 +124,7 @@ class TurnProgress:
             case ApprovalRequested():
                 self.note("waiting for your approval")
             case MessageRecorded(Message(type="code", state="running") as code):
-                self.language = one_line(code.format or "", 20)
+                self.language = clean_line(code.format or "", 20)
                 self._line_count = len(code.content.splitlines())
                 self.line = ""
                 self.note(f"running {self.language}")

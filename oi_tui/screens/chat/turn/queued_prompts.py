@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from oi_tui.commands import is_command
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 from oi_tui.widgets.prompt.prompt import Prompt
 from oi_tui.widgets.prompt.queue import PromptQueue
 
@@ -43,5 +43,5 @@ class QueuedPrompts:
             # One text of both would hand the messages to a shell. History has the commands.
             self._prompt.put_back("\n".join(text for text in texts if not is_command(text)))
             for text in filter(is_command, texts):
-                self._notify(f"Not run: {one_line(text, 60)} (press up to get it back)")
+                self._notify(f"Not run: {clean_line(text, 60)} (press up to get it back)")
             self._prompt.queue_waits = False

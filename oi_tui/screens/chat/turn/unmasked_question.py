@@ -5,7 +5,7 @@ from collections.abc import Callable
 from oi_tui.engine.events import Event, TurnEnded
 from oi_tui.screens.chat.turn.foreground import ForegroundHost
 from oi_tui.screens.confirm import ConfirmDialog
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 
 _QUESTION = "May code take pictures of the screen that may show passwords?"
 _ANSWERS = (
@@ -34,7 +34,7 @@ class UnmaskedQuestion:
         if not self._view.busy:
             self._screen.answer(None)
         elif self._dialog is None:
-            self._dialog = ConfirmDialog(_QUESTION, (one_line(why, _LONGEST), *_ANSWERS))
+            self._dialog = ConfirmDialog(_QUESTION, (clean_line(why, _LONGEST), *_ANSWERS))
             self._view.app.push_screen(self._dialog, self._answer)
 
     def follow(self, event: Event) -> None:

@@ -8,7 +8,7 @@ from typing_extensions import override
 
 from oi_tui.file_changes.snapshots import ChangeSet
 from oi_tui.messages import Message, Stopping
-from oi_tui.text import format_duration, one_line
+from oi_tui.text import clean_line, format_duration
 from oi_tui.widgets.conversation.blocks import Block
 from oi_tui.widgets.conversation.cells.cell_code import CellCode
 from oi_tui.widgets.conversation.cells.cell_images import CellImages
@@ -101,7 +101,7 @@ class CellBlock(Block):
     def set_edited(self, code: str) -> None:
         """Set code that the person changed; it has not been approved yet."""
         proposed = self.message.proposed if self.message.proposed is not None else self.message.content
-        self.message = self.message.but(content=code, proposed=proposed if proposed != code else None)
+        self.message = self.message.replace(content=code, proposed=proposed if proposed != code else None)
         self._code.update_message(self.message)
 
     def flag(self, lines: frozenset[int]) -> bool:
@@ -178,7 +178,7 @@ class CellBlock(Block):
 
     def _draw_header(self, width: int, look: Styles) -> tuple[Row, list[Row]]:
         """Draw the first row, and the reason in further rows where it does not fit there."""
-        reason = one_line(self.message.reason or "", _LONGEST_REASON)
+        reason = clean_line(self.message.reason or "", _LONGEST_REASON)
         spans, shorter = self._render_title(look, reason), self._render_title(look, "")
         if shorter == spans or sum(measure_width(text) for text, _ in spans) <= width:
             return Row(clip_spans(spans, width), fill=look.base), []
@@ -190,11 +190,11 @@ class CellBlock(Block):
         return Row(clip_spans(shorter, width), fill=look.base), rows
 
     def _render_title(self, look: Styles, reason: str) -> list[Span]:
-        language = one_line(self.message.format or "text", 30)
+        language = clean_line(self.message.format or "text", 30)
         spans: list[Span] = [(f"[{self.number}] {language}", look.accent)]
         if self.message.where:
             # The host, without the folder: the line must have room for the state.
-            spans.append((f" {one_line(self.message.where, 60).partition(', ')[0]}", look.accent))
+            spans.append((f" {clean_line(self.message.where, 60).partition(', ')[0]}", look.accent))
         for text, style in self._describe_state(look, reason):
             spans.extend([(" · ", look.muted), (text, style)])
         return spans

@@ -2,7 +2,7 @@
 
 from oi_tui.engine import rerun
 from oi_tui.messages import DETACHED, Message
-from oi_tui.text import format_duration, one_line
+from oi_tui.text import clean_line, format_duration
 from oi_tui.widgets.conversation.rows import Span
 from oi_tui.widgets.conversation.styles import Styles
 
@@ -43,7 +43,7 @@ def _end(message: Message, look: Styles, reason: str) -> list[Span]:
             words = "left running" if is_detached else "interrupted, variables kept"
             return [(reason or words, look.warning)]
         case "lost":
-            words = f"{one_line(message.format or 'the process', 30)} ended and lost its variables"
+            words = f"{clean_line(message.format or 'the process', 30)} ended and lost its variables"
             return [(f"{words}: {reason}" if reason else words, look.error)]
         case "rejected":
             return [(with_reason, look.warning)]
@@ -58,7 +58,7 @@ def _end(message: Message, look: Styles, reason: str) -> list[Span]:
 def _describe_decision(message: Message) -> str:
     """Return who decided that the code may run."""
     if message.decision == "auto" and message.grant:
-        return f"auto-approved: {one_line(message.grant, 80)}"
+        return f"auto-approved: {clean_line(message.grant, 80)}"
     if message.recipient == "user" and message.decision == "approved":
         # Code that ran again has a parent.
         is_foreign = message.role == "assistant" and message.parent is None

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from oi_tui.file_changes.snapshots import ChangeSet
-from oi_tui.text import one_line
+from oi_tui.text import clean_line
 from oi_tui.widgets.conversation.inline_table import InlineTable
 from oi_tui.widgets.truncate import measure_width
 
@@ -24,7 +24,7 @@ def list_products(files: ChangeSet | None, tables: Sequence[InlineTable], figure
     """List what code made, changed and deleted, each with its verb: `("made", "table df 120x4")`."""
     changes = files.changes if files else ()
     listed = [(verb, change) for what, verb in _VERBS.items() for change in changes if change.what == what]
-    names = [(verb, one_line(change.name, _LONGEST_NAME)) for verb, change in listed]
+    names = [(verb, clean_line(change.name, _LONGEST_NAME)) for verb, change in listed]
     created = len([verb for verb, _ in names if verb == "made"])
     shown = [("made", _describe_table(table)) for table in tables]
     if figures:
@@ -35,14 +35,14 @@ def list_products(files: ChangeSet | None, tables: Sequence[InlineTable], figure
 def list_changed_files(files: ChangeSet) -> list[str]:
     """List the first changed files with their marks, and count the others: `["+ a.csv", "3 more"]`."""
     changes = files.changes
-    names = [f"{_MARKS[change.what]} {one_line(change.name, 100)}" for change in changes[:_MOST_FILES]]
+    names = [f"{_MARKS[change.what]} {clean_line(change.name, 100)}" for change in changes[:_MOST_FILES]]
     if len(changes) > _MOST_FILES:
         names.append(f"{len(changes) - _MOST_FILES:,} more")
     return names
 
 
 def _describe_table(table: InlineTable) -> str:
-    name = f" {one_line(table.name, _LONGEST_NAME)}" if table.name else ""
+    name = f" {clean_line(table.name, _LONGEST_NAME)}" if table.name else ""
     return f"table{name} {table.total}x{table.width}"
 
 
