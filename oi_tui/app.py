@@ -330,6 +330,10 @@ class OiTui(ImageSupportMixin, IdleClock):
         if not isinstance(self.screen, Palette):
             self.push_screen(Palette(id="--command-palette"))
 
+    def action_choose_command(self, name: str) -> None:
+        """Carry out a command that was clicked in a list."""
+        self._chat.choose_command(commands.COMMANDS[name])
+
     def action_help_here(self) -> None:
         """Show the keys of what has the focus, and all others."""
         from oi_tui.screens.help import HelpScreen

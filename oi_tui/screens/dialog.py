@@ -79,6 +79,11 @@ class Dialog(ModalScreen[ScreenResultType], Page[ScreenResultType]):
         """Press the key of the hint that was clicked."""
         press(self.app, key)
 
+    def action_press_below(self, key: str) -> None:
+        """Close, and press a key on the screen below."""
+        self.dismiss()
+        self.app.call_later(press, self.app, key)
+
 
 class Palette(CommandPalette, Page[None]):
     """The command palette, with its chosen command marked as in every list."""

@@ -13,6 +13,7 @@ from textual.widgets import Static
 
 from oi_tui.commands import COMMANDS
 from oi_tui.screens.dialog import Dialog
+from oi_tui.screens.help import link, link_keys
 
 if TYPE_CHECKING:
     from oi_tui.screens.chat.view import ChatView
@@ -119,7 +120,11 @@ def lay_out(shown: Sequence[Group], columns: int) -> Content:
         if column:
             column.append(Content(""))
         column.append(Content.styled(title, "bold"))
-        column += [Content.assemble((f"{key:<{_KEY}}", "$text-accent"), words) for key, words in rows]
+        links = link_keys(key for key, _ in rows)
+        column += [
+            link(Content.assemble((f"{key:<{_KEY}}", "$text-accent"), words), links.get(key, ""), _KEY)
+            for key, words in rows
+        ]
     blank = Content("")
     lines = []
     for row in zip_longest(*filled, fillvalue=blank):

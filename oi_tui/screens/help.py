@@ -1,7 +1,7 @@
 """Keys and commands, on one page made from their declarations."""
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from itertools import zip_longest
 from typing import ClassVar
@@ -10,6 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
+from textual.style import Style
 from textual.widgets import Input, Static
 
 from oi_tui.commands import COMMANDS
@@ -75,6 +76,31 @@ def list_help() -> list[tuple[str, str]]:
     return rows
 
 
+def link_keys(keys: Iterable[str]) -> dict[str, str]:
+    """Return what a click on a row of keys does: it presses the first key. Keys in a row press nothing."""
+    first = {key: key.split("  ")[0] for key in keys}
+    return {key: f"screen.press_below({one!r})" for key, one in first.items() if " " not in one}
+
+
+def link_help() -> dict[str, str]:
+    """Return what a click does on a row of the help: it presses the key, or chooses the command."""
+    keys = [key for key, _ in OTHER_KEYS if " " not in key and key[0] not in "@%"]
+    names = {command.title: f"screen.choose({command.name!r})" for command in COMMANDS.values()}
+    return link_keys([*keys, *(command.keys for command in COMMANDS.values() if command.keys)]) | names
+
+
+def link(row: Content, action: str, width: int) -> Content:
+    """Return a row that carries out the action when its key is clicked, which is in the first cells."""
+    key = row.plain[:width].rstrip()
+    indent = len(key) - len(key.lstrip())
+    # Words below a key begin further to the right.
+    if not action or not key.strip() or indent > _INDENT:
+        return row
+    return row.stylize(Style.from_meta({"@click": action}), indent, len(key))
+
+
+#: The cells before a key.
+_INDENT = 2
 #: The widest and the narrowest column of rows where there is more than one, and the cells between them.
 _WIDEST, _NARROWEST, _GAP = 85, 64, 4
 #: The cells of the box beside its rows: its edges, its padding and the scrollbar.
@@ -94,12 +120,12 @@ class HelpScreen(Dialog[None]):
         here = {key for keys, _ in rows for key in keys.split()}
         others = [row for row in list_help() if row[0] not in here]
         self._rows = [*([("", place), *rows] if rows else []), *others]
+        self._links = link_help() | link_keys(key for key, _ in rows)
 
     def compose(self) -> ComposeResult:
         """Mount the rows in two columns."""
         with VerticalScroll(id="help") as page:
             page.border_title = "Help"
-            page.border_subtitle = link_hints("esc close")
             yield Field(placeholder="type to search keys and commands", id="help-search")
             yield Static(id="help-rows", markup=False)
 
@@ -122,14 +148,26 @@ class HelpScreen(Dialog[None]):
         """Close with enter, as when nothing is typed."""
         self.dismiss()
 
+    async def action_choose(self, name: str) -> None:
+        """Choose the command that was clicked."""
+        self.dismiss()
+        await self.app.run_action(f"choose_command({name!r})")
+
     def _show(self) -> None:
         room = int(self.size.width * 0.95) - _AROUND
         columns = min(3, max(1, (room + _GAP) // (_NARROWEST + _GAP)))
         width = min(_WIDEST, (room - _GAP * (columns - 1)) // columns)
-        self.query_one("#help").styles.width = columns * width + (columns - 1) * _GAP + _AROUND
+        page = self.query_one("#help")
+        page.styles.width = columns * width + (columns - 1) * _GAP + _AROUND
+        hint = "click a key or a command to use it · " if width >= _BESIDE else ""
+        page.border_subtitle = link_hints(f"{hint}esc close")
         rows = filter_rows(self._rows, self.query_one(Input).value)
-        page = lay_out(rows, width, columns) if rows else Content("No key or command has these words.")
-        self.query_one("#help-rows", Static).update(page)
+        text = (
+            lay_out(rows, width, columns, self._links)
+            if rows
+            else Content("No key or command has these words.")
+        )
+        self.query_one("#help-rows", Static).update(text)
 
 
 def filter_rows(rows: Sequence[tuple[str, str]], sought: str) -> list[tuple[str, str]]:
@@ -148,8 +186,13 @@ def filter_rows(rows: Sequence[tuple[str, str]], sought: str) -> list[tuple[str,
     return found
 
 
-def lay_out(rows: Sequence[tuple[str, str]], width: int, columns: int = 1) -> Content:
-    """Lay out the rows in columns of equal width, read one after the other; no section is torn apart."""
+def lay_out(
+    rows: Sequence[tuple[str, str]], width: int, columns: int = 1, links: Mapping[str, str] | None = None
+) -> Content:
+    """Lay out the rows in columns of equal width, read one after the other; no section is torn apart.
+
+    `links` has what a click on a row does, by its key.
+    """
     # At least the two before the key: a terminal may have any width.
     key_width = max(2, min(max(len(key) for key, _ in rows) + 4, max(width // 3, _LONGEST_KEY)))
     lay_out_row = (
@@ -161,7 +204,12 @@ def lay_out(rows: Sequence[tuple[str, str]], width: int, columns: int = 1) -> Co
     for key, words in rows:
         if not key or not sections:
             sections.append([])
-        sections[-1] += lay_out_row(key, words) if key else [Content.styled(words, "bold")]
+        action = (links or {}).get(key, "")
+        sections[-1] += (
+            [link(part, action, key_width) for part in lay_out_row(key, words)]
+            if key
+            else [Content.styled(words, "bold")]
+        )
     filled = _share_out(sections, columns)
     blank = Content("")
     lines = []

@@ -90,31 +90,22 @@ class CommandEntries(Provider):
     async def discover(self) -> Hits:
         """Yield all of them by group, before anything is typed."""
         recent = recent_commands.load()
+        choose = _find_chat(self.app).choose_command
         groups = {"Recent": recent} if recent else {}
         for title, commands in (groups | group_commands()).items():
             for command in commands:
-                yield GroupedHit(
-                    self._draw_row(command), partial(self._act, command), command.name, group=title
-                )
+                yield GroupedHit(self._draw_row(command), partial(choose, command), command.name, group=title)
 
     async def search(self, query: str) -> Hits:
         """Yield those whose name or summary matches the query."""
         matcher = self.matcher(query)
+        choose = _find_chat(self.app).choose_command
         for command in COMMANDS.values():
             score = matcher.match(f"{command.summary} {command.name}")
             if score > 0:
                 yield Hit(
-                    score, self._draw_row(command, matcher), partial(self._act, command), text=command.name
+                    score, self._draw_row(command, matcher), partial(choose, command), text=command.name
                 )
-
-    def _act(self, command: Command) -> None:
-        recent_commands.add(command)
-        chat = _find_chat(self.app)
-        if command.usage and not command.usage.startswith("["):
-            chat.prompt.put_back(f"%{command.name} ")
-            chat.prompt.focus()
-        else:
-            chat.action_command(command.name)
 
     def _draw_row(self, command: Command, matcher: Matcher | None = None) -> Content:
         """Return a command on one row: its name, what it does, and, where there is room, its key."""

@@ -17,7 +17,7 @@ from textual.message import Message
 from textual.widgets import Static, TextArea
 
 from oi_tui import commands, paths
-from oi_tui.commands import COMMANDS, CommandError
+from oi_tui.commands import COMMANDS, Command, CommandError
 from oi_tui.input.history import PromptHistory
 from oi_tui.screens.base import BaseScreen
 from oi_tui.screens.chat import status
@@ -215,6 +215,17 @@ class ChatScreen(BaseScreen[None]):
                 self.prompt.action_clear()
             return
         self._dispatch(f"%{name}")
+
+    def choose_command(self, command: Command) -> None:
+        """Carry out a command from a list, or put it into the prompt where it needs more."""
+        from oi_tui.commands import recent
+
+        recent.add(command)
+        if command.usage and not command.usage.startswith("["):
+            self.prompt.put_back(f"%{command.name} ")
+            self.prompt.focus()
+        else:
+            self.action_command(command.name)
 
     @on(StatusBar.FactClicked, "#headline")
     def handle_fact_clicked(self, event: StatusBar.FactClicked) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from textual.actions import parse
 from textual.binding import Binding
 
 from oi_tui.widgets.truncate import measure_width
@@ -34,8 +35,11 @@ KEYS = [
     Binding("shift+up,K", "jump(-1)", "Previous message of yours", show=False, id="conversation.own_above"),
     Binding("shift+down,J", "jump(1)", "Next message of yours", show=False, id="conversation.own_below"),
 ]
+#: What is done with the block, by the key of `KEYS`.
+BLOCK_ACTIONS = {item.key: str(parse(item.action)[2][0]) for item in KEYS if item.action.startswith("block(")}
 _OWN = {item.key.split(",")[0]: item.id or "" for item in KEYS}
 _MORE = "? more"
+_BETWEEN = " · "
 
 
 def format_hint(keys: str, room: int, changed: Mapping[str, str]) -> str:
@@ -43,12 +47,28 @@ def format_hint(keys: str, room: int, changed: Mapping[str, str]) -> str:
 
     Where some are left out, the key is there that lists all; "" where not even one fits.
     """
-    parts = [_as_chosen(part, changed) for part in keys.split(" · ")]
+    parts = [_as_chosen(part, changed) for part in keys.split(_BETWEEN)]
     shown = parts
-    while shown and measure_width(" · ".join(shown)) > room:
+    while shown and measure_width(_BETWEEN.join(shown)) > room:
         parts = parts[:-1]
         shown = [*parts, _as_chosen(_MORE, changed)] if parts else []
-    return " · ".join(shown)
+    return _BETWEEN.join(shown)
+
+
+def find_hint(keys: str, hint: str, cell: int) -> str:
+    """Return the key whose words stand at a cell of the hint of a block; "" between two of them.
+
+    The key is the one of `keys`, whatever the person chose in its place; "?" asks for all.
+    """
+    start = 0
+    for number, part in enumerate(hint.split(_BETWEEN)):
+        end = start + measure_width(part)
+        if start <= cell < end:
+            own = [item.partition(" ")[0] for item in keys.split(_BETWEEN)]
+            is_more = part.endswith(_MORE[1:])
+            return "?" if is_more else own[number]
+        start = end + len(_BETWEEN)
+    return ""
 
 
 def _as_chosen(part: str, changed: Mapping[str, str]) -> str:

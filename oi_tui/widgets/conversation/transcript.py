@@ -8,12 +8,13 @@ from typing import ClassVar
 from rich.segment import Segment
 from rich.style import Style
 from textual.binding import BindingType
-from textual.events import Click
+from textual.events import Click, MouseMove
+from textual.geometry import Offset
 from textual.message import Message
 from textual.selection import Selection
 from textual.strip import Strip
 
-from oi_tui.widgets.conversation.block_keys import KEYS, format_hint
+from oi_tui.widgets.conversation.block_keys import BLOCK_ACTIONS, KEYS, find_hint, format_hint
 from oi_tui.widgets.conversation.block_view import BlockView
 from oi_tui.widgets.conversation.blocks import Block, UserBlock
 from oi_tui.widgets.conversation.layout import FoundRow
@@ -28,6 +29,8 @@ _PAINTINGS = 500
 _ABOVE = Style(underline=True)
 #: The style of matches other than the current one.
 _ALSO_FOUND = Style(underline=True, bold=True)
+#: What a double click selects: a word, or the signs between two words.
+_WORD = re.compile(r"\w+|[^\w\s]+")
 #: The characters of the margin of the block with the cursor.
 _FOCUSED = {" ": "▎", "╭": "┏", "│": "┃", "╰": "┗"}
 
@@ -59,6 +62,8 @@ class Transcript(BlockView, can_focus=True):
         super().__init__(id=id)
         #: The number of the block that has the cursor.
         self.cursor: int | None = None
+        #: The number of the block under the mouse: a click on one of its keys acts on it.
+        self.pointed: int | None = None
         #: Whether letters are answers to a question now, so that no block takes "e".
         self.question_open: Callable[[], bool] = lambda: False
         #: A row that is marked, by its block and its number there, and which of its characters.
@@ -70,7 +75,7 @@ class Transcript(BlockView, can_focus=True):
 
     def replace(self, blocks: Iterable[Block] = ()) -> None:
         """Show these blocks and no others."""
-        self.cursor = None
+        self.cursor = self.pointed = None
         super().replace(blocks)
 
     # The block cursor
@@ -113,10 +118,36 @@ class Transcript(BlockView, can_focus=True):
         """Remove the block cursor: without the focus, no block takes letters."""
         self.set_cursor(None)
 
+    def on_mouse_move(self, event: MouseMove) -> None:
+        """Show the keys of the block under the mouse, unless text is being selected."""
+        found = None if event.button else self.find_row(round(self.scroll_y) + event.y)
+        self._point(found.number if found else None)
+
+    def on_leave(self) -> None:
+        """Show no keys of a block without the cursor."""
+        self._point(None)
+
+    def _point(self, number: int | None) -> None:
+        if number != self.pointed:
+            self.pointed = number
+            self.repaint()
+
     def on_click(self, event: Click) -> None:
-        """Open a table by its last line, an image, or what is folded."""
+        """Press a key of the block, open a table, an image or what is folded, or select words."""
         found = self.find_row(round(self.scroll_y) + event.y)
+        if event.chain > 1:
+            # Textual would select the whole conversation.
+            event.prevent_default()
+            event.stop()
+            self._select_around(event)
+            return
         if found is None or self.text_selection is not None:
+            return
+        if event.y == 0:
+            found = self.layout_of_blocks.find_sticky_header(found, self.look) or found
+        if key := self._find_key(found, event.x):
+            event.stop()
+            self._press(found.number, key)
             return
         what = "picture" if found.row.picture is not None else found.row.click
         if found.row.table is not None:
@@ -125,6 +156,40 @@ class Transcript(BlockView, can_focus=True):
         elif what:
             event.stop()
             self.post_message(self.BlockKeyPressed(self.blocks[found.number], what))
+
+    def _find_key(self, found: FoundRow, cell: int) -> str:
+        """Return the key whose words stand at a cell of the first row of a block; "" where there is none."""
+        if found.place or found.number not in (self.cursor, self.pointed):
+            return ""
+        strip = Strip([self.get_margin(found), *found.row.segments])
+        hint = self._format_keys(found.number, strip)
+        start = MARGIN + self.block_width - measure_width(hint)
+        return find_hint(self.blocks[found.number].keys, hint, cell - start) if hint else ""
+
+    def _press(self, number: int, key: str) -> None:
+        """Do what a key of a block does. Only the list of all keys takes the focus."""
+        if key == "?":
+            self.focus()
+            self.set_cursor(number)
+            self.app.call_later(self.app.run_action, "help_here")
+        elif self.check_action("block", (BLOCK_ACTIONS[key],)):
+            self.post_message(self.BlockKeyPressed(self.blocks[number], BLOCK_ACTIONS[key]))
+
+    def _select_around(self, event: Click) -> None:
+        """Select the word that was clicked twice, or the row that was clicked three times."""
+        _, offset = self.screen.get_widget_and_offset_at(event.screen_x, event.screen_y)
+        found = self.find_row(offset.y) if offset else None
+        if offset is None or found is None or not found.row.text:
+            return
+        start = MARGIN + found.row.indent
+        spans = [(0, len(found.row.text))]
+        if event.chain == 2:
+            spans = [match.span() for match in _WORD.finditer(found.row.text)]
+        for first, end in spans:
+            if first <= offset.x - start < end:
+                self.screen.selections = {
+                    self: Selection(Offset(start + first, offset.y), Offset(start + end, offset.y))
+                }
 
     def action_block(self, what: str) -> None:
         """Do something with the block that has the cursor."""
@@ -170,7 +235,10 @@ class Transcript(BlockView, can_focus=True):
             and found is not None
             and (header := self.layout_of_blocks.find_sticky_header(found, look)) is not None
         ):
-            strip = Strip([self.get_margin(header), *header.row.segments, Segment(" ", look.base)])
+            strip = Strip([self.get_margin(header), *header.row.segments])
+            if header.number == self.pointed:
+                strip = self._add_keys(strip, header.number)
+            strip = Strip([*strip, Segment(" ", look.base)])
             return strip.adjust_cell_length(width, look.base).apply_style(_ABOVE)
         if found is None:
             tail = self.layout_of_blocks.tail
@@ -185,7 +253,8 @@ class Transcript(BlockView, can_focus=True):
         span = selection.get_span(line) if selection else None
         mark = self._mark[2] if self._mark and self._mark[:2] == (index, place) else None
         margin = self.get_margin(found)
-        key = (line, width, index == self.cursor, place == 0, margin, span, mark, self._sought, look)
+        pointed = place == 0 and index == self.pointed
+        key = (line, width, index == self.cursor, place == 0, pointed, margin, span, mark, self._sought, look)
         if row.painted is not None and row.painted[0] == key:
             return row.painted[1]
         strip = self._paint(found, line, margin, span, mark)
@@ -210,8 +279,8 @@ class Transcript(BlockView, can_focus=True):
         elif mark is not None:
             margin = Segment(" >", look.cursor)
         strip = Strip([margin, *row.segments])
-        if found.number == self.cursor and found.place == 0:
-            strip = self._add_keys(strip)
+        if found.number in (self.cursor, self.pointed) and found.place == 0:
+            strip = self._add_keys(strip, found.number)
         if row.fill is not None:
             strip = strip.extend_cell_length(MARGIN + self.block_width, row.fill)
         strip = strip.adjust_cell_length(self.size.width, look.base)
@@ -236,13 +305,19 @@ class Transcript(BlockView, can_focus=True):
         mark = block.margin(found.place, count)
         return Segment(mark.ljust(MARGIN), block.mark_style(self.look) if mark else self.look.base)
 
-    def _add_keys(self, strip: Strip) -> Strip:
-        """Add the keys that act on a block at the right end of its first row."""
+    def _format_keys(self, number: int, strip: Strip) -> str:
+        """Return the keys that act on a block, as many as there is room for behind its first row."""
         room = MARGIN + self.block_width - strip.cell_length
-        keys = format_hint(self.blocks[self.cursor or 0].keys, room - 2, get_changed_keys(self.app))
+        return format_hint(self.blocks[number].keys, room - 2, get_changed_keys(self.app))
+
+    def _add_keys(self, strip: Strip, number: int) -> Strip:
+        """Add the keys that act on a block at the right end of its first row."""
+        keys = self._format_keys(number, strip)
         if not keys:
             return strip
-        gap = Segment(" " * (room - measure_width(keys)), self.look.base)
+        gap = Segment(
+            " " * (MARGIN + self.block_width - strip.cell_length - measure_width(keys)), self.look.base
+        )
         return Strip([*strip, gap, Segment(keys, self.look.muted)])
 
     # Selection
