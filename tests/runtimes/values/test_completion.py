@@ -55,6 +55,8 @@ class Nosy(dict):
 
 nosy = Nosy(key=1)
 nosy_owner = Account(nosy)
+wide = pandas.DataFrame([range(20_000)], columns=[f"col{n}" for n in range(20_000)])
+many = {f"key{n}": n for n in range(100_000)}
 """
 
 
@@ -107,6 +109,15 @@ def texts(python: Computer, before: str) -> list[str]:
         ("sales.groupby('reg", ["region"]),
         ("sales.sort_values(by=['reg", ["region"]),
         ("sales.amo", ["amount"]),
+        ("sales.query('amount > 1 and reg", ["region"]),
+        ("sales.query('ne", []),
+        ("sales.query('amount > 1 and `ne", ["net total"]),
+        ("sales.query('`net total` > 1 or am", ["amount"]),
+        ("wide['col1999", [f"col1999{n}" for n in range(10)]),
+        ("wide.col1999", [f"col1999{n}" for n in range(10)]),
+        ("many['KEY9999", ["key9999", *(f"key9999{n}" for n in range(10))]),
+        ("%%bash\nsal", []),
+        ("%%bash\ncat <<END\nsales.am", []),
         ("sales.", ["amount", "region", "abs"]),
         ("sales['region'].str.capital", ["capitalize"]),
         ("open('dat", ["data/", "dates.txt"]),
@@ -468,3 +479,30 @@ def decorated(*arguments): ...
     assert texts(python, "plain(") == []
     assert texts(python, "decorated(") == ["colour="]
     assert "'asked', []" in play(python, "python", "print(('asked', asked))").text
+
+
+def test_variables_of_a_dataset_are_offered_and_described(python: Computer) -> None:
+    pytest.importorskip("xarray", reason="xarray is not installed")
+    code = """
+import xarray
+weather = xarray.Dataset({"wind": ("time", [1.0, 2.0])}, {"time": [0, 1]})
+"""
+    assert play(python, "python", code).state == "finished"
+    assert texts(python, "weather['wi") == ["wind"]
+    assert texts(python, "weather.wi") == ["wind"]
+    assert texts(python, "weather['wind']['ti") == ["time"]
+    found = {item.name: item.summary for item in python.inspector.read_variables("python")}
+    assert found["weather"] == "Dataset time=2"
+
+
+def test_columns_of_geopandas_are_offered_and_described(python: Computer) -> None:
+    pytest.importorskip("geopandas", reason="geopandas is not installed")
+    code = """
+import geopandas
+places = geopandas.GeoDataFrame({"city": ["Ulm"]}, geometry=geopandas.points_from_xy([1], [2]))
+"""
+    assert play(python, "python", code).state == "finished"
+    assert texts(python, "places['ci") == ["city"]
+    assert texts(python, "places.geo")[0] == "geometry"
+    found = {item.name: item.summary for item in python.inspector.read_variables("python")}
+    assert found["places"] == "GeoDataFrame 1x2"

@@ -33,10 +33,12 @@ from python_signatures import (
     read_documentation,
 )
 from python_static import MISSING, find_static, is_of, list_classes, list_names_of_class, own_names
-from python_variables import _is_known, _name_of, _summarise
+from python_variables import TABLES, _is_known, _name_of, _summarise
 
 #: How many completions are listed, and how many keys or members of one value are looked at.
 _MOST, _LOOKED_AT = 100, 5_000
+#: How many keys of one value are compared with what is typed.
+_COMPARED = 200_000
 _LONGEST = 200
 _WORD = re.compile(r"[^\W\d]\w*\Z")
 _IDENTIFIER = re.compile(r"[^\W\d]\w*")
@@ -164,6 +166,8 @@ class _Completer:
         if magics is not None:
             return (*magics, "")
         path = self._find_path()
+        if path is None and self._is_in_shell_cell():
+            return "", [], ""
         if path is not None:
             found = _files(re.sub(r"\\(.)", r"\1", path))
             return path.rpartition("/")[2], [(_escape(name), facts) for name, facts in found], ""
@@ -175,7 +179,7 @@ class _Completer:
         head = self._before[: len(self._before) - len(typed)].rstrip(" \t")
         if head.endswith(".") and not head.endswith(".."):
             value = self._find_value(head[:-1])
-            return typed, _select_matches(typed, list_members(value)), ""
+            return typed, _select_matches(typed, list_members(value, typed)), ""
         if not typed and self._line.rstrip(" ")[-1:] not in ("(", ","):
             return "", [], ""
         arguments, note = self._list_arguments()
@@ -251,7 +255,9 @@ class _Completer:
             return _Completer(self._names, inner, self._list_magics).find()
         if "\n" in typed:
             return "", [], ""
-        keys = self._keys()
+        if self._is_query():
+            return (*self._complete_query(typed), "")
+        keys = self._keys(typed)
         if keys is not None:
             return typed, _select_matches(typed, [pair for pair in keys if type(pair[0]) is str]), ""
         return typed.rpartition("/")[2], list(_files(typed)), ""
@@ -264,7 +270,25 @@ class _Completer:
             return None
         return typed[opened + 1 :]
 
-    def _keys(self):
+    def _is_query(self):
+        """Return whether the text is a condition on columns, as in `sales.query("`."""
+        bracket = self._place.brackets[-1] if self._place.brackets else len(self._before)
+        node = (
+            find_expression(self._before[:bracket].rstrip(" \t"))
+            if self._before[bracket:][:1] == "("
+            else None
+        )
+        return isinstance(node, ast.Attribute) and node.attr in ("eval", "query")
+
+    def _complete_query(self, typed):
+        """Return the beginning of a name in a condition, and the columns, some of which need backticks."""
+        is_quoted = typed.count("`") % 2
+        word = _WORD.search(typed)
+        typed = typed.rpartition("`")[2] if is_quoted else word.group() if word else ""
+        keys = [pair for pair in self._keys(typed) or () if type(pair[0]) is str]
+        return typed, _select_matches(typed, [pair for pair in keys if is_quoted or pair[0].isidentifier()])
+
+    def _keys(self, typed):
         """Return the keys or columns of the value in whose brackets the text is, or whose method is called.
 
         None where a text is no key: a file may be meant.
@@ -275,21 +299,21 @@ class _Completer:
             if node is None:
                 continue
             if self._before[bracket] == "(":
-                keys = self._list_keys_for_call(node, bracket)
+                keys = self._list_keys_for_call(node, bracket, typed)
                 if keys or not self._names_columns(node):
                     return keys
                 continue
             try:
-                return _list_keys(self._evaluate(node))
+                return _list_keys(self._evaluate(node), typed)
             except _UNKNOWN:
                 continue
         return None
 
-    def _list_keys_for_call(self, node, bracket):
+    def _list_keys_for_call(self, node, bracket, typed):
         """List what a text can name in a call: keys or columns of the called object, or of an argument."""
         if isinstance(node, ast.Attribute) and not _WRITING.match(node.attr):
             try:
-                keys = _list_keys(self._evaluate(node.value), called=True)
+                keys = _list_keys(self._evaluate(node.value), typed, called=True)
             except _UNKNOWN:
                 keys = []
             if keys:
@@ -309,7 +333,7 @@ class _Completer:
             except _UNKNOWN:
                 continue
             if _is_frame(value):
-                return _list_keys(value)
+                return _list_keys(value, typed)
         return None
 
     def _names_columns(self, node):
@@ -355,14 +379,17 @@ class _Completer:
         names = lines if match.group(1) == "%" else cells if begins else ()
         return match.group(2), _select_matches(match.group(2), [(name, _MAGIC_WORD) for name in names])
 
+    def _is_in_shell_cell(self):
+        """Return whether the line is one for a shell, as all are of a `%%bash` cell, also in a heredoc."""
+        return "\n" in self._before and _SHELL_CELL.match(self._before) is not None
+
     def _find_path(self):
         """Return the beginning of a file's name on a line for a shell, or of a magic that takes a file.
 
         None on other lines, and where a value of the program is written, as in `!cat {name}`.
         """
-        cell = _SHELL_CELL.match(self._before)
         word = _SHELL_WORD.search(self._line)
-        is_command = _SHELL_LINE.match(self._line) or (cell and "\n" in self._before)
+        is_command = _SHELL_LINE.match(self._line) or self._is_in_shell_cell()
         if not is_command or not word or word.group().startswith(("$", "{", "-")):
             return None
         return word.group()
@@ -459,8 +486,11 @@ def find_expression(text):
 _FILE, _FOLDER = _Description("file"), _Description("folder")
 
 
-def list_members(value):
-    """Return the attributes of a value with what they hold, columns first; no code of the program runs."""
+def list_members(value, typed=""):
+    """Return the attributes of a value with what they hold, columns first; no code of the program runs.
+
+    Of very many columns, only those that begin with what is typed are there.
+    """
     found, first = {}, {}
     if type(value) is results.Instance:
         found = dict.fromkeys(list_fields(value.kind), _WRITTEN)
@@ -475,8 +505,8 @@ def list_members(value):
         found = own_names(value)
         for kind in list_classes(type(value)):
             found = {**list_names_of_class(kind), **found}
-        if _is_frame(value):
-            first = dict(_list_keys(value))
+        if _is_frame(value) or _find_variables(value):
+            first = dict(_list_keys(value, typed))
             found = {**first, **found}
     names = [name for name in found if type(name) is str and name.isidentifier()]
     return [
@@ -504,11 +534,23 @@ def get_attribute(value, name):
 
 
 def _is_frame(value):
-    return _is_known(value) and _name_of(type(value)) in ("DataFrame", "Table", "RecordBatch")
+    return _is_known(value) and _name_of(type(value)) in (*TABLES, "Table", "RecordBatch")
 
 
-def _list_keys(value, called=False):
-    """Return the keys of a dictionary, the columns of a table, the fields of an array."""
+def _find_variables(value):
+    """Return the variables of a dataset of xarray, or the coordinates of its arrays; {} for other values."""
+    attribute = {"Dataset": "_variables", "DataArray": "_coords"}.get(_name_of(type(value)))
+    if attribute is None or not str(find_static(type(value), "__module__")).startswith("xarray."):
+        return {}
+    found = get_attribute(value, attribute)
+    return found if type(found) is dict else {}
+
+
+def _list_keys(value, typed="", called=False):
+    """Return the keys of a dictionary, the columns of a table, the fields of an array.
+
+    Of very many, only those that begin with what is typed are there.
+    """
     if type(value) is results.Instance:
         value = value.table
     if _is_known(value) and _name_of(type(value)) in _ABOUT_A_FRAME:
@@ -517,14 +559,16 @@ def _list_keys(value, called=False):
         names = getattr(value, "column_names", None) if hasattr(value, "column_names") else value.columns
         types_of = getattr(value, "dtypes", None)
         types_of = list(types_of) if types_of is not None else [""] * len(names)
-        pairs = zip(list(names)[:_LOOKED_AT], types_of)
+        pairs = ((_get_first_part(name), kind) for name, kind in zip(list(names), types_of))
         return [
-            (_get_first_part(name), _Description("column {}".format(kind).strip())) for name, kind in pairs
+            (name, _Description("column {}".format(kind).strip())) for name, kind in _shorten(pairs, typed)
         ]
-    if called:
-        return list(itertools.islice(dict.items(value), _LOOKED_AT)) if is_of(value, dict) else []
     if is_of(value, dict):
-        return list(itertools.islice(dict.items(value), _LOOKED_AT))
+        return _shorten(dict.items(value), typed)
+    if called:
+        return []
+    if variables := _find_variables(value):
+        return [(name, _Description("variable of the dataset")) for name in variables]
     if value is os.environ:
         return [(name, _Description("variable of the environment")) for name in sorted(value)]
     if _is_known(value) and _name_of(type(value)) == "ndarray" and value.dtype.names:
@@ -532,6 +576,15 @@ def _list_keys(value, called=False):
     if _is_known(value) and _name_of(type(value)) == "Series":
         return [(_get_first_part(name), _Description("label")) for name in list(value.index[:_LOOKED_AT])]
     return []
+
+
+def _shorten(pairs, typed):
+    """Return some of the pairs, of very many those whose names begin with what is typed, in any case."""
+    compared = list(itertools.islice(pairs, _COMPARED))
+    if len(compared) > _LOOKED_AT:
+        typed = typed.lower()
+        compared = [pair for pair in compared if type(pair[0]) is str and pair[0].lower().startswith(typed)]
+    return compared[:_LOOKED_AT]
 
 
 def _get_first_part(name):

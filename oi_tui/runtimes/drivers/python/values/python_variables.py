@@ -17,7 +17,12 @@ import types
 _LONGEST = 60
 _MOST = 2000
 _PREVIEW = 20_000
-_LIBRARIES = ("numpy", "pandas", "polars", "pyarrow", "scipy", "torch", "jax", "jaxlib", "tensorflow", "PIL")
+_LIBRARIES = (
+    *("numpy", "pandas", "polars", "pyarrow", "scipy", "torch", "jax", "jaxlib", "tensorflow", "PIL"),
+    *("geopandas", "xarray"),
+)
+#: What the libraries call their data frames.
+TABLES = ("DataFrame", "GeoDataFrame")
 _COUNTED = (str, bytes, bytearray, list, tuple, dict, set, frozenset, range)
 _PLAIN = (bool, int, float, complex, type(None))
 _NAMED = (types.FunctionType, types.BuiltinFunctionType)
@@ -92,13 +97,13 @@ def _describe_value(value, kind):
 
 def _describe_columns(value):
     """Return the columns of a table with their types."""
-    if _name_of(type(value)) != "DataFrame":
+    if _name_of(type(value)) not in TABLES:
         return []
     return ["{} ({})".format(name, of) for name, of in zip(list(value.columns), list(value.dtypes))]
 
 
 def _render(value, kind):
-    if _is_known(value) and kind in ("DataFrame", "Series") and _holds_no_objects(value):
+    if _is_known(value) and kind in (*TABLES, "Series", "GeoSeries") and _holds_no_objects(value):
         head = value.head(20)
         text = head.to_string() if hasattr(head, "to_string") else str(head)
         return "{}\n\n{}".format(_describe_value(value, kind), text)
@@ -112,7 +117,7 @@ def _render(value, kind):
 def _holds_no_objects(value):
     """Return whether what a table shows of itself is made without a class of the program's own."""
     head = value.head(20)
-    columns = [head[name] for name in head.columns] if _name_of(type(value)) == "DataFrame" else [head]
+    columns = [head[name] for name in head.columns] if _name_of(type(value)) in TABLES else [head]
     allowed = (*_PLAIN, str, bytes)
     return len(columns) <= 200 and all(
         str(column.dtype) != "object" or all(type(cell) in allowed for cell in column.tolist())
@@ -172,6 +177,10 @@ def _summarise(value, kind):
 def _shape(value, kind):
     """Return the kind with the shape: `DataFrame 1200x8`, `ndarray (3500, 3500) float64`, `float64 2.5`."""
     shape, of = getattr(value, "shape", None), getattr(value, "dtype", None)
+    if kind == "Dataset" and not isinstance(shape, tuple):
+        # Of xarray: the names of its dimensions, with their lengths.
+        sizes = dict(value.sizes).items()
+        return " ".join([kind, *("{}={}".format(name, length) for name, length in sizes)])
     if not isinstance(shape, tuple):
         shape, of = getattr(value, "size", None), None
     if not (isinstance(shape, tuple) and all(isinstance(length, int) for length in shape)):
@@ -189,11 +198,7 @@ def _describe_size(value):
         return sys.getsizeof(value)
     if _is_known(value):
         size = getattr(value, "nbytes", None)
-        if (
-            size is None
-            and _name_of(type(value)) == "DataFrame"
-            and len(getattr(value, "columns", ())) <= 100
-        ):
+        if size is None and _name_of(type(value)) in TABLES and len(getattr(value, "columns", ())) <= 100:
             usage = getattr(value, "memory_usage", None)
             size = int(usage(deep=False).sum()) if usage is not None else None
         return size if isinstance(size, int) else None
