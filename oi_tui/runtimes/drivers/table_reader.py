@@ -67,8 +67,13 @@ def _read_arrow(ending, path, _):
     _send({"kind": kind, "names": schema.names, "types": [str(item.type) for item in schema]})
     for batch in batches:
         for at in range(0, batch.num_rows, _BATCH):
-            columns = [column.to_pylist() for column in batch.slice(at, _BATCH).columns]
+            columns = [_shorten(column).to_pylist() for column in batch.slice(at, _BATCH).columns]
             yield from zip(*columns)
+
+
+def _shorten(column):
+    """Return a column of numbers with few digits as texts with no more: 0.1 and not 0.10000000149."""
+    return column.cast("string") if str(column.type) == "float" else column
 
 
 def _read_excel(_, path, table):

@@ -102,6 +102,8 @@ def test_load_shows_a_file_or_an_address_or_a_part_of_it(computer: Computer, tmp
         (f"%%capture kept_too\n!echo hidden; echo wrong >&2\nx = 1{NEXT}kept_too.stdout, kept_too.stderr", r"\('hidden\\n', 'wrong\\n'\)\n"),
         (f"%%capture kept_cell\n%%bash\necho in bash{NEXT}kept_cell.stdout", r"'in bash\\n'\n"),
         ("w = !printf 'b.py\\na.txt\\n'\nw.grep('py'), w.n, w.s", r"\(\['b.py'\], 'b.py\\na.txt', 'b.py a.txt'\)\n"),
+        ("w = !printf '/\\nnone_such_file\\n'\nw.p, w.paths", r"\(\[PosixPath\('/'\)\], \[PosixPath\('/'\)\]\)\n"),
+        ("w = 'ab'\n!echo {w!r} {2.5:.2f} '[{w:>4}]' {x y} {w != 1}", r"ab 2.50 \[  ab\] {x y} True\n"),
         ("w = !echo wrong >&2; echo right\nw", r"\['wrong', 'right'\]\n"),
         ("words, flag = ['a', 'b'], True\n!echo $words $flag", r"\[a, b\] True\n"),
         ("__IPYTHON__", "True\n"),

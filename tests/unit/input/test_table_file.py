@@ -1116,3 +1116,23 @@ def test_na_is_missing_among_numbers_and_a_text_among_texts(
     assert order == ["-3", "1", None]
     assert table.statistics(0).facts[:3] == (("rows", "3"), ("missing", "1"), ("distinct", "2"))
     assert dict(table.statistics(1).facts)["missing"] == "1"
+
+
+def test_numbers_with_few_digits_in_parquet_are_shown_with_no_more(
+    tmp_path: Path, opened: Callable[..., TableFile]
+) -> None:
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
+    column = pyarrow.array([0.1, float("nan"), None, float("inf"), -2.5], pyarrow.float32())
+    parquet.write_table(pyarrow.table({"few": column}), tmp_path / "few.parquet")
+    table = opened(tmp_path / "few.parquet")
+    assert [row.cells[0] for row in table.page(TableQuery(), 0, 9, 0, 1)] == [
+        "0.1",
+        None,
+        None,
+        "inf",
+        "-2.5",
+    ]
+    assert table.shape(TableQuery(words="few > 0")).rows == 2
+    order = [row.cells[0] for row in table.page(TableQuery(sort=0), 0, 9, 0, 1)]
+    assert order == ["-2.5", "0.1", "inf", None, None]

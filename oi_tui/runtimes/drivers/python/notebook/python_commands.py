@@ -14,6 +14,7 @@ import os
 import re
 import shlex
 import signal
+import string
 import subprocess
 import sys
 import tempfile
@@ -22,6 +23,7 @@ from python_imports import forget_stand_ins
 
 #: A call of pip and nothing else that a shell would have to read.
 _PIP = re.compile(r"pip3?\s+[^|&;<>$`()]*\Z")
+_FORMATTER = string.Formatter()
 #: The longest text that may be an argument of a program, with room to spare.
 _LONGEST = 100_000
 #: How a program is given a text to run, where it is not `-c`.
@@ -35,11 +37,20 @@ _READS_INPUT = re.compile(r"-|-[a-z]*s")
 
 
 class Lines(list):
-    """The lines of a program's output, as IPython's: also `n`, one text, `s`, in one line, and `grep`."""
+    """The lines of a program's output, as IPython's: `n` is one text, `s` one line, `p` files; and `grep`."""
 
     n = nlstr = property("\n".join)
     s = spstr = property(" ".join)
     list = l = property(list)  # noqa: E741 -- IPython's name
+
+    @property
+    def paths(self):
+        """The lines that are the paths of files."""
+        from pathlib import Path
+
+        return [Path(line) for line in self if os.path.exists(line)]
+
+    p = paths
 
     def grep(self, pattern, prune=False):
         """Return the lines in which the pattern is found, or those in which it is not."""
@@ -69,7 +80,7 @@ class Commands:
 
         def expression(match):
             try:
-                return str(eval(match.group(1), self._names))
+                return self._fill(match.group(1))
             except Exception:
                 # Braces of the shell's own stay as they are.
                 return match.group()
@@ -83,6 +94,15 @@ class Commands:
 
         text = re.sub(r"(?<!\$)\$([A-Za-z_]\w*)", name, text)
         return re.sub(r"\$\$(?=[A-Za-z_])", "$", text)
+
+    def _fill(self, inner):
+        """Return the text of an expression in braces, also of one such as `name!r` or `number:.2f`."""
+        try:
+            return str(eval(inner, self._names))
+        except SyntaxError:
+            ((_, expression, form, conversion),) = _FORMATTER.parse("{" + inner + "}")
+            value = _FORMATTER.convert_field(eval(expression, self._names), conversion)
+            return format(value, form)
 
     def shell(self, command):
         """`!command`: run it on the terminal; `!pip` means the pip of this very Python."""
