@@ -5,7 +5,6 @@ import threading
 import time
 from collections import deque
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -78,11 +77,19 @@ class EventLog:
         #: The number before the first.
         self.start = self._last = time.time_ns() // 1_000_000
         self._readers: set[EventReader] = set()
+        #: The event loops that are about to wake their readers.
+        self._waking: set[asyncio.AbstractEventLoop] = set()
 
     @property
     def last(self) -> int:
         """The number of the newest event, or of the one that would come before the first."""
         return self._last
+
+    @property
+    def first(self) -> int:
+        """The number of the oldest event that is kept, or of the next one where none is."""
+        with self._lock:
+            return self._entries[0][0].number if self._entries else self._last + 1
 
     @property
     def kept_bytes(self) -> int:
@@ -103,7 +110,20 @@ class EventLog:
             self._bytes += size
             while self._bytes > self._most and len(self._entries) > 1:
                 self._bytes -= self._entries.popleft()[1]
-            readers = list(self._readers)
+            sleeping = {reader.loop for reader in self._readers if not reader.is_awake} - self._waking
+            self._waking |= sleeping
+        # Once for all readers of a loop: each call is a system call, during which other threads may go first.
+        for loop in sleeping:
+            try:
+                loop.call_soon_threadsafe(self._wake, loop)
+            except RuntimeError:  # the loop is closed
+                self._waking.discard(loop)
+
+    def _wake(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Wake the readers of a loop, in that loop."""
+        with self._lock:
+            self._waking.discard(loop)
+            readers = [reader for reader in self._readers if reader.loop is loop]
         for reader in readers:
             reader.wake()
 
@@ -137,7 +157,7 @@ class EventReader:
         self._log = log
         #: Whether its owner can answer questions.
         self.watches = watches
-        self._loop = asyncio.get_running_loop()
+        self.loop = asyncio.get_running_loop()
         self._ready = asyncio.Event()
         self.number = log.last if after is None else after
 
@@ -148,11 +168,14 @@ class EventReader:
     def __exit__(self, *_: object) -> None:
         self._log.remove(self)
 
+    @property
+    def is_awake(self) -> bool:
+        """Whether it will look for events by itself."""
+        return self._ready.is_set()
+
     def wake(self) -> None:
-        """Wake the reader: there are more events. Can be called from any thread."""
-        if not self._ready.is_set():
-            with suppress(RuntimeError):  # the loop is closed
-                self._loop.call_soon_threadsafe(self._ready.set)
+        """Wake the reader: there are more events. Called in its event loop."""
+        self._ready.set()
 
     def skip(self) -> None:
         """Continue after the newest event."""

@@ -24,11 +24,12 @@ from oi_tui.server.context import (
     receive_frame,
     while_connected,
 )
-from oi_tui.server.event_log import ApprovalQuestion, EventReader, GapError, MessagesReplaced
+from oi_tui.server.event_log import ApprovalQuestion
 from oi_tui.server.fields import SWITCH, check_fields, make_whole
 from oi_tui.server.guard import RequestRefusedError
 from oi_tui.server.hosted_session import ConflictError, HostedSession
 from oi_tui.server.openai.content import read_content
+from oi_tui.server.session_records import SessionRecords
 from oi_tui.server.sessions import UnknownSessionError
 from oi_tui.text import escape_controls
 
@@ -87,61 +88,27 @@ async def show_image(request: Request) -> Response:
 
 async def stream_events(request: Request) -> Response:
     """Return the events as server-sent events; `Last-Event-ID` or `?after=` resumes behind an event."""
-    session = await _find_session(request)
+    records = await find_context(request).sessions.find_records(request.path_params["id"])
     after = _parse_number(request.headers.get("last-event-id") or request.query_params.get("after"))
     seconds = find_context(request).options.limits.unwatched_seconds
-    return StreamingResponse(_stream_lines(session, after, seconds), media_type="text/event-stream")
+    return StreamingResponse(_stream_lines(records, after, seconds), media_type="text/event-stream")
 
 
-async def _stream_lines(session: HostedSession, after: int | None, seconds: float) -> AsyncIterator[bytes]:
+async def _stream_lines(records: SessionRecords, after: int | None, seconds: float) -> AsyncIterator[bytes]:
     """Yield the lines of the stream, which ends when a question stays open too long.
 
     Nothing else shows whether anybody still reads. Whoever does connects again, as browsers do by themselves.
     """
+    session = records.session
     asked: ApprovalQuestion | None = None
     since = 0.0
-    async for record in _read_records(session, after, min(_HEARTBEAT, seconds)):
-        if record is None:
-            yield b": alive\n\n"
-        else:
-            yield f"id: {record['number']}\ndata: {json.dumps(record)}\n\n".encode()
+    async for batch in records.read(after, min(_HEARTBEAT, seconds)):
+        lines = [f"id: {record.number}\ndata: {record.text}\n\n" for record in batch]
+        yield "".join(lines or [": alive\n\n"]).encode()
         if session.question is not asked:
             asked, since = session.question, monotonic()
         elif asked and monotonic() - since >= seconds:
             return
-
-
-async def _read_records(
-    session: HostedSession, after: int | None, heartbeat: float | None = None
-) -> AsyncIterator[dict[str, Any] | None]:
-    """Yield the events after `after`. Without it, or if they are not kept, the whole state comes first.
-
-    0 stands for the beginning.
-    """
-    after = session.log.start if after == 0 else after
-    known = after is not None and after <= session.log.last
-    with EventReader(session.log, after if known else None) as reader:
-        if not known:
-            state = wire.describe_state(session)
-            reader.number = state["number"]
-            yield state
-        while True:
-            try:
-                entries = await reader.next(heartbeat)
-            except GapError:
-                state = wire.describe_state(session)
-                reader.number = state["number"]
-                yield state
-                continue
-            if not entries:
-                yield None
-            for entry in entries:
-                if isinstance(entry.item, MessagesReplaced):
-                    state = wire.describe_state(session)
-                    reader.number = state["number"]
-                    yield state
-                    break
-                yield wire.encode_entry(entry, session.id)
 
 
 async def watch(socket: WebSocket) -> None:
@@ -149,34 +116,34 @@ async def watch(socket: WebSocket) -> None:
     context = find_context(socket)
     await socket.accept(subprotocol=choose_subprotocol(socket))
     try:
-        session = await context.sessions.find(socket.path_params["id"])
+        records = await context.sessions.find_records(socket.path_params["id"])
     except UnknownSessionError as problem:
-        await socket.send_text(json.dumps({"event": "error", "message": str(problem)}))
+        await socket.send_text(_make_error(str(problem)))
         await socket.close(1008)
         return
     sending = asyncio.Lock()
 
-    async def send(record: Mapping[str, Any]) -> None:
-        async with sending:
-            await asyncio.wait_for(socket.send_text(json.dumps(record)), context.options.limits.send_seconds)
+    async def send(*texts: str) -> None:
+        async with sending, asyncio.timeout(context.options.limits.send_seconds):
+            for text in texts:
+                await socket.send_text(text)
 
     await while_connected(
         socket,
-        _send_records(session, _parse_number(socket.query_params.get("after")), send),
-        _receive(socket, session, send, context.options.limits.messages_per_second),
+        _send_records(records, _parse_number(socket.query_params.get("after")), send),
+        _receive(socket, records.session, send, context.options.limits.messages_per_second),
     )
 
 
-_SendRecord = Callable[[Mapping[str, Any]], Awaitable[None]]
+_Send = Callable[..., Awaitable[None]]
 
 
-async def _send_records(session: HostedSession, after: int | None, send: _SendRecord) -> None:
-    async for record in _read_records(session, after):
-        if record is not None:
-            await send(record)
+async def _send_records(records: SessionRecords, after: int | None, send: _Send) -> None:
+    async for batch in records.read(after):
+        await send(*(record.text for record in batch))
 
 
-async def _receive(socket: WebSocket, session: HostedSession, send: _SendRecord, tempo: float) -> None:
+async def _receive(socket: WebSocket, session: HostedSession, send: _Send, tempo: float) -> None:
     beats = RateLimiter(tempo)
     with suppress(WebSocketDisconnect):
         while True:
@@ -188,9 +155,13 @@ async def _receive(socket: WebSocket, session: HostedSession, send: _SendRecord,
                     raise RequestRefusedError(400, "A message must be a JSON object.")
                 act(session, str(order.get("do")), order)
             except (RequestRefusedError, ConflictError) as problem:
-                await send({"event": "error", "message": str(problem)})
+                await send(_make_error(str(problem)))
             except (ValueError, RecursionError):
-                await send({"event": "error", "message": "This is not JSON."})
+                await send(_make_error("This is not JSON."))
+
+
+def _make_error(message: str) -> str:
+    return json.dumps({"event": "error", "message": message})
 
 
 def act(session: HostedSession, action: str, body: Mapping[str, Any]) -> None:

@@ -38,6 +38,8 @@ _NOT_ENCRYPTED = (
 )
 #: Connections that may wait to be accepted.
 _BACKLOG = 128
+#: Bytes that are gathered before they are written.
+_MOST_GATHERED = 64_000
 _TOO_LONG = b"HTTP/1.1 431 Request Header Fields Too Large\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 #: A header that continues in the next line, and the end of all headers.
 _FOLDED = re.compile(rb"\n[ \t]")
@@ -252,8 +254,46 @@ class _EndsStalled(_Protocol):
         self.transport.abort()
 
 
+class _GatheringTransport:
+    """Writes at once what is written within one turn of the event loop.
+
+    Each write is a system call, during which another thread may begin to run and keep the loop waiting.
+    """
+
+    def __init__(self, transport: Any, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport = transport
+        self._loop = loop
+        self._pieces: list[bytes] = []
+        self._length = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+    def write(self, data: bytes) -> None:
+        """Write data soon."""
+        if not self._pieces:
+            self._loop.call_soon(self._flush)
+        self._pieces.append(data)
+        self._length += len(data)
+        if self._length > _MOST_GATHERED:
+            self._flush()
+
+    def close(self) -> None:
+        """Write what is left, and close."""
+        self._flush()
+        self._transport.close()
+
+    def _flush(self) -> None:
+        pieces, self._pieces, self._length = self._pieces, [], 0
+        if pieces and not self._transport.is_closing():
+            self._transport.write(b"".join(pieces))
+
+
 class _AnsweringWebSocketProtocol(_EndsStalled, WebSocketsSansIOProtocol):
     """Refuses a WebSocket whose request its parser cannot take; it would stay open without an answer."""
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(_GatheringTransport(transport, self.loop))  # type: ignore[arg-type]
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from oi_tui.server.backend import Backend
 from oi_tui.server.hosted_session import HostedSession
 from oi_tui.server.options import ServerLimits
+from oi_tui.server.session_records import SessionRecords, Turnstile
 
 #: The session of clients that name none, as in the original.
 DEFAULT = "default"
@@ -32,6 +33,8 @@ class Sessions:
         #: Whether clients of new sessions may approve later code too.
         self.may_grant = False
         self._sessions: dict[str, HostedSession] = {}
+        self._records: dict[str, SessionRecords] = {}
+        self._turnstile = Turnstile()
         self._disposable: set[str] = set()
         self._making = asyncio.Lock()
         self._opening = asyncio.Lock()
@@ -96,6 +99,11 @@ class Sessions:
             raise UnknownSessionError(f"There is no session {id if _ID.fullmatch(id) else 'of this name'}.")
         return session
 
+    async def find_records(self, id: str) -> SessionRecords:
+        """Return what the clients that watch a session are sent. Raises UnknownSessionError."""
+        session = await self.find(id)
+        return self._records.setdefault(id, SessionRecords(session, self._turnstile))
+
     async def _make_room(self) -> None:
         """End the disposable session that was not used for the longest time."""
         idle = [
@@ -111,6 +119,7 @@ class Sessions:
         """End a session. Raises UnknownSessionError."""
         session = await self.find(id)
         del self._sessions[session.id]
+        self._records.pop(session.id, None)
         self._disposable.discard(session.id)
         self._unwatched.pop(session.id, None)
         await asyncio.to_thread(session.close)
