@@ -118,6 +118,10 @@ def test_on_a_fine_display_elements_are_clicked_and_passwords_are_black_where_th
         assert process.communicate(timeout=PATIENCE)[0] == "|hunter2\n"
 
 
+def test_an_empty_list_says_how_a_browser_reports_what_it_shows() -> None:
+    assert "Chromium does when it is started with" in str(Elements())
+
+
 _PAGE = """<title>Order</title><input aria-label="Customer"><input type="password" aria-label="Secret word">
 <button onclick="document.title = 'Sent to ' + document.querySelector('input').value">Send it</button>"""
 

@@ -67,6 +67,12 @@ _NO_TREE = (
 )
 
 
+_NO_ELEMENTS = (
+    "No elements: the active program does not report what it shows. Chromium does when it is started with "
+    "the variable ACCESSIBILITY_ENABLED=1 and the option --force-renderer-accessibility."
+)
+
+
 @dataclass(frozen=True)
 class Element:
     """An element of a program. `value` is the text in a field; that of a password field is never read."""
@@ -106,7 +112,7 @@ class Elements(list):  # type: ignore[type-arg]
                 window = element.window
                 lines.append(f"Window {window!r}:")
             lines.append(f"  {element}")
-        return "\n".join(lines) or "No elements: the active program does not report what it shows."
+        return "\n".join(lines) or _NO_ELEMENTS
 
     __repr__ = __str__
 
