@@ -295,7 +295,18 @@ def test_caps_lock_of_the_person_changes_no_text_and_stays_on(cells: ScreenCells
 @pytest.mark.needs("setxkbmap")
 @pytest.mark.parametrize(
     ("layout", "group"),
-    [("de", 0), ("fr", 0), ("ru", 0), ("us,ru", 0), ("us,ru", 1), ("ru,us", 1), ("de,gr,fr", 2)],
+    [
+        ("de", 0),
+        ("fr", 0),
+        ("ru", 0),
+        ("us,ru", 0),
+        ("us,ru", 1),
+        ("ru,us", 1),
+        ("de,gr,fr", 2),
+        ("us(dvorak)", 0),
+        # Its signs ' " ~ ^ are dead keys.
+        ("us(intl)", 0),
+    ],
 )
 def test_text_is_typed_as_it_is_with_each_layout_of_the_keyboard(
     cells: ScreenCells, layout: str, group: int
@@ -303,7 +314,7 @@ def test_text_is_typed_as_it_is_with_each_layout_of_the_keyboard(
     form = cells.form
     subprocess.run(["setxkbmap", layout], check=True)
     cells.eyes.set_layout(group)
-    text = "Zy 19 éß Жук @{~^} λ"
+    text = "Zy 19 éß Жук @{~^}'\"` λ"
     cells.run(f"computer.mouse.click{form.entry}\ncomputer.keyboard.write({text!r}, delay=0)")
     cells.run("computer.keyboard.press('tab', 'space')")
     form.says(f"sent {text}")
