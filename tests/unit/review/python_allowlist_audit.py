@@ -31,8 +31,8 @@ from oi_tui.engine.review.python import allowlist as known
 
 HARM = ("subprocess", "socket", "shutil", "ctypes", "urllib", "tempfile", "pty")
 DEEDS = ("os.system", "os.exec", "os.remove", "os.rename", "os.mkdir", "os.fork", "os.posix_spawn")
-#: They wait, or crash with odd arguments.
-NOT_CALLED = {"scipy.stats.fisher_exact", "time.sleep"}
+#: They wait, crash with odd arguments, or make an event loop, which has two sockets of its own.
+NOT_CALLED = {"asyncio.gather", "asyncio.run", "scipy.stats.fisher_exact", "time.sleep"}
 at: Any = None
 found: set[str] = set()
 

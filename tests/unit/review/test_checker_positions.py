@@ -297,7 +297,7 @@ def test_values_of_harmless_expressions_may_be_handed_on(value: str, folder: Pat
         ("class A(metaclass=type):\n    pass", "class A(…=…)"),
         ("class A:\n    pass\nx = A", "A as a value"),
         ("class A:\n    def __reduce__(self):\n        pass", "def __reduce__"),
-        ("async def f():\n    pass", "asyncfunctiondef"),
+        ("async with x:\n    pass", "asyncwith"),
         ("def f():\n    pass\n@f\ndef g():\n    pass", "@f"),
         ("def f():\n    pass\n@(f or f)\ndef g():\n    pass", "@…"),
         ("x.y.z.strange()", "x.y.z.strange(…)"),
@@ -333,7 +333,7 @@ def test_only_readers_that_follow_addresses_take_one_apart(folder: Path) -> None
         "from strange import x",
         "class A(strange.B):\n    pass",
         "del x.y",
-        "async def f():\n    pass",
+        "async with x:\n    pass",
     ],
 )
 def test_a_statement_that_is_not_known_is_listed_at_its_line(statement: str, folder: Path) -> None:

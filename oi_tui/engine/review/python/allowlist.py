@@ -57,6 +57,9 @@ _BY_MODULE = {
     "__future__": """
         annotations division print_function
     """,
+    "asyncio": """
+        create_task gather run sleep wait_for
+    """,
     "base64": """
         b16decode b16encode b32decode b32encode b64decode b64encode urlsafe_b64decode
         urlsafe_b64encode
@@ -73,6 +76,9 @@ _BY_MODULE = {
     """,
     "collections": """
         ChainMap Counter OrderedDict defaultdict deque
+    """,
+    "concurrent.futures": """
+        ThreadPoolExecutor as_completed
     """,
     "copy": """
         copy deepcopy
@@ -207,7 +213,7 @@ _BY_MODULE = {
         WeekOfMonth YearBegin YearEnd
     """,
     "platform": """
-        machine python_version release system
+        machine node python_implementation python_version release system
     """,
     "pytz": """
         UTC all_timezones common_timezones timezone utc
@@ -263,7 +269,8 @@ MEMBERS: Final = frozenset(
 #: Modules whose import does nothing but make their members known.
 MODULES: Final = (
     (frozenset(_BY_MODULE) - {"itertools.chain"})
-    | {"IPython", "glob", "mpl_toolkits", "scipy.cluster", "scipy.spatial", "sklearn.feature_extraction"}
+    | {"IPython", "concurrent", "glob", "mpl_toolkits"}
+    | {"scipy.cluster", "scipy.spatial", "sklearn.feature_extraction"}
     | library_settings.CONTAINERS
 )
 #: Readers of files: the first argument must be the literal name of a plain file of the working directory.
@@ -335,14 +342,14 @@ ATTRIBUTES: Final = _split_words(
         randn random rank ravel rayleigh rdiv read readable readline readlines real reduceat
         reindex remove remove_categories remove_unused_categories removeprefix removesuffix
         rename rename_axis rename_categories reorder_categories repeat replace resample
-        reset_index reshape reverse rfind right rindex rjust rmul rollback rollforward
+        reset_index reshape result reverse rfind right rindex rjust rmul rollback rollforward
         rolling rotate round rpartition rsplit rstrip rsub sample search searchsorted second
         seconds seek seekable select_dtypes sem set_axis set_categories set_index set_levels
         setdefault shape shift shuffle size skew slice slope sort sort_index sort_values
         sortlevel span sparse split splitlines squeeze stack standard_normal standard_t
         st_atime st_ctime st_mode st_mtime st_size
         start startswith std stdev str strftime strides string strip strptime sub subn
-        subtract sum swapaxes swapcase swaplevel symmetric_difference tag tail take tell time
+        submit subtract sum swapaxes swapcase swaplevel symmetric_difference tag tail take tell time
         timestamp timetuple title to_datetime64 to_dict to_flat_index to_frame to_list
         to_numpy to_period to_pydatetime to_series to_timedelta64 to_timestamp today tolist
         total total_seconds trace translate transpose triangular trim_zeros truediv truncate
@@ -415,18 +422,18 @@ KEYWORDS: Final = _split_words(
         justify k keep keep_default_na keep_equal keep_shape keepdims key keys label labels
         left_index left_on level like limit line_width lines linewidth loc loffset low
         low_memory lower mapper margins margins_name mask max_cols max_colwidth max_level
-        max_rows maxlen maxsplit maxticks memory_usage meta meta_prefix method microsecond
+        max_rows max_workers maxlen maxsplit maxticks memory_usage meta meta_prefix method microsecond
         microseconds milliseconds min_count min_periods minticks minute minutes month months
         mu n n_boot na na_position na_rep na_values name names nanoseconds nanstr ndigits
         ndmin newline nonexistent normalize nrows num numeric_only observed on order ordered
         orient origin other otypes over p parse_dates pat percentiles periods population
         precision prefix prefix_sep q quarter quarters quotechar r random_state range raw
-        record_path record_prefix regex repeat repl replace reps result_names result_type
+        record_path record_prefix regex repeat repl replace reps result_names result_type return_exceptions
         retbins return_counts return_index return_inverse reverse right right_index right_on
         rownames rowvar rtol scale second seconds seed sep separators shape sheet_name
         show_counts show_dimensions side sigma signature size skipfooter skipinitialspace
         skipkeys skipna skiprows sort sort_keys sparse squeeze start start_date step stop
-        strict subset suffixes suppress thousands thresh threshold timespec to_replace tz
+        strict subset suffixes suppress thousands thresh threshold timeout timespec to_replace tz
         tzinfo under unit upper usecols usedforsecurity utc validate value value_name
         value_vars values var_name verbose verify_integrity wait weekday weeks weights width
         window x y year years z

@@ -89,7 +89,11 @@ def read(code: str, folder: Folder, earlier: EarlierNames | None = None) -> Pyth
     before = dict(earlier.names) if earlier is not None else {}
     try:
         # Functions may be called above the place where they are defined.
-        names = {node.name: FUNCTION for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)} | {
+        names = {
+            node.name: FUNCTION
+            for node in ast.walk(tree)
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        } | {
             node.name: classes.write_class(classes.find_members(node))
             for node in tree.body
             if isinstance(node, ast.ClassDef)
@@ -183,7 +187,7 @@ class _Checker(ExpressionChecker):
             case ast.ImportFrom(module, names, level):
                 for alias in names:
                     self._check_import_from(module or "", alias, level)
-            case ast.FunctionDef():
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
                 self._check_function(node)
             case ast.ClassDef() if not self._in_function:
                 self._check_class(node)
@@ -228,7 +232,7 @@ class _Checker(ExpressionChecker):
         if not self._find_own(node).startswith(CLASS):
             self._evaluate(node)
 
-    def _check_function(self, node: ast.FunctionDef) -> None:
+    def _check_function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         before = self._notes
         outermost = self._enter(node, list_locals(node))
         for decorator in node.decorator_list:
@@ -237,7 +241,7 @@ class _Checker(ExpressionChecker):
         self._bind(node.name, FUNCTION if self._notes == before else UNKNOWN)
         self._in_function = not outermost
 
-    def _check_body(self, node: ast.FunctionDef) -> None:
+    def _check_body(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         if getattr(node, "type_params", []):
             self._note(f"def {node.name}[…]")
         self._check_parameters(node.args)

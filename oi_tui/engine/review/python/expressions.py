@@ -118,6 +118,10 @@ class ExpressionChecker(CallChecker):
             case ast.DictComp(key, value, generators):
                 self._check_generators(generators)
                 return self._evaluate_all([key, value])
+            case ast.Await(value):
+                # What is awaited is a function of the code itself, or one of the known ones of asyncio.
+                self._require_plain(value)
+                return PLAIN
             case ast.Yield(value):
                 self._check_returned(value)
                 return PLAIN

@@ -38,7 +38,7 @@ def list_names(target: ast.expr) -> set[str]:
     return set()
 
 
-def list_locals(function: ast.FunctionDef) -> set[str]:
+def list_locals(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
     """Return the names that are certainly a function's own: its parameters,
     and what its statements assign to.
     """
