@@ -132,6 +132,7 @@ def test_the_process_is_modest_but_not_starved(models: ModelProcess) -> None:
     assert own < nice <= own + 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("variables", "broken", "says"),
     [
@@ -167,10 +168,12 @@ def test_where_litellm_cannot_be_loaded_the_reason_is_told(
             assert any(isinstance(delta, Text) for delta in models.reply(asked)), "repaired, it is used"
 
 
-def test_a_process_that_the_system_ends_is_told_with_its_likely_cause(served: ModelServer) -> None:
+def test_a_process_that_the_system_ends_is_told_with_its_likely_cause(
+    served: ModelServer, quick_model: dict[str, str]
+) -> None:
     served.answer(server.broken_off(Say("words"), chunks=3, then=lambda exchange: exchange.hang()))
     asked = [{"role": "user", "content": "Hi"}]
-    with closing(ModelProcess(environment())) as models:
+    with closing(ModelProcess(quick_model)) as models:
         reply = models.reply(Request(model="openai/m", messages=asked, api_base=served.base))
         deltas = iter(reply)
         assert any(isinstance(delta, Text) for delta in deltas)

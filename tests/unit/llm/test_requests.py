@@ -67,6 +67,7 @@ def conversation(source: random.Random) -> list[Message]:
     return messages
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tools", [True, False], ids=["tools", "text"])
 @pytest.mark.parametrize("wire", WIRES)
 def test_every_provider_takes_any_conversation(

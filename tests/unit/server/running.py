@@ -17,6 +17,9 @@ from oi_tui.server.backend import Backend, WorkspaceBackend
 from oi_tui.server.options import ServerOptions
 from oi_tui.workspace import Workspace
 from tests.fakes import Computer, Llm
+from tests.when_used import when_used
+
+openai = when_used("openai")
 
 PATIENCE = 20.0
 
@@ -69,8 +72,18 @@ class Running:
         return self.options.address
 
     def http(self, **options: Any) -> httpx.Client:
+        # Most servers speak plain HTTP; to read all certificates takes longer than most requests.
         return httpx.Client(
-            base_url=self.address, **{"headers": self.headers, "timeout": PATIENCE, **options}
+            base_url=self.address,
+            **{"headers": self.headers, "timeout": PATIENCE, "verify": False, **options},
+        )
+
+    def openai(self, path: str, **options: Any) -> "openai.OpenAI":
+        """A client of OpenAI's library for the interface at this path."""
+        return openai.OpenAI(
+            base_url=f"{self.address}{path}",
+            http_client=httpx.Client(verify=False),
+            **{"api_key": self.options.token, **options},
         )
 
     def socket(self, path: str = "/", **options: Any) -> "Socket":

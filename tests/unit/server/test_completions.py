@@ -28,7 +28,7 @@ NO_TEXT = {"type": "text", "text": None}
 
 
 def client_of(running: Running) -> "openai.OpenAI":
-    return openai.OpenAI(base_url=f"{running.address}/v1", api_key=running.options.token)
+    return running.openai("/v1")
 
 
 def user(words: str) -> dict[str, Any]:

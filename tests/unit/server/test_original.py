@@ -456,7 +456,7 @@ async def test_the_documented_websocket_client_runs(serve: Serve) -> None:
 def test_the_openai_client_is_answered_whole_and_streamed(serve: Serve) -> None:
     openai = pytest.importorskip("openai")
     running = serve([Text("Paris.")], [call("print(1)")], [Text("It ran.")], [Text("No.")])
-    with openai.OpenAI(base_url=f"{running.address}/openai", api_key=running.options.token) as client:
+    with running.openai("/openai") as client:
 
         def ask(words: str, **options: Any) -> Any:
             messages = [

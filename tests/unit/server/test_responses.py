@@ -31,7 +31,7 @@ TOOLS = [{"type": "code_interpreter", "container": {"type": "auto"}}]
 
 
 def client_of(running: Running) -> Any:
-    return openai.OpenAI(base_url=f"{running.address}/openai", api_key=running.options.token, max_retries=0)
+    return running.openai("/openai", max_retries=0)
 
 
 def test_text_and_code_come_as_items(serve: Serve) -> None:
@@ -251,7 +251,7 @@ def test_errors_have_the_form_of_openai(serve: Serve) -> None:
                 client.responses.create(model="x", **given)
             assert (raised.value.type, raised.value.code, raised.value.param) == (kind, code, param)
     with (
-        openai.OpenAI(base_url=f"{running.address}/openai", api_key="wrong", max_retries=0) as client,
+        running.openai("/openai", api_key="wrong", max_retries=0) as client,
         pytest.raises(openai.AuthenticationError) as refused,
     ):
         client.responses.create(model="x", input="x")
