@@ -59,6 +59,12 @@ _NOT_SENT = (
 #: Starts the program that is its own last argument, which no shell can misread.
 _LOADER = "import base64,sys;exec(base64.b64decode(sys.argv[1]))"
 _NO_PYTHON = "oi-tui-far-1 missing"
+#: A stand-in of pyenv, asdf or mise fails where no version is chosen. Then the system's own Python is taken,
+#: and the word tells it that the first one on PATH does not do for cells either.
+_PASS_OVER_SHIM = (
+    "p=python3; word=; case $(command -v $p) in */shims/*) $p -I -S -c pass </dev/null >/dev/null 2>&1 || "
+    "for p in /usr/bin/python3 /usr/local/bin/python3 python3; do word=newer; [ -x $p ] && break; done;; esac"
+)
 
 
 @cache
@@ -82,8 +88,8 @@ def start_script() -> str:
     source = (_BEGINNING / "bootstrap.py").read_bytes()
     program = base64.b64encode(source).decode()
     return (
-        f"command -v python3 >/dev/null 2>&1 || {{ echo; echo {_NO_PYTHON}; exit 127; }}; "
-        f'exec python3 -I -S -B -c "{_LOADER}" {program}'
+        f"command -v python3 >/dev/null 2>&1 || {{ echo; echo {_NO_PYTHON}; exit 127; }}; {_PASS_OVER_SHIM}; "
+        f'exec $p -I -S -B -c "{_LOADER}" {program} $word'
     )
 
 

@@ -451,6 +451,17 @@ def test_where_the_first_python_is_too_old_a_newer_one_runs_the_cells(make: Make
     assert play(computer, "python", "print(6 * 7)").text == "42\n"
 
 
+@pytest.mark.skipif(not Path("/usr/bin/python3").exists(), reason="there is no /usr/bin/python3 here")
+def test_a_stand_in_for_a_python_that_is_not_chosen_is_passed_over(make: Make, tmp_path: Path) -> None:
+    shims = tmp_path / "shims"
+    shims.mkdir()
+    shim = shims / "python3"
+    shim.write_text("#!/bin/sh\necho 'No version is set for command python3' >&2\nexit 126\n")
+    shim.chmod(0o755)
+    computer = make(target=f"command:env PATH={shims}:/usr/bin:/bin")
+    assert play(computer, "python", "print(6 * 7)").text == "42\n"
+
+
 def test_a_python_for_cells_that_is_too_old_is_named() -> None:
     start = Path(worker.__file__).parents[1] / "drivers" / "python" / "python_start.py"
     program = f"import runpy, sys; sys.version_info = (3, 7, 0); runpy.run_path({str(start)!r})"
