@@ -4,7 +4,7 @@ import io
 import os
 import select
 import sys
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -43,16 +43,6 @@ class BlockingOutput(io.RawIOBase):
                 poll.poll()
 
 
-def open_text(raw: BlockingOutput, like: TextIO) -> io.TextIOWrapper:
-    """Open a text stream over a raw one, with the encoding of another stream."""
-    return io.TextIOWrapper(
-        io.BufferedWriter(raw),
-        encoding=like.encoding,
-        errors=like.errors,
-        line_buffering=getattr(like, "line_buffering", False),
-    )
-
-
 def open_missing_streams() -> None:
     """Open the null device in place of each standard stream that this process was started without.
 
@@ -73,4 +63,10 @@ def block_standard_output() -> None:
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if isinstance(stream, io.TextIOWrapper):
-            setattr(sys, name, open_text(BlockingOutput(stream.fileno()), stream))
+            text = io.TextIOWrapper(
+                io.BufferedWriter(BlockingOutput(stream.fileno())),
+                encoding=stream.encoding,
+                errors=stream.errors,
+                line_buffering=stream.line_buffering,
+            )
+            setattr(sys, name, text)

@@ -1,6 +1,7 @@
 """Textual's driver of the terminal, which separates the terminal's replies from typed input."""
 
 import contextlib
+import io
 import logging
 import os
 import select
@@ -17,7 +18,7 @@ from textual.app import App
 from textual.drivers.linux_driver import LinuxDriver
 from textual.message import Message
 
-from oi_tui.system.streams import BlockingOutput, open_text
+from oi_tui.system.streams import BlockingOutput
 from oi_tui.terminal.input_filter import InputDecoder, InputFilter, InputUnit, Pasted, TerminalReply
 from oi_tui.terminal.queries import Answers, TerminalQueries
 
@@ -86,8 +87,9 @@ class TerminalDriver(LinuxDriver):
         # Textual writes to standard error; the screen must appear also where that goes to a file.
         stream = sys.__stderr__ if sys.__stderr__ and sys.__stderr__.isatty() else sys.__stdout__
         self._screen = _Screen(stream.fileno()) if stream else None
-        if stream and self._screen:
-            self._file = open_text(self._screen, stream)
+        if self._screen:
+            # What is typed is UTF-8 too. A locale that says something else is wrong about most terminals.
+            self._file = io.TextIOWrapper(io.BufferedWriter(self._screen), encoding="utf-8", errors="replace")
         self._replies = TerminalQueries(lambda answers: self.send_message(TerminalAnswered(answers)))
         self.restoring: Callable[[], str] = lambda: ""
         self._parser = _KeyParser()

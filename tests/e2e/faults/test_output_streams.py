@@ -77,3 +77,11 @@ def test_output_to_a_full_disk_fails_with_one_sentence(workplace: Path, flag: st
     assert process.stderr.startswith("oi-tui: ")
     assert process.stderr.endswith("No space left on device\n")
     assert process.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_the_screen_is_whole_where_python_is_told_another_encoding(workplace: Path, encoding: str) -> None:
+    with Program("--demo", cwd=workplace, env={"PYTHONIOENCODING": encoding}) as program:
+        program.begin()
+        program.press("f1")
+        program.wait_for("╭─ Help ─")
