@@ -693,3 +693,23 @@ async def test_a_long_prompt_leaves_room_in_a_terminal_that_is_made_low() -> Non
             await ui.pilot.resize_terminal(100, height)
             await ui.until(lambda rows=rows: ui.chat.prompt.size.height == rows)
             assert ui.chat.query_one("#status").region.bottom == height
+
+
+@pytest.mark.parametrize("key", ["f1", "f2", "f4", "ctrl+l", "ctrl+p", "ctrl+r", "?"])
+async def test_the_focus_returns_to_the_block_after_every_screen(key: str) -> None:
+    async with open_chat([call("x = 1")], [Text("Done.")], auto_run=True) as ui:
+        await ui.type("go")
+        await ui.idle()
+        await ui.pilot.press("ctrl+up", "up")
+        transcript = ui.view.conversation.transcript
+        assert transcript.cursor == 1
+        await ui.pilot.press(key)
+        await ui.until(lambda: ui.app.screen is not ui.chat)
+        await ui.pilot.pause()
+        for _ in range(2):
+            if ui.app.screen is not ui.chat:
+                await ui.pilot.press("escape")
+                await ui.pilot.pause()
+        await ui.until(lambda: ui.app.screen is ui.chat)
+        assert ui.chat.focused is transcript
+        assert transcript.cursor == 1

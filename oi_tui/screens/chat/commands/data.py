@@ -95,6 +95,7 @@ class DataScreens(DataActions):
             self._table.follow()
 
     def _mention(self, mention: str | None) -> None:
-        self._chat.prompt.focus()
+        """Insert a variable into the prompt; without one, the focus returns to where it was."""
         if mention:
+            self._chat.prompt.focus()
             self._chat.prompt.insert(f"{mention} ")
