@@ -147,3 +147,16 @@ async def test_a_click_on_a_row_of_the_key_list_presses_its_key() -> None:
         await ui.until(lambda: isinstance(ui.app.screen, GlanceScreen))
         await click(ui, " @  ")
         await ui.until(lambda: ui.prompt == "@" and ui.app.screen is ui.chat)
+
+
+async def test_code_that_waits_for_approval_offers_no_run_but_that_of_the_question() -> None:
+    async with open_chat([call("x = 1")], [Text("Done.")]) as ui:
+        await ui.type("go")
+        await ui.asked()
+        await point(ui, "x = 1")
+        await ui.until(lambda: "c copy" in shown(ui))
+        assert "r run" not in shown(ui)
+        await ui.pilot.press("y")
+        await ui.idle()
+        await point(ui, "x = 1")
+        await ui.until(lambda: "c copy · r run · e edit" in shown(ui))

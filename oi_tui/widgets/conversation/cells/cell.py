@@ -290,9 +290,9 @@ class CellBlock(Block):
         picture = " · p show image" if self.pictures else ""
         output = table + output if self.output else ""
         whole = " · m whole block · w what the model saw"
-        return (
-            f"c copy · r run · e edit{picture}{diff}{files}{output}{whole} · s save · f fold · b back to here"
-        )
+        # The question runs and edits code that waits for approval.
+        run = "" if self.awaits_approval else " · r run · e edit"
+        return f"c copy{run}{picture}{diff}{files}{output}{whole} · s save · f fold · b back to here"
 
     @override
     def forget(self) -> None:
