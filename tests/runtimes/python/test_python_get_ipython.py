@@ -39,6 +39,7 @@ Make = Callable[..., Computer]
         ("get_ipython() is get_ipython()", "True\n"),
         ("%cd -q /\nget_ipython().run_line_magic('cd', '-q -')", ""),
         ("gi_word = 'filled in'\nget_ipython().var_expand('a $gi_word')", "'a filled in'\n"),
+        ("get_ipython().set_next_input('next = 1')", "next = 1\n"),
         ("gi_del = 1\nget_ipython().del_var('gi_del')\n'gi_del' in globals()", "False\n"),
         ("get_ipython().check_complete('for x in y:'), get_ipython().check_complete('1')", r"\(\('incomplete', '    '\), \('complete', ''\)\)\n"),
         ("get_ipython().user_expressions({'two': '1 + 1', 'bad': '1/0'})['two']['data']", r"\{'text/plain': '2'\}\n"),

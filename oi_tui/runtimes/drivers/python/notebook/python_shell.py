@@ -161,6 +161,10 @@ class InteractiveShell:
         """Return a text with `$name` and `{expression}` filled in."""
         return self._magics._commands.expand(cmd)
 
+    def set_next_input(self, text, replace=False):
+        """Print code that is proposed for the next cell, for the person to copy."""
+        print(text)
+
     def find_magic(self, magic_name, magic_kind="line"):
         """Return the function that the program registered under a name; None where it has not."""
         return self._magics.registered[magic_kind].get(magic_name)
