@@ -730,3 +730,24 @@ began = time.process_time()"""
     text = play(python, "python", "print(f'{time.process_time() - began:.2f}')").text
     # About 0.8 s on the machine where this was written, and 9 s when each row was compared as a text.
     assert float(text) < 4
+
+
+def test_a_text_is_searched_only_in_columns_that_may_hold_it(python: Computer) -> None:
+    code = """
+longer = pandas.DataFrame({f"n{at}": numpy.arange(300_000) for at in range(9)})
+longer["city"] = numpy.array(["Ulm", "Köln", "Bonn"])[numpy.arange(300_000) % 3]
+longer["when"] = pandas.Timestamp("2024-02-01")
+odd = pandas.DataFrame({"n": [1.5, float("inf"), -2e300]})
+odd["when"] = pandas.date_range("2024-02-01", periods=3)
+late = [{"n": 1}] * 5000 + [{"n": "later"}]"""
+    assert play(python, "python", code).state == "finished"
+    table = python.inspector.open_table("python", "longer")
+    assert table.shape(TableQuery(words="KÖL")).rows == 100_000
+    with pytest.raises(TableError, match="too large to search all its cells"):
+        table.shape(TableQuery(words="299"))
+    odd = python.inspector.open_table("python", "odd")
+    found = {
+        words: odd.shape(TableQuery(words=words)).rows for words in ("inf", "e+300", "1.5", "02-03", "x")
+    }
+    assert found == {"inf": 1, "e+300": 1, "1.5": 1, "02-03": 1, "x": 0}
+    assert python.inspector.open_table("python", "late").shape(TableQuery(words="LATER")).rows == 1

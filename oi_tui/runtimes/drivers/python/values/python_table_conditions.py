@@ -108,16 +108,16 @@ def find_matching(table, words, most):
     test = _SIGNS[sign]
     ranks = {format_value(item, True): rank for rank, item in enumerate(table.categories(same[0]))}
     if value in ranks:
-        return _find_rows(values, lambda item: test(ranks[format_value(item, True)], ranks[value]))
+        return find_rows(values, lambda item: test(ranks[format_value(item, True)], ranks[value]))
     if any(kind.__name__ in _DURATIONS for kind in set(map(type, values))):
         wanted = _need_duration(value, called)
         lengths = (None if is_missing(item) else _convert_to_seconds(item) for item in values)
         return {at for at, length in enumerate(lengths) if length is not None and test(length, wanted)}
     number = _number(value)
-    return _find_rows(values, lambda item: _holds(test, item, value, number))
+    return find_rows(values, lambda item: _holds(test, item, value, number))
 
 
-def _find_rows(values, holds):
+def find_rows(values, holds):
     """Return the numbers of the rows whose value is there, and of which this is true."""
     if set(map(type, values)) <= _TESTED_ONCE:
         held = {item for item in set(values) if not is_missing(item) and holds(item)}

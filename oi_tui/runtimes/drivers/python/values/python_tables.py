@@ -17,11 +17,18 @@ import weakref
 from python_cell_text import escape_line_breaks, format_value, is_missing, is_written, shorten
 from python_model_view import SQL_ROWS, find_kind, shorten_type
 from python_records import explain_no_table, is_shown_as_table, read_records
-from python_table_conditions import find_matching
+from python_table_conditions import find_matching, find_rows
 from python_table_statistics import COMMON, TableReadError, ValueCounts, describe
 
-#: Text is searched in tables of up to this many cells; rows that need slow sorting are at most this many.
+#: Rows whose values are compared as texts, and those that need slow sorting, are at most this many.
 _SEARCHED, _LISTED = 2_000_000, 2_000_000
+#: A text is searched in columns of up to this many cells. Those of other types than text count as several.
+_SEARCHED_CELLS = 5_000_000
+_TEXTS = ("bool", "Boolean", "category", "Categorical", "dictionary", "Enum", "large_string", "str", "String")
+#: What the texts of numbers and of times are made of, in small letters: others are not looked for in them.
+_OF_NUMBERS, _OF_TIMES = frozenset("0123456789+-.e"), frozenset("0123456789+-:. ")
+_INFINITE = "-infinity"
+_TIMES = ("datetime", "Datetime", "timestamp", "Date", "date32")
 #: What columns of objects may hold so that pandas compares them without code of the program.
 _COMPARED = (
     "string",
@@ -224,13 +231,27 @@ def _select_rows(table, query):
         if words:
             matches = find_matching(table, words, _SEARCHED)
             if matches is None:
-                if table.rows * len(table.columns) > _SEARCHED:
-                    text = "The table is too large to search all its cells; filter it with code."
-                    raise TableReadError(text)
-                matches = table.matching(words.lower())
+                matches = table.matching(words.lower(), _find_searched(table, words.lower()))
             numbers = _select(numbers, matches)
         _order[:] = [key, numbers]
     return _order[1]
+
+
+def _find_searched(table, words):
+    """Return the columns in which the words may be. Raises TableReadError where these are too long."""
+    found, cells = [], 0
+    for at, (_, of, numeric) in enumerate(table.columns):
+        # Of a long list, a sample showed that it holds numbers; it may hold texts, too.
+        numeric = numeric and hasattr(table, "numbers")
+        made_of = _OF_NUMBERS if numeric else _OF_TIMES if of.startswith(_TIMES) else None
+        if made_of is None or made_of.issuperset(words) or (numeric and words in _INFINITE):
+            found.append(at)
+            cells += table.rows * (1 if of.startswith(_TEXTS) else 2 if of == "object" else 4)
+    if cells > _SEARCHED_CELLS:
+        raise TableReadError(
+            "The table is too large to search all its cells. Filter by a condition on a column, or with code."
+        )
+    return found
 
 
 def _select(numbers, matches):
@@ -308,13 +329,17 @@ class _Lists:
         """Return the values that a column can have, the lowest first, where they have an order."""
         return ()
 
-    def matching(self, words):
+    def matching(self, words, columns):
+        """Return the numbers of the rows with the words in their label, or in one of the columns."""
         labels = enumerate(self.labels())
         matches = {number for number, label in labels if words in (format_value(label, True) or "").lower()}
-        for at in range(len(self.columns)):
-            for number, value in enumerate(self.column(at)):
-                if number not in matches and words in (format_value(value, True) or "").lower():
-                    matches.add(number)
+
+        def holds(value):
+            text = value if type(value) is str else format_value(value, True) or ""
+            return words in text.lower()
+
+        for at in columns:
+            matches |= find_rows(self.column(at), holds)
         return matches
 
 
