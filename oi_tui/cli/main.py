@@ -109,6 +109,29 @@ def _add_project(profile: Profile) -> Profile:
 def _start(arguments: list[str]) -> int:
     if (code := compat.handle_flag(arguments)) is not None:
         return code
+    given, words, notes = _parse_arguments(arguments)
+    if (code := _manage_profiles(given)) is not None:
+        return code
+    notes += _hide_secrets(given)
+    if client := _find_client(given):
+        return _attach(given, client)
+    left = _find_left(given)
+    profile, path = _choose_profile(given, notes, left)
+    resume = _find_conversation(given.resume, profile) if "resume" in given else None
+    if left and left.conversation and not resume:
+        resume = _find_saved(left.conversation, profile)
+    if (code := _serve_others(given, profile, path)) is not None:
+        return code
+    if profile.target != "local":
+        print(f"Connecting to {clean_line(profile.target, 200)} …", file=sys.stderr)  # noqa: T201
+    come_back = left.target if left else ""
+    if "stdin" in given or "plain" in given or not _has_screen():
+        return _run_plain(given, profile, path, words, resume, come_back)
+    return _run_screen(given, profile, path, words, resume, come_back)
+
+
+def _parse_arguments(arguments: list[str]) -> tuple[argparse.Namespace, str, list[str]]:
+    """Return the flags, the words of the first message, and notes about old flags. Raises UsageError."""
     arguments, chosen, notes = compat.translate(arguments)
     flags_parser = make_parser()
     flags_parser.typed = use_dashes(arguments, flags_parser)
@@ -120,46 +143,31 @@ def _start(arguments: list[str]) -> int:
     if problem := server_options.describe_misplaced(given):
         raise UsageError(problem)
     words = _make_first_message(words)
-    notes += compat.add_choices(given, chosen)
-    if (code := _manage_profiles(given)) is not None:
-        return code
-    notes += _hide_secrets(given)
+    return given, words, [*notes, *compat.add_choices(given, chosen)]
+
+
+def _find_client(given: argparse.Namespace) -> Callable[[argparse.Namespace], int] | None:
+    """Return what works with a running server, if a flag asks for that."""
     if "kernel" in given:
-        return _attach(given, server_options.be_kernel)
+        return server_options.run_kernel
     if "install_kernel" in given:
-        return _attach(given, server_options.install_kernel)
-    left = _find_left(given)
-    if "attach" in given and not left:
-        return _attach(given, server_options.attach)
+        return server_options.install_kernel
+    if "attach" in given and not server_options.attaches_to_target(given):
+        return server_options.attach
+    return None
+
+
+def _choose_profile(
+    given: argparse.Namespace, notes: list[str], left: "LeftTarget | None"
+) -> tuple[Profile, Path | None]:
+    """Return the profile of a start, with notes for the person, and its path."""
     profile, path = read_profile(given)
     if left:
         # What was left is the target; another one could not be reached without it.
         profile = profile.with_changes("flag", target="local")
     _refuse_contradiction(profile)
-    if not profile.sandbox:
-        notes += combinations.describe_unused(given)
-    profile = replace(profile, notes=(*profile.notes, *notes))
-    resume = _find_conversation(given.resume, profile) if "resume" in given else None
-    if left and left.conversation and not resume:
-        resume = _find_saved(left.conversation, profile)
-    if (code := _serve_others(given, profile, path)) is not None:
-        return code
-    if profile.target != "local":
-        print(f"Connecting to {clean_line(profile.target, 200)} …", file=sys.stderr)  # noqa: T201
-    if "stdin" in given or "plain" in given or not _has_screen():
-        return _run_plain(given, profile, path, words, resume, left.target if left else "")
-    _tune_textual()
-    with _loading_model_process() if not profile.completions else contextlib.nullcontext():
-        from oi_tui.app import run
-
-        return run(
-            profile,
-            profile_path=path,
-            words=words,
-            resume=resume,
-            navigator="conversations" in given,
-            come_back=left.target if left else "",
-        )
+    unused = [] if profile.sandbox else combinations.describe_unused(given)
+    return replace(profile, notes=(*profile.notes, *notes, *unused)), path
 
 
 def _manage_profiles(given: argparse.Namespace) -> int | None:
@@ -217,6 +225,29 @@ def _run_plain(
         navigator="conversations" in given,
         come_back=come_back,
     )
+
+
+def _run_screen(
+    given: argparse.Namespace,
+    profile: Profile,
+    path: Path | None,
+    words: str,
+    resume: str | None,
+    come_back: str,
+) -> int:
+    """Run the full-screen application."""
+    _tune_textual()
+    with _loading_model_process() if not profile.completions else contextlib.nullcontext():
+        from oi_tui.app import run
+
+        return run(
+            profile,
+            profile_path=path,
+            words=words,
+            resume=resume,
+            navigator="conversations" in given,
+            come_back=come_back,
+        )
 
 
 def _attach(given: argparse.Namespace, work: Callable[[argparse.Namespace], int]) -> int:

@@ -120,8 +120,8 @@ def attach(given: argparse.Namespace) -> int:
     return run(where)
 
 
-def be_kernel(given: argparse.Namespace) -> int:
-    """Be a Jupyter kernel. Raises ValueError for a wrong address or file, or MissingExtraError."""
+def run_kernel(given: argparse.Namespace) -> int:
+    """Run as a Jupyter kernel. Raises ValueError for a wrong address or file, or MissingExtraError."""
     from oi_tui.attach import address
 
     where = address.parse(getattr(given, "attach", DEFAULT_ADDRESS))

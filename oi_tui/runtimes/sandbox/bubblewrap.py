@@ -263,7 +263,7 @@ class _View:
 def _list_readable(wanted: SandboxRequest) -> tuple[list[Path], list[tuple[Path, str]]]:
     """Return the paths that are readable but not writable, and the links that lead there."""
     home, cwd = Path.home(), wanted.cwd
-    readable = [*readable_paths.list_of_people(home), DRIVERS, *list_own_paths()]
+    readable = [*readable_paths.list_programs_at_home(home), DRIVERS, *list_own_paths()]
     links: list[tuple[Path, str]] = []
     for program in dict.fromkeys((wanted.program, wanted.argv[0], sys.executable)):
         folders, found = readable_paths.list_of_program(program, home, cwd)

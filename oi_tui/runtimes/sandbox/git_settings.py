@@ -48,7 +48,7 @@ def find_named_files(path: Path, root: Path, cwd: Path) -> Iterator[Path]:
                         yield file
 
 
-def read_of_the_person() -> Iterator[Path]:
+def list_global_files() -> Iterator[Path]:
     """Yield the settings that hold in all repositories of the person."""
     home = Path.home()
     yield home / ".gitconfig"

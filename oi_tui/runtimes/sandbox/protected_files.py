@@ -218,7 +218,7 @@ def _run_by_git(cwd: Path, entries: Sequence[tuple[Path, os.stat_result]]) -> It
     for path, _ in entries:
         if _fold(path.name) in _GIT[1:] and _is_git(path.parent):
             root = path.parent.parent if _fold(path.parent.name) == ".git" else path.parent
-            for settings in (path, *git_settings.read_of_the_person()):
+            for settings in (path, *git_settings.list_global_files()):
                 yield from git_settings.find_named_files(settings, root, cwd)
 
 

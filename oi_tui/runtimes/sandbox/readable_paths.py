@@ -21,7 +21,7 @@ _OF_PEOPLE = (
 )
 
 
-def list_of_people(home: Path) -> Iterator[Path]:
+def list_programs_at_home(home: Path) -> Iterator[Path]:
     """Yield the folders of programs and libraries in a home folder; no links, which could lead anywhere."""
     for name in _OF_PEOPLE:
         folder = home / name

@@ -71,7 +71,12 @@ def enclose(wanted: SandboxRequest) -> SandboxedCommand:
     folder.mkdir(mode=0o700, exist_ok=True)
     profile = _Profile()
     home, cwd = Path.home(), wanted.cwd
-    readable = [*readable_paths.list_of_people(home), DRIVERS, Path(paths.__file__).parent, Path(sys.prefix)]
+    readable = [
+        *readable_paths.list_programs_at_home(home),
+        DRIVERS,
+        Path(paths.__file__).parent,
+        Path(sys.prefix),
+    ]
     for program in dict.fromkeys((wanted.program, wanted.argv[0], sys.executable)):
         readable += readable_paths.list_of_program(program, home, cwd)[0]
     protected = [
