@@ -1238,6 +1238,7 @@ def test_programs_leave_the_shell_as_it_is(before: str, folder: Path) -> None:
         "trap 'rm x' DEBUG",
         "PATH=.",
         "export PATH=.",
+        "conda activate x",
         "hash -p ./x ls",
         "cd /etc",
         "cd data",

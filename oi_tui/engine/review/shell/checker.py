@@ -292,7 +292,7 @@ _KNOWN: dict[str, _CommandOptions] = {
 #: Programs that cannot change the shell that starts them, whatever they do otherwise.
 _PROGRAMS = frozenset(
     (
-        "apt", "apt-get", "awk", "brew", "cargo", "chmod", "clear", "cmake", "conda", "cp", "curl", "docker",
+        "apt", "apt-get", "awk", "brew", "cargo", "chmod", "clear", "cmake", "cp", "curl", "docker",
         "gcc", "git", "go", "gunzip", "gzip", "java", "javac", "jq", "ln", "make", "mkdir", "mktemp", "mv",
         "node", "npm", "npx", "perl", "pip", "pip3", "ps", "pytest", "python", "python3", "rm", "rmdir",
         "rsync", "ruby", "rustc", "ssh", "scp", "sed", "sqlite3", "sudo", "tar", "tee", "touch", "tree",
