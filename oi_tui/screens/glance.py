@@ -14,6 +14,7 @@ from textual.widgets import Static
 from oi_tui.commands import COMMANDS
 from oi_tui.screens.dialog import Dialog
 from oi_tui.screens.help import link, link_keys
+from oi_tui.screens.keymap import KEYS_RUN_CODE
 
 if TYPE_CHECKING:
     from oi_tui.screens.chat.view import ChatView
@@ -120,7 +121,7 @@ def lay_out(shown: Sequence[Group], columns: int) -> Content:
         if column:
             column.append(Content(""))
         column.append(Content.styled(title, "bold"))
-        links = link_keys(key for key, _ in rows)
+        links = {} if title in KEYS_RUN_CODE else link_keys(key for key, _ in rows)
         column += [
             link(Content.assemble((f"{key:<{_KEY}}", "$text-accent"), words), links.get(key, ""), _KEY)
             for key, words in rows

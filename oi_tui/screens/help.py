@@ -16,6 +16,7 @@ from textual.widgets import Input, Static
 from oi_tui.commands import COMMANDS
 from oi_tui.commands.groups import group_commands
 from oi_tui.screens.dialog import Dialog, link_hints
+from oi_tui.screens.keymap import KEYS_RUN_CODE
 from oi_tui.widgets.field import Field
 
 #: Keys that are no commands, with where they work.
@@ -42,6 +43,8 @@ OTHER_KEYS = (
     ("page up / down", "Scroll; end scrolls to the newest line"),
     ("%% ...", "Run a shell command yourself"),
 )
+#: This key runs code: it is pressed where the code is in sight, and not in the help.
+_RUNS_CODE = "ctrl+enter"
 #: Keys on a block of the conversation, once ctrl+up has put the focus there.
 BLOCK_KEYS = (
     ("up / down", "Move from block to block"),
@@ -84,7 +87,7 @@ def link_keys(keys: Iterable[str]) -> dict[str, str]:
 
 def link_help() -> dict[str, str]:
     """Return what a click does on a row of the help: it presses the key, or chooses the command."""
-    keys = [key for key, _ in OTHER_KEYS if " " not in key and key[0] not in "@%"]
+    keys = [key for key, _ in OTHER_KEYS if " " not in key and key[0] not in "@%" and key != _RUNS_CODE]
     names = {command.title: f"screen.choose({command.name!r})" for command in COMMANDS.values()}
     return link_keys([*keys, *(command.keys for command in COMMANDS.values() if command.keys)]) | names
 
@@ -120,7 +123,8 @@ class HelpScreen(Dialog[None]):
         here = {key for keys, _ in rows for key in keys.split()}
         others = [row for row in list_help() if row[0] not in here]
         self._rows = [*([("", place), *rows] if rows else []), *others]
-        self._links = link_help() | link_keys(key for key, _ in rows)
+        here_too = () if place in KEYS_RUN_CODE else rows
+        self._links = link_help() | link_keys(key for key, _ in here_too)
 
     def compose(self) -> ComposeResult:
         """Mount the rows in two columns."""

@@ -154,9 +154,12 @@ def _render(keys: str) -> str:
     return "  ".join({"slash": "/", "question_mark": "?"}.get(key, key) for key in keys.split(","))
 
 
+_AT_QUESTION, _IN_CODE = "At the question", "In the code"
+#: Where a key may run code. It has to be pressed there, in sight of the code, and not in a list of keys.
+KEYS_RUN_CODE = frozenset({_AT_QUESTION, _IN_CODE})
 _PLACES = {
     "Transcript": "In the conversation",
-    "ApprovalPanel": "At the question",
-    "CodeEditor": "In the code",
+    "ApprovalPanel": _AT_QUESTION,
+    "CodeEditor": _IN_CODE,
     "Prompt": "At the prompt",
 }

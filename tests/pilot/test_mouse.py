@@ -149,6 +149,21 @@ async def test_a_click_on_a_row_of_the_key_list_presses_its_key() -> None:
         await ui.until(lambda: ui.prompt == "@" and ui.app.screen is ui.chat)
 
 
+@pytest.mark.parametrize("key", ["f1", "?"])
+async def test_a_click_in_a_list_of_keys_answers_no_question(key: str) -> None:
+    async with open_chat([call("x = 1")], [Text("Done.")]) as ui:
+        await ui.type("go")
+        await ui.asked()
+        await ui.pilot.press(key)
+        await ui.until(lambda: isinstance(ui.app.screen, HelpScreen | GlanceScreen))
+        await click(ui, " y  ")
+        await click(ui, " e  ")
+        assert ui.app.screen is not ui.chat
+        await ui.pilot.press("escape")
+        await ui.until(lambda: ui.app.screen is ui.chat)
+        assert ui.view.approval.display
+
+
 async def test_code_that_waits_for_approval_offers_no_run_but_that_of_the_question() -> None:
     async with open_chat([call("x = 1")], [Text("Done.")]) as ui:
         await ui.type("go")

@@ -142,6 +142,9 @@ class Stage:
 Place = Callable[[Stage, str], Awaitable[object] | None]
 
 
+_OUR_ACTIONS = ("screen.press(", "screen.press_below(", "screen.choose(")
+
+
 def problems(stage: Stage) -> Iterator[str]:
     """What is wrong with the screen as it stands, and with what was written to bring it there."""
     rest = OURS.sub("", stage.app._driver.taken())
@@ -158,8 +161,8 @@ def problems(stage: Stage) -> Iterator[str]:
             yield f"markup was read: {text!r}"
         for segment in strip:
             action = segment.style.meta.get("@click", "") if segment.style else ""
-            # The keys at the border of a dialog are our own words.
-            if action and not str(action).startswith("screen.press("):
+            # Hints at the border of a dialog and rows of the help press keys, or choose commands, of our own.
+            if action and not str(action).startswith(_OUR_ACTIONS):
                 yield f"a click acts: {segment.text!r}"
             if segment.style and segment.style.link:
                 yield f"a link that cannot be seen: {segment.style.link!r}"

@@ -252,6 +252,8 @@ def test_a_dumb_terminal_has_plain_lines(start: Start) -> None:
     program.wait_for(lambda _: last_line(program) == ">")
     program.say("%output 3")
     program.wait_for("Cell 3 does not exist.")
+    # Until its prompt is there, the line editor takes over the terminal, which loses an end of input.
+    program.wait_for(lambda _: last_line(program) == ">")
     program.press("ctrl+d")
     assert program.wait_exit() == 0
 

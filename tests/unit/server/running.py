@@ -4,7 +4,7 @@ import asyncio
 import json
 import threading
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from typing import Any, Self
 
 import httpx
@@ -40,6 +40,7 @@ class Running:
         self.app.use(self.options)
         self.server = serve.make_web_server(self.app, self.options)
         self.thread = threading.Thread(target=self._run, name="server")
+        self._clients = ExitStack()
 
     def backend(self) -> Backend:
         return WorkspaceBackend(Workspace(self.profile, llm=self.llm, computer=self.computer))
@@ -59,6 +60,7 @@ class Running:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._clients.close()
         self.server.should_exit = True
         self.thread.join(PATIENCE)
         assert not self.thread.is_alive()
@@ -79,12 +81,13 @@ class Running:
         )
 
     def openai(self, path: str, **options: Any) -> "openai.OpenAI":
-        """A client of OpenAI's library for the interface at this path."""
-        return openai.OpenAI(
+        """A client of OpenAI's library for the interface at this path, which is closed with the server."""
+        client = openai.OpenAI(
             base_url=f"{self.address}{path}",
             http_client=httpx.Client(verify=False),
             **{"api_key": self.options.token, **options},
         )
+        return self._clients.enter_context(client)
 
     def socket(self, path: str = "/", **options: Any) -> "Socket":
         return socket_to(self.address, path, self.headers, **options)
