@@ -4,13 +4,14 @@ import asyncio
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
 import anyio
 import httpx2
 from mcp import Client, MCPError
-from mcp.client.sse import sse_client
+from mcp.client import sse
 from mcp.client.streamable_http import streamable_http_client
 from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
 from mcp.shared.message import SessionMessage
@@ -42,6 +43,10 @@ _MOST_ENTRIES = 500
 #: How the package names a request that a server makes of its client.
 _ASKS = re.compile(r"Cannot send '([\w/]{1,50})'")
 Order = Mapping[str, Any]
+
+# The package ends an event of the older transport at 1 MiB, and has no argument for another limit.
+if _open_events := getattr(sse, "sse_within_origin", None):
+    sse.sse_within_origin = partial(_open_events, max_event_size=LONGEST_LINE)  # type: ignore[attr-defined]
 
 
 class ServerConnection:
@@ -261,7 +266,7 @@ async def _open_remote(
         if urlsplit(spec["url"]).path.rstrip("/").endswith("/sse"):
             # The transport before streamable HTTP; its addresses end so by custom.
             hooks["response"].append(limit_events)
-            transport = sse_client(spec["url"], httpx_client_factory=client)
+            transport = sse.sse_client(spec["url"], httpx_client_factory=client)
         else:
             http = await stack.enter_async_context(client())
             transport = streamable_http_client(spec["url"], http_client=http, max_sse_event_size=LONGEST_LINE)

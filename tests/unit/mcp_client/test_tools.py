@@ -411,6 +411,15 @@ def test_a_server_over_http_is_used_the_same_way(open_workspace: Open, address: 
     assert '"sum": 2' in output(workspace)
 
 
+@pytest.mark.slow
+def test_a_result_of_several_megabytes_comes_over_http(open_workspace: Open, address: str) -> None:
+    workspace = open_workspace(servers=[f"t = {address}"])
+    (say,) = [tool for tool in workspace.mcp.tools() if tool.name == "say"]
+    text = "x" * 3_000_000
+    assert workspace.mcp.servers.call(say, {"text": text})["content"][0]["text"] == text
+    assert workspace.mcp.servers.status[0].state == "ready"
+
+
 def test_a_limit_that_is_turned_on_later_holds_for_servers_that_run(open_workspace: Open) -> None:
     workspace = open_workspace([call("add", a=1)], [Text("Done.")], auto_run=True)
     assert workspace.mcp.tools()
