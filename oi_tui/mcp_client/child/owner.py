@@ -1,6 +1,7 @@
 """The task that owns the connection to one server; only it opens and closes it."""
 
 import asyncio
+import json
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
@@ -15,7 +16,14 @@ from mcp.client import sse
 from mcp.client.streamable_http import streamable_http_client
 from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
 from mcp.shared.message import SessionMessage
-from mcp.types import CONNECTION_CLOSED, ElicitResult, Implementation
+from mcp.types import (
+    CONNECTION_CLOSED,
+    INTERNAL_ERROR,
+    ElicitResult,
+    ErrorData,
+    Implementation,
+    JSONRPCError,
+)
 from pydantic import ValidationError
 
 from oi_tui.engine.llm.hosts import is_near, is_this_machine
@@ -235,7 +243,7 @@ class ServerConnection:
             # More changes may follow, and the first list is still on its way to the application.
             await asyncio.sleep(_BETWEEN_LISTS)
             self._changed.clear()
-            with suppress(MCPError, OSError, ValueError, RuntimeError):
+            with suppress(MCPError, OSError, ValueError, RuntimeError, httpx2.HTTPError):
                 self._report({"offered": await _list_offers(client)})
 
 
@@ -258,20 +266,24 @@ async def _open_remote(
     # How long an answer may take is for the person to say, who can stop it.
     timeout = httpx2.Timeout(PATIENCE, read=None)
 
-    def client(*_: Any, **__: Any) -> httpx2.AsyncClient:
-        return httpx2.AsyncClient(headers=dict(spec["values"]), timeout=timeout, event_hooks=hooks, auth=auth)
+    def client(kind: Callable[..., httpx2.AsyncClient] = httpx2.AsyncClient) -> httpx2.AsyncClient:
+        return kind(headers=dict(spec["values"]), timeout=timeout, event_hooks=hooks, auth=auth)
 
+    repaired, from_server = anyio.create_memory_object_stream[Any](0)[::-1]
     async with authorise(spec, report, claim) as auth, AsyncExitStack() as stack:
         transport: Any
         if urlsplit(spec["url"]).path.rstrip("/").endswith("/sse"):
             # The transport before streamable HTTP; its addresses end so by custom.
             hooks["response"].append(limit_events)
-            transport = sse.sse_client(spec["url"], httpx_client_factory=client)
+
+            def posting(*_: Any, **__: Any) -> httpx2.AsyncClient:
+                return client(partial(_PostingClient, from_server.send))
+
+            transport = sse.sse_client(spec["url"], httpx_client_factory=posting)
         else:
             http = await stack.enter_async_context(client())
             transport = streamable_http_client(spec["url"], http_client=http, max_sse_event_size=LONGEST_LINE)
         received, to_server = await stack.enter_async_context(transport)
-        repaired, from_server = anyio.create_memory_object_stream[Any](0)[::-1]
         repairing = asyncio.create_task(_repair(received, from_server))
         repairing.add_done_callback(lambda task: None if task.cancelled() else ended())
         try:
@@ -279,6 +291,35 @@ async def _open_remote(
         finally:
             repairing.cancel()
             await asyncio.wait([repairing])
+
+
+class _PostingClient(httpx2.AsyncClient):
+    """Posts the messages of the older transport, and answers itself those that do not get through.
+
+    The package would log the failure, post nothing more, and let the call wait for ever.
+    """
+
+    def __init__(self, answer: Callable[[SessionMessage], Awaitable[None]], **options: Any) -> None:
+        super().__init__(**options)
+        self._answer = answer
+
+    async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+        """Send a request; a message counts as accepted whatever became of it."""
+        if request.method != "POST":
+            return await super().send(request, **options)
+        try:
+            response = await super().send(request, **options)
+            problem = f"it refused the request: {response.status_code} {response.reason_phrase}".rstrip()
+        except (httpx2.HTTPError, ServerError) as error:
+            response, problem = httpx2.Response(500, request=request), _describe_error(error)
+        if response.is_error:
+            message = json.loads(request.content)
+            if (number := message.get("id")) is not None and "method" in message:
+                error_data = ErrorData(code=INTERNAL_ERROR, message=problem)
+                refusal = JSONRPCError(jsonrpc="2.0", id=number, error=error_data)
+                await self._answer(SessionMessage(refusal))
+            response.status_code = 202
+        return response
 
 
 async def _repair(received: Any, to_session: Any) -> None:

@@ -18,6 +18,7 @@ from oi_tui.engine.review.findings import Findings
 from oi_tui.engine.review.permissions import Permission
 from oi_tui.engine.settings.mcp_servers import McpServer
 from oi_tui.engine.tools import McpTool
+from oi_tui.mcp_client.connection import McpCallError
 from oi_tui.messages import InputRequested, Message
 from oi_tui.widgets.approval.text import describe_request
 from oi_tui.workspace import Workspace
@@ -417,6 +418,19 @@ def test_a_result_of_several_megabytes_comes_over_http(open_workspace: Open, add
     (say,) = [tool for tool in workspace.mcp.tools() if tool.name == "say"]
     text = "x" * 3_000_000
     assert workspace.mcp.servers.call(say, {"text": text})["content"][0]["text"] == text
+    assert workspace.mcp.servers.status[0].state == "ready"
+
+
+@pytest.mark.slow
+def test_a_call_that_is_too_large_for_its_server_fails_and_the_next_one_works(
+    open_workspace: Open, address: str
+) -> None:
+    """The servers of the package take 4 MiB."""
+    workspace = open_workspace(servers=[f"t = {address}"])
+    (say,) = [tool for tool in workspace.mcp.tools() if tool.name == "say"]
+    with pytest.raises(McpCallError):
+        workspace.mcp.servers.call(say, {"text": "x" * 5_000_000})
+    assert workspace.mcp.servers.call(say, {"text": "x"})["content"][0]["text"] == "x"
     assert workspace.mcp.servers.status[0].state == "ready"
 
 
