@@ -173,6 +173,8 @@ def test_several_programs_of_one_run_have_the_screen_one_after_the_other(
 def test_nothing_opens_under_the_fingers_of_somebody_who_types(start: Start, workplace: Path) -> None:
     numbered(workplace)
     program = begun(start, "sleep 1; less lines.txt")
+    # Text right behind the enter would make a new line of it.
+    program.wait_for("[1] shell")
     program.send("!touch made-by-less")
     program.wait_for("a full-screen program has the terminal")
     screen = program.wait_for(lambda screen: re.search(r"for input +[2-9] s", screen))
