@@ -121,6 +121,7 @@ LANGUAGE = Language(
     describe=describe,
     start=start,
     active_line="cell",
+    interrupt_request="interrupt {nonce}",
     variables_request="variables {nonce}",
     variable_request="variable {nonce} {name}",
     patience=60.0,

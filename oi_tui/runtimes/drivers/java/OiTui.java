@@ -3,11 +3,13 @@
 // The line that is reported is that of the snippet: the statement or declaration at the top level of the cell.
 
 import com.sun.source.util.JavacTask;
+import java.io.BufferedReader;
 import java.io.FileDescriptor;
 import java.io.FileInputStream;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.io.RandomAccessFile;
 import java.net.MalformedURLException;
@@ -18,6 +20,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.MappedByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -28,9 +31,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -98,6 +101,11 @@ public class OiTui {
   private final FileOutputStream events;
   private final FileOutputStream terminal;
   private final MappedByteBuffer line;
+  /** Requests that wait for the end of the run, and what stands for the end of all requests, which no line can be. */
+  private final BlockingQueue<String> waiting = new LinkedBlockingQueue<>();
+  private static final String END = "\n";
+  private static final Charset PATHS = Charset.forName(System.getProperty("sun.jnu.encoding"));
+
   private String nonce = "idle";
   private int marks;
 
@@ -121,26 +129,21 @@ public class OiTui {
     System.setOut(new PrintStream(new FileOutputStream(FileDescriptor.out), true, StandardCharsets.UTF_8));
     System.setErr(new PrintStream(new FileOutputStream(FileDescriptor.err), true, StandardCharsets.UTF_8));
     System.setIn(new Keyboard());
-    Signal.handle(new Signal("INT"), signal -> stop());
-    Signal.handle(new Signal("USR1"), signal -> stop());
-    Signal.handle(LAST, signal -> taken.release());
+    // A signal is for the programs that a run starts; the run itself is stopped by a request with its name.
+    Signal.handle(new Signal("INT"), signal -> {});
     Loading loading = new Loading();
     shell = JShell.builder().executionEngine(new Engine(loading), Map.of()).build();
     memory = new OiTuiMemory(shell, OiTui::spell, loading.inOrder);
     analysis = shell.sourceCodeAnalysis();
     for (String name : IMPORTS) shell.eval("import " + name + ";");
-    send("\"event\":\"ready\",\"stop\":" + new Signal("USR1").getNumber());
-    StringBuilder request = new StringBuilder();
-    for (int next = requests.read(); next >= 0; next = requests.read()) {
-      if (next != '\n') {
-        request.append((char) next);
-        continue;
-      }
-      String[] words = request.toString().split(" ", 3);
-      request.setLength(0);
+    send("\"event\":\"ready\"");
+    Thread reader = new Thread(this::readRequests, "requests");
+    reader.setDaemon(true);
+    reader.start();
+    for (String request = waiting.take(); !request.equals(END); request = waiting.take()) {
+      String[] words = request.split(" ", 3);
       switch (words[0]) {
         case "run" -> {
-          takeLateSignals();
           run(words[1], Path.of(words[2]));
           prepare();
         }
@@ -153,6 +156,19 @@ public class OiTui {
       }
     }
     System.exit(0);
+  }
+
+  /** Read requests on a thread of its own, so that a run can be stopped; all others wait for the run's end. */
+  private void readRequests() {
+    try (BufferedReader lines = new BufferedReader(new InputStreamReader(requests, PATHS))) {
+      for (String request = lines.readLine(); request != null; request = lines.readLine()) {
+        if (request.startsWith("interrupt ")) stop(request.substring("interrupt ".length()));
+        else waiting.add(request);
+      }
+    } catch (IOException | InterruptedException gone) {
+      // As at the end of the pipe.
+    }
+    waiting.add(END);
   }
 
   private void prepare() {
@@ -215,18 +231,14 @@ public class OiTui {
   private volatile boolean stopped;
 
   private void run(String name, Path path) {
-    nonce = name;
-    marks = 0;
-    left = null;
-    stopped = false;
-    running = true;
+    begin(name);
     Outcome outcome;
     try {
       outcome = execute(Files.readString(path), numberOf(path));
     } catch (Throwable trouble) {
       outcome = failed("the code could not be run: " + trouble);
     }
-    running = false;
+    end();
     if (stopped) {
       // What was stopped within a print left letters behind, which the next print takes along.
       System.out.print("");
@@ -240,6 +252,23 @@ public class OiTui {
     line.putInt(0, 0);
     place("\"event\":\"finished\",\"nonce\":" + spell(nonce) + ",\"state\":" + spell(outcome.state)
         + ",\"reason\":" + spell(outcome.reason), nonce + ".end");
+  }
+
+  private void begin(String name) {
+    synchronized (runLock) {
+      nonce = name;
+      marks = 0;
+      left = null;
+      stopped = name.equals(toStop);
+      running = true;
+    }
+  }
+
+  private void end() {
+    synchronized (runLock) {
+      running = false;
+      runLock.notifyAll();
+    }
   }
 
   /** The number of the cell, with which the name of its file ends. */
@@ -449,43 +478,23 @@ public class OiTui {
 
   // -- stopping
 
-  /** A signal that does nothing, with a higher number than those that stop a run: the machine takes it after them. */
-  private static final Signal LAST = new Signal("URG");
-  /** How many of it were taken. */
-  private final Semaphore taken = new Semaphore(0);
+  /** The run that was asked to stop last; the request may come before the run begins. */
+  private String toStop;
+  /** Held where a run begins, ends or is stopped, so that a stop reaches no other run. */
+  private final Object runLock = new Object();
 
-  /**
-   * Take the signals that were sent before this run: one that comes late must not stop it. A child that the same
-   * interrupt ended may have let the run before end first.
-   */
-  private void takeLateSignals() throws InterruptedException {
-    // When the first is raised, this thread takes also what still waits outside of the machine; the second comes after it.
-    for (int times = 0; times < 2; times++) {
-      taken.drainPermits();
-      Signal.raise(LAST);
-      if (!taken.tryAcquire(1, TimeUnit.SECONDS)) return;
-    }
-    // Each signal has a thread of its own, which may not have run yet.
-    for (Thread thread : Thread.getAllStackTraces().keySet()) {
-      if (thread.getName().matches("SIG(INT|USR1) handler")) thread.join(1000);
-    }
-  }
-
-  /** Wake what sleeps or waits; what goes on all the same is stopped. */
-  private void stop() {
-    if (!running) return;
-    stopped = true;
-    String mine = nonce;
-    for (int times = 0; times < 100 && running && mine.equals(nonce); times++) {
-      for (Thread thread : Thread.getAllStackTraces().keySet()) {
-        ThreadGroup group = thread.getThreadGroup();
-        if (group != null && group.getName().startsWith("JShell process local")) thread.interrupt();
-      }
-      if (times > 1) shell.stop();
-      try {
-        Thread.sleep(10);
-      } catch (InterruptedException nobody) {
-        return;
+  /** Wake what sleeps or waits in this run; what goes on all the same is stopped. */
+  private void stop(String name) throws InterruptedException {
+    synchronized (runLock) {
+      toStop = name;
+      for (int times = 0; times < 100 && running && name.equals(nonce); times++) {
+        stopped = true;
+        for (Thread thread : Thread.getAllStackTraces().keySet()) {
+          ThreadGroup group = thread.getThreadGroup();
+          if (group != null && group.getName().startsWith("JShell process local")) thread.interrupt();
+        }
+        if (times > 1) shell.stop();
+        runLock.wait(10);
       }
     }
   }
