@@ -4,6 +4,7 @@ import asyncio
 import threading
 import weakref
 from collections.abc import AsyncGenerator, Callable, Generator
+from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 _T = TypeVar("_T")
@@ -45,6 +46,9 @@ class AsyncStreams:
 
     A loop that ends with `break` drops its stream, and the event loop closes it a little later. The next
     stream waits for that. One that somebody still holds is not waited for.
+
+    Each stream has a thread of its own. The few threads of the event loop's executor are the program's: turns
+    that wait for code or for a person would keep it from looking up names and reading files.
     """
 
     def __init__(self) -> None:
@@ -65,17 +69,18 @@ class AsyncStreams:
         self, items: Generator[_T, None, None], stop: Callable[[], None], state: "_Stream"
     ) -> AsyncGenerator[_T, None]:
         loop = asyncio.get_running_loop()
+        thread = ThreadPoolExecutor(1, "oi-tui-achat")
         step: asyncio.Future[list[_T]] | None = None
 
         def read_next() -> list[_T]:
             return [item for _, item in zip((None,), items, strict=False)]
 
         if self._newest and self._newest.held() is None:
-            await loop.run_in_executor(None, self._newest.ended.wait)
+            await loop.run_in_executor(thread, self._newest.ended.wait)
         self._newest = state
         try:
             while True:
-                step = loop.run_in_executor(None, read_next)
+                step = loop.run_in_executor(thread, read_next)
                 found = await asyncio.shield(step)
                 if not found:
                     return
@@ -85,9 +90,10 @@ class AsyncStreams:
                 if step is not None and not step.done():
                     stop()
                     await asyncio.wait([step])
-                await loop.run_in_executor(None, items.close)
+                await loop.run_in_executor(thread, items.close)
             finally:
                 state.ended.set()
+                thread.shutdown(wait=False)
 
 
 class _Stream:

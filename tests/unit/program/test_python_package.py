@@ -14,6 +14,7 @@ import threading
 import uuid
 import weakref
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -532,6 +533,23 @@ def test_asyncio_gets_the_same_chunks(make: Make) -> None:
 
     expected = list(make().chat("hello", stream=True, display=False))
     assert asyncio.run(both()) == [expected, expected]
+
+
+def test_a_turn_takes_no_thread_of_the_event_loops_executor(make: Make, served: server.ModelServer) -> None:
+    served.answer(calls("1 + 1"))
+
+    async def turn(interpreter: OpenInterpreter) -> list[dict[str, Any]]:
+        loop = asyncio.get_running_loop()
+        # The answer of a program may need the executor too, such as for a file.
+        interpreter.on_approval = lambda _: asyncio.run_coroutine_threadsafe(
+            asyncio.wait_for(asyncio.to_thread(bool, 1), 60), loop
+        ).result()
+        with ThreadPoolExecutor(1) as only_thread:
+            loop.set_default_executor(only_thread)
+            return [chunk async for chunk in interpreter.achat("hello")]
+
+    chunks = asyncio.run(turn(make()))
+    assert "2\n" in [chunk.get("content") for chunk in chunks if chunk.get("format") == "output"]
 
 
 def test_cancelling_a_task_stops_the_turn(make: Make, served: server.ModelServer) -> None:
