@@ -100,6 +100,8 @@ class Provider:
         litellm.disable_streaming_logging = True
         litellm.disable_hf_tokenizer_download = True
         litellm.telemetry = False
+        # It prices each reply as it begins, and loads a tokenizer of 100 MB for it. We price by usage.
+        litellm.response_cost_calculator = lambda **_: None
         redirects.stay_on_server()
         line_ends.split_at_newlines_only()
         header_text.accept_any_headers()
@@ -140,12 +142,12 @@ class Provider:
         if name == "demo" or name.startswith("openai/") or "/" not in name:
             await asyncio.to_thread(_load_openai)
         hello = [{"role": "user", "content": "hello"}]
-        # A reply that is given with the request: all but the way to the server is used.
+        # A reply that is given with the request: all but the way to the server is used. At its end LiteLLM
+        # would load a tokenizer, which it needs only for servers that report no usage.
         stream = await self.litellm.acompletion(
             model="openai/prepared", messages=hello, mock_response="hello", stream=True
         )
-        async for _ in stream:
-            pass
+        await anext(aiter(stream))
 
     def check_name(self, model: str) -> ErrorInfo | None:
         """Return why a name without a provider is wrong or ambiguous; else None."""
