@@ -37,6 +37,7 @@ from oi_tui.screens.dialog import Palette
 from oi_tui.system.environment import close_to_others
 from oi_tui.system.garbage import GarbageCollector
 from oi_tui.terminal.ansi16_filter import Ansi16Filter
+from oi_tui.terminal.ansi256_filter import Ansi256Filter
 from oi_tui.terminal.contrast_filter import ContrastFilter
 from oi_tui.terminal.driver import TerminalDriver
 from oi_tui.terminal.filter_chain import FilterChain
@@ -76,7 +77,9 @@ _SIZE_CHECK = 1.0
 #: How much can go on beside the screen: a turn, a title, what a language is asked, a table, a check of a key.
 _THREADS = 64
 #: One of each: what was drawn is kept for the same filters.
-_CONTRAST, _ANSI16, _SANITIZE = ContrastFilter(), Ansi16Filter(), SanitizeFilter()
+_CONTRAST, _SANITIZE = ContrastFilter(), SanitizeFilter()
+#: What maps a theme's colours to those of a terminal that has only some, by Rich's name for these.
+_FEWER_COLORS = {"standard": Ansi16Filter(), "256": Ansi256Filter()}
 
 
 def _import_command_entries() -> type[Provider]:
@@ -175,8 +178,8 @@ class OiTui(ImageSupportMixin, IdleClock):
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Return the last guards: no unsafe character leaves through any widget, and words can be read."""
-        few = self.console.color_system == "standard" and not self.native_ansi_color
-        filters = (*super().get_line_filters(), _CONTRAST, *([_ANSI16] if few else []), _SANITIZE)
+        fewer = None if self.native_ansi_color else _FEWER_COLORS.get(self.console.color_system or "")
+        filters = (*super().get_line_filters(), _CONTRAST, *([fewer] if fewer else []), _SANITIZE)
         if self._filter_chain.filters != filters:
             self._filter_chain = FilterChain(filters)
         return [self._filter_chain]

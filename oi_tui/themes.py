@@ -24,14 +24,16 @@ def make_legible(color: Color, background: Color, ratio: float = LEGIBLE) -> Col
     """Return the colour, moved towards white or black only as far as it takes
     to be read on the background.
     """
+    moves = list_moves(color, background)
+    return next((moved for moved in moves if compute_contrast(moved, background) >= ratio), moves[-1])
+
+
+def list_moves(color: Color, background: Color) -> list[Color]:
+    """Return the colour, and those on its way to what stands out more from the background: white or black."""
     color = background.blend(color, color.a, 1.0)
     white, black = Color(255, 255, 255), Color(0, 0, 0)
     target = white if compute_contrast(white, background) > compute_contrast(black, background) else black
-    for step in range(20):
-        moved = color.blend(target, step / 20)
-        if compute_contrast(moved, background) >= ratio:
-            return moved
-    return target
+    return [color.blend(target, step / 20) for step in range(21)]
 
 
 def mute(foreground: str, background: str) -> str:

@@ -26,16 +26,35 @@ PALETTE = Palette(
         *((85, 85, 255), (255, 85, 255), (85, 255, 255), (255, 255, 255)),
     ]
 )
+#: What they are in XTerm and in GNOME's terminal.
+_XTERM = Palette(
+    [
+        *((0, 0, 0), (205, 0, 0), (0, 205, 0), (205, 205, 0)),
+        *((0, 0, 238), (205, 0, 205), (0, 205, 205), (229, 229, 229)),
+        *((127, 127, 127), (255, 0, 0), (0, 255, 0), (255, 255, 0)),
+        *((92, 92, 255), (255, 0, 255), (0, 255, 255), (255, 255, 255)),
+    ]
+)
+_VTE = Palette(
+    [
+        *((23, 20, 33), (192, 28, 40), (38, 162, 105), (162, 115, 76)),
+        *((18, 72, 139), (163, 71, 186), (42, 161, 179), (208, 207, 204)),
+        *((94, 92, 100), (246, 97, 81), (51, 209, 122), (233, 173, 12)),
+        *((42, 123, 222), (192, 97, 203), (51, 199, 222), (255, 255, 255)),
+    ]
+)
 #: Red, yellow, green, cyan, blue, magenta: the number of the colour for each sixth of the circle of hues.
 _HUES = (1, 3, 2, 6, 4, 5)
-#: What stands for yellow and cyan on a light ground: there XTerm's own, on its white, can hardly be read.
-_ON_LIGHT = {3: 5, 6: 4}
+#: What stands for yellow, cyan and green on a light ground: XTerm's own, on its white, can hardly be read.
+_ON_LIGHT = {3: 5, 6: 4, 2: 0}
 #: The greys, each up to which lightness.
 _GREYS = ((0.2, 0), (0.5, 8), (0.84, 7), (1.0, 15))
 #: A colour less vivid than this is a grey, as a ground sooner than as ink.
 _VIVID_INK, _VIVID_GROUND = 32, 40
-#: Text nearer to the colour behind it than this cannot be read.
-_LEAST = 2.5
+#: A coloured ground darker than this is black: its plain colour would be loud.
+_DARK_GROUND = 0.2
+#: Text nearer to the colour behind it than this, in one of the terminals, cannot be read.
+_LEAST = 3.0
 
 
 class Ansi16Filter(LineFilter):
@@ -86,10 +105,6 @@ def _to_colour(number: int) -> RichColor:
     return RichColor.from_triplet(PALETTE[number])
 
 
-def _convert_colour(number: int) -> Color:
-    return Color(*PALETTE[number])
-
-
 def _find_hue(color: Color, vivid: int) -> int | None:
     """Return the number of the plain colour of that hue; None for a grey."""
     red, green, blue = color.r, color.g, color.b
@@ -107,19 +122,26 @@ def _find_grey(color: Color) -> int:
 def _choose_background(found: RichColor) -> int:
     color = Color.from_rich_color(found)
     hue = _find_hue(color, _VIVID_GROUND)
-    if hue is None:
-        return _find_grey(color)
     light = (max(color.rgb) + min(color.rgb)) / 510
+    if hue is None or light < _DARK_GROUND:
+        return _find_grey(color)
     return hue + 8 if light > 0.5 else hue
 
 
 def _find_ink(found: RichColor, under: int | None) -> int:
     color = Color.from_rich_color(found)
-    ground = _convert_colour(0 if under is None else under)
+    ground = 0 if under is None else under
     hue = _find_hue(color, _VIVID_INK)
-    dark = compute_contrast(Color(255, 255, 255), ground) > compute_contrast(Color(0, 0, 0), ground)
+    dark = _find_contrast(15, ground) > _find_contrast(0, ground)
     wanted = _find_grey(color) if hue is None else hue + 8 if dark else _ON_LIGHT.get(hue, hue)
-    for number in (wanted, 15 if dark else 0):
-        if compute_contrast(_convert_colour(number), ground) >= _LEAST:
-            return number
-    return 0 if dark else 15
+    if _find_contrast(wanted, ground) >= _LEAST:
+        return wanted
+    return 15 if dark else 0
+
+
+@lru_cache(maxsize=256)
+def _find_contrast(ink: int, ground: int) -> float:
+    """Return the contrast of the two where it is lowest."""
+    return min(
+        compute_contrast(Color(*palette[ink]), Color(*palette[ground])) for palette in (PALETTE, _XTERM, _VTE)
+    )

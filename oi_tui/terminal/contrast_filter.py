@@ -22,7 +22,7 @@ class ContrastFilter(LineFilter):
             if style is not None and make_readable(style) is not style:
                 return [
                     Segment(text, make_readable(style), control)
-                    if style and _has_text(text)
+                    if style and has_text(text)
                     else Segment(text, style, control)
                     for text, style, control in segments
                 ]
@@ -44,5 +44,6 @@ def make_readable(style: Style) -> Style:
 
 
 @lru_cache(maxsize=4096)
-def _has_text(text: str) -> bool:
+def has_text(text: str) -> bool:
+    """Return whether there are words to read in it."""
     return any(character.isalnum() for character in text)

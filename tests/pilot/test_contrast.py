@@ -1,10 +1,15 @@
 """Every word on every screen can be read, in every theme."""
 
+from collections.abc import Sequence
+
 import pytest
 from textual.color import Color
+from textual.filter import LineFilter
 from textual.theme import BUILTIN_THEMES
 
 from oi_tui.app import OiTui
+from oi_tui.terminal.ansi256_filter import Ansi256Filter
+from oi_tui.terminal.filter_chain import FilterChain
 from oi_tui.themes import LEGIBLE, THEMES, compute_contrast
 from tests.snapshots.test_screens import STATES
 
@@ -13,11 +18,11 @@ NAMES = [theme.name for theme in (*THEMES, *BUILTIN_THEMES.values()) if not them
 TRIED = ("asking about risks", "finding and replacing", "what was changed", "finished", "help", "granting")
 
 
-def faint(app: OiTui) -> list[str]:
+def faint(app: OiTui, filters: Sequence[LineFilter] = ()) -> list[str]:
     """The words on the screen that are too near to their ground, as they go to the terminal."""
     found = []
     for strip in app.screen._compositor.render_strips():
-        for text, style, _ in strip:
+        for text, style, _ in FilterChain(filters).apply(list(strip), Color(0, 0, 0)):
             if not style or not any(map(str.isalnum, text)):
                 continue
             if style.color is None or style.bgcolor is None or style.bgcolor.is_default:
@@ -39,7 +44,7 @@ async def test_every_word_can_be_read_in_every_theme(state: str, monkeypatch: py
         for name in NAMES:
             app.theme = name
             await pilot.pause()
-            if found := faint(app):
+            if found := faint(app) + faint(app, [Ansi256Filter()]):
                 wrong[name] = found
     assert wrong == {}
 

@@ -71,17 +71,19 @@ def test_in_sixteen_colours_these_are_reported_apart(look: Styles, one: str, oth
 
 @pytest.mark.parametrize("look", LOOKS, ids=["dark", "light"])
 def test_in_sixteen_colours_code_has_colours(look: Styles) -> None:
-    shown = [in_sixteen(look.token(kind)) for kind in (*KINDS, Token.Name)]
+    # On a light ground no green of all terminals can be read, and strings are like names.
+    kinds = [kind for kind in KINDS if look.dark or kind is not Token.Literal.String]
+    shown = [in_sixteen(look.token(kind)) for kind in (*kinds, Token.Name)]
     assert len(set(shown)) == len(shown)
 
 
-def test_in_a_light_theme_nothing_is_written_in_yellow_or_cyan() -> None:
+def test_in_a_light_theme_nothing_is_written_in_yellow_cyan_or_green() -> None:
     for name, style in every(get_styles(LIGHT)):
         shown = in_sixteen(style)
         assert shown.bgcolor is not None
         if shown.bgcolor.number in (7, 15):
             assert shown.color is not None
-            assert shown.color.number not in (3, 6, 11, 14), name
+            assert shown.color.number not in (2, 3, 6, 10, 11, 14), name
 
 
 @pytest.mark.parametrize("reported", [in_sixteen, in_grey], ids=["sixteen", "none"])
