@@ -165,11 +165,7 @@ class Execution:
     def _run_cell(
         self, code: Message, profile: Profile, note: str, asker: str
     ) -> Steps[tuple[str | None, bool] | Message]:
-        """Do what `cell` does, where the cell runs. Returns the code
-        where its place was changed by the person.
-
-        Returns the code where its place was changed by the person.
-        """
+        """Ask for the code and run it, where the cell runs. Returns it if the person changed its place."""
         place = self._enter_place(code, profile)
         language = place.language
         if place.database:

@@ -41,6 +41,7 @@ EXECUTED = (
     "tests/unit/engine/test_offered_blocks.py",
     "tests/unit/review/test_checkers.py",
     "tests/unit/mcp_client/test_tools.py",
+    "tests/runtimes/remote/test_cell_targets.py",
 )
 STORAGE = (
     "tests/unit/storage/test_journal.py",

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from oi_tui import paths
 from oi_tui.engine import cell_target
-from oi_tui.engine.events import ApprovalRequested, Event, Noticed, Reject, Run
+from oi_tui.engine.events import ApprovalRequested, Event, FilesChanged, Noticed, Reject, Run
 from oi_tui.engine.export.formats import FORMATS
 from oi_tui.engine.llm.base import Delta, Text
 from oi_tui.engine.review.permissions import Permission
@@ -14,6 +15,8 @@ from oi_tui.engine.review.scanner import scan_code
 from oi_tui.engine.session import Session
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.storage.store import Store
+from oi_tui.file_changes.snapshots import Snapshots
+from oi_tui.file_changes.watcher import FileWatcher
 from oi_tui.messages import Message
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.remote.target import TargetError
@@ -26,9 +29,15 @@ THERE = "command:env PLACE=there"
 ELSEWHERE = "command:env PLACE=elsewhere"
 
 
-def make_session(computer: Computer, *replies: Sequence[Delta], **settings: object) -> Session:
+def make_session(
+    computer: Computer,
+    *replies: Sequence[Delta],
+    watcher: FileWatcher | None = None,
+    **settings: object,
+) -> Session:
     profile = Profile(model="openai/test", **settings)  # type: ignore[arg-type]
-    return Session(profile, Llm(*replies), computer, Store.create_unsaved(cwd="/", model="test"))
+    journal = Store.create_unsaved(cwd="/", model="test")
+    return Session(profile, Llm(*replies), computer, journal, watcher=watcher)
 
 
 def work(session: Session, *answers: Run | Reject | None) -> tuple[list[Event], list[tuple[str, str]]]:
@@ -75,6 +84,28 @@ def test_line_numbers_of_errors_count_the_line_that_names_the_target(make: Make)
     work(session)
     assert "line 3" in printed(session)[0]
     assert "ZeroDivisionError" in printed(session)[0]
+
+
+def test_files_are_listed_where_a_cell_runs_and_in_no_other_place(make: Make, tmp_path: Path) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    here.mkdir()
+    there.mkdir()
+    target = f"command:env -C {there}"
+    computer = make(cwd=here)
+    computer.targets.connect(target)
+    code = f"for folder in {[str(here), str(there)]}: print(1, file=open(folder + '/%s', 'w'))"
+    plain = "print(1)"
+    codes = [cell_target.join(target, code % "a"), code % "b", plain, cell_target.join(target, plain)]
+    watcher = FileWatcher(Snapshots(paths.data() / "snapshots"), here)
+    session = make_session(computer, *([call(code)] for code in codes), [Text("Done.")], watcher=watcher)
+    events, _ = work(session)
+    lists = [event for event in events if isinstance(event, FilesChanged)]
+    assert [event.id for event in lists] == [cell.id for cell in cells(session)[:2]]
+    sets = [event.change_set for event in lists]
+    assert [(item.folder, item.target) for item in sets] == [(str(there), target), (str(here), "")]
+    assert [[change.path for change in item.changes] for item in sets] == [["a"], ["b"]]
+    # What the steps were is known later, wherever the files are.
+    assert [watcher.snapshots.find_change_set(event.id) for event in lists] == sets
 
 
 def test_what_is_granted_on_a_target_counts_on_no_other(make: Make) -> None:

@@ -28,6 +28,7 @@ from oi_tui.engine.session import Session
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.storage.journal import Journal
 from oi_tui.engine.storage.store import Store
+from oi_tui.engine.tools import NO_TOOLS
 from oi_tui.messages import Message, VariablesLost
 from tests.fakes import Computer, Llm, call
 
@@ -413,6 +414,33 @@ def test_code_run_by_hand_is_not_shown_to_the_model() -> None:
     assert list(session.run("shell", "ls"))[-1] == TurnEnded("done")
     work(session, "hello")
     assert "ls" not in str(session.llm.requests[0].messages[1:])
+
+
+@pytest.mark.parametrize(("name", "code"), [("py", "print = open"), ("bash", "echo() { rm x; }")])
+def test_what_code_changed_counts_whatever_its_language_was_called(
+    name: str, code: str, tmp_path: Path
+) -> None:
+    language, plain = {"py": ("python", "print('a')"), "bash": ("shell", "echo a")}[name]
+    session = make([call(plain, language)], [Text("Done.")], [call(plain, language)])
+    session.computer.cwd = tmp_path
+    session.permissions.add(Permission("unremarkable", language))
+    assert of(work(session), ApprovalRequested) == []
+    assert list(session.run(name, code))[-1] == TurnEnded("done")
+    assert len(of(work(session), ApprovalRequested)) == 1
+
+
+def test_a_run_whose_events_nobody_takes_any_more_is_recorded_as_interrupted() -> None:
+    session = make([call("flood")], [Text("Done.")], auto_run=True)
+    turn = session.turn("go")
+    grown = next(event for event in turn if isinstance(event, MessageGrew) and "xxx" in event.text)
+    turn.close()
+    (code,) = codes(session)
+    assert (code.state, code.seconds, code.reason) == ("interrupted", 0.0, None)
+    (output,) = [message for message in session.messages if message.type == "console"]
+    assert output.id == grown.id
+    assert output.content.startswith(grown.text)
+    assert session.execution.callable_tools == NO_TOOLS
+    assert work(session)[-1] == TurnEnded("done")
 
 
 def test_replay_tells_every_message_once() -> None:

@@ -1,11 +1,12 @@
 """What code does is recognised where it shows; nothing found is no promise."""
 
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from oi_tui.engine.review.earlier_code import EarlierCode
-from oi_tui.engine.review.findings import WORDS, Finding, Findings
+from oi_tui.engine.review.findings import WORDS, Finding, Findings, Kind
 from oi_tui.engine.review.permissions import Permission, Permissions, list_offers
 from oi_tui.engine.review.scanner import scan_code
 
@@ -442,9 +443,10 @@ def test_nothing_found_in_code_that_was_read_whole_is_nothing_to_list() -> None:
     assert not Findings(readable=False).nothing_listed
 
 
-def test_every_kind_has_words() -> None:
-    assert all(WORDS[kind] for kind in WORDS)
-    assert Finding("deletes", "a", 1) == Finding("deletes", "a", 1)
+def test_every_kind_has_words_of_its_own_the_gravest_first() -> None:
+    assert tuple(WORDS) == get_args(Kind)
+    assert all(WORDS.values())
+    assert len(set(WORDS.values())) == len(WORDS)
 
 
 def test_code_with_findings_is_not_offered_a_grant_that_would_not_cover_it() -> None:
