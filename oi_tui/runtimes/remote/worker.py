@@ -33,15 +33,18 @@ class _GoneError(BaseException):
     """The application, or the connection to it, is gone."""
 
 
-def main(folder: str) -> None:
-    """Serve the application until it disconnects, and leave no process behind."""
-    front = _Front()
+def main(folder: str, keeper: "subprocess.Popen[bytes]") -> None:
+    """Serve the application until it disconnects, and leave no process behind.
+
+    The keeper removes the folder of our modules as soon as nobody holds its input any more.
+    """
+    front = _Front(keeper)
     source, sink = os.dup(0), os.dup(1)
     null = os.open(os.devnull, os.O_RDWR)
     # No program that is started from here may read what is meant for us, or write among it.
     for number in (0, 1):
         os.dup2(null, number)
-    with _removing_folder(folder):
+    with _leaving_nothing(keeper):
         for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT):
             signal.signal(number, _leave)
         # A key that is held down repeats; that is seen where the key is.
@@ -68,11 +71,11 @@ class _Front:
     So we can stay when it ends, and with it the program that connects. While we do not stay, we end with it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, keeper: "subprocess.Popen[bytes]") -> None:
         self._news, self._hold = os.pipe()
         awake, wake = os.pipe()
         if os.fork():
-            _wait_in_front(awake, (self._news, self._hold, wake))
+            _wait_in_front(awake, (self._news, wake), keeper)
         os.setsid()
         os.close(self._hold)
         os.close(awake)
@@ -83,44 +86,40 @@ class _Front:
     def leave(self) -> None:
         """Let the process in front end."""
         with contextlib.suppress(OSError):
+            os.write(self._wake, b"\n")
             os.close(self._wake)
 
 
-def _wait_in_front(awake: int, others: tuple[int, int, int]) -> None:
-    """Wait until our child has ended or wants to be alone, and end."""
-    news, _, wake = others
-    os.close(news)
-    os.close(wake)
+def _wait_in_front(awake: int, others: "tuple[int, int]", keeper: "subprocess.Popen[bytes]") -> None:
+    """Wait until our child has ended and left nothing, or until it wants to be alone; and end."""
+    for number in others:
+        os.close(number)
     for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT):
         signal.signal(number, signal.SIG_DFL)
     with contextlib.suppress(OSError):
-        os.read(awake, 1)
+        _let_go(keeper)
+        if not os.read(awake, 1):
+            # It is our child, and would stay in the list of processes where nobody takes up what ended.
+            keeper.wait()
     os._exit(0)
 
 
+def _let_go(keeper: "subprocess.Popen[bytes]") -> None:
+    assert keeper.stdin is not None
+    keeper.stdin.close()
+
+
 @contextlib.contextmanager
-def _removing_folder(folder: str) -> Iterator[None]:
-    """Remove the folder at the end, also when we are killed."""
-    # `read` is built in: there is one process, and it is no other's child.
-    program = 'while read -r line; do :; done; rm -rf -- "$0"'
-    keeper = subprocess.Popen(
-        ["/bin/sh", "-c", program, folder],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-        cwd="/",
-    )
+def _leaving_nothing(keeper: "subprocess.Popen[bytes]") -> Iterator[None]:
+    """At the end, end what was started, and have the folder removed."""
     try:
         yield
     finally:
         # Programs that are just asked for their version. All others ended with their guards.
-        for pid in set(process_table.list_descendants(os.getpid())) - {keeper.pid}:
+        for pid in process_table.list_descendants(os.getpid()):
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
-        assert keeper.stdin is not None
-        keeper.stdin.close()
-        keeper.wait()
+        _let_go(keeper)
         # Threads may still wait for what will not come.
         os._exit(0)
 

@@ -88,7 +88,7 @@ def test_files_that_code_changes_are_restored_there_and_that_is_reverted(
 def test_only_what_is_asked_for_is_looked_at(computer: Computer, there: Path) -> None:
     assert play(computer, "python", CODE, number=1).state == "finished"
     assert files_of(computer).pop_changes() is None
-    folder = worker_folder(worker_pid(computer))
+    folder = worker_folder(computer)
     assert not list(folder.rglob("snapshots"))
 
 
@@ -96,7 +96,7 @@ def test_copies_are_private_and_end_with_the_connection(computer: Computer, ther
     step = changed_by(computer, CODE)
     assert step
     pid = worker_pid(computer)
-    folder = worker_folder(pid)
+    folder = worker_folder(computer)
     kept = next(folder.rglob("contents"))
     assert kept.stat().st_mode & 0o777 == 0o700
     os.kill(pid, signal.SIGKILL)

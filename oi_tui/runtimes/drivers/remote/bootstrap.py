@@ -76,35 +76,48 @@ def refuse(reason):
     sys.exit(1)
 
 
-def write_modules(files):
-    """Write the modules into a new private folder, of which nothing stays where that is not the end of it."""
-    import shutil
-    import signal
+def choose_folder():
+    """Choose the path of a new folder: in memory, where there is room for the modules."""
     import tempfile
 
-    def leave(number, frame):
-        sys.exit(1)
+    memory = "/dev/shm"
+    room = os.statvfs(memory) if os.access(memory, os.W_OK | os.X_OK) else None
+    fits = room is not None and room.f_bavail * room.f_frsize >= 4 * 10**6
+    return os.path.join(memory if fits else tempfile.gettempdir(), "oi-tui-" + os.urandom(12).hex())
 
-    # The connection may be given up while they are written; from then on, `worker` sees to it.
-    for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, leave)
-    memory, folder = "/dev/shm", None
+
+def start_keeper(folder):
+    """Start what removes the folder when we end, however that comes. It is there before the folder is."""
+    import subprocess
+
+    # `read` is built in: there is one process, and it is no other's child.
+    program = 'while read -r line; do :; done; rm -rf -- "$0"'
+    return subprocess.Popen(
+        ["/bin/sh", "-c", program, folder],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        cwd="/",
+    )
+
+
+def write_modules(files):
+    """Write the modules into a new private folder; it, and its keeper. Raises OSError."""
+    folder = choose_folder()
+    keeper = start_keeper(folder)
     try:
-        room = os.statvfs(memory) if os.access(memory, os.W_OK | os.X_OK) else None
-        fits = room is not None and room.f_bavail * room.f_frsize >= 4 * 10**6
-        folder = tempfile.mkdtemp(prefix="oi-tui-", dir=memory if fits else None)
+        os.mkdir(folder, 0o700)
         for name in files:
             path = os.path.join(folder, name)
             os.makedirs(os.path.dirname(path), exist_ok=True)
             with open(path, "w", encoding="utf-8") as file:
                 file.write(files[name])
-    except BaseException as error:
-        if folder:
-            shutil.rmtree(folder, ignore_errors=True)
-        if isinstance(error, OSError):
-            refuse("cannot write there: %s" % error)
+    except OSError:
+        # Until it has removed what is there.
+        keeper.communicate()
         raise
-    return folder
+    return folder, keeper
 
 
 def main():
@@ -136,14 +149,17 @@ def main():
     if sys.platform.startswith("linux") and not os.path.exists("/proc/self/stat"):
         # Without it nobody knows which processes code has started, so that they could be ended.
         refuse("there is no /proc there. Mount it (mount -t proc proc /proc)")
-    folder = write_modules(files)
+    try:
+        folder, keeper = write_modules(files)
+    except OSError as error:
+        refuse("cannot write there: %s" % error)
     sys.path.insert(0, folder)
     import old_python
 
     old_python.prepare()
     from oi_tui.runtimes.remote import worker
 
-    worker.main(folder)
+    worker.main(folder, keeper)
 
 
 main()
