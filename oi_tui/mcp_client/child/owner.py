@@ -17,7 +17,6 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
 from mcp.shared.message import SessionMessage
 from mcp.types import (
-    CONNECTION_CLOSED,
     INTERNAL_ERROR,
     ElicitResult,
     ErrorData,
@@ -27,7 +26,13 @@ from mcp.types import (
 from pydantic import ValidationError
 
 from oi_tui.engine.llm.hosts import is_near, is_this_machine
-from oi_tui.mcp_client.child.bounded import limit, limit_events
+from oi_tui.mcp_client.child.answers import (
+    describe_refusal,
+    explain_refusal,
+    limit,
+    limit_events,
+    refuse_compressed,
+)
 from oi_tui.mcp_client.child.errors import ServerError
 from oi_tui.mcp_client.child.sign_in import Claim, authorise, explain_needed
 from oi_tui.mcp_client.child.stdio import LONGEST_LINE, Program, repair_message, start_program
@@ -48,8 +53,12 @@ _BETWEEN_LISTS = 1.0
 #: Pages of a list, and entries in all, that are read.
 _MOST_PAGES = 20
 _MOST_ENTRIES = 500
+#: What the package says of a call whose connection has ended; a call alone can end, too, with other words.
+_CLOSED = "Connection closed"
 #: How the package names a request that a server makes of its client.
 _ASKS = re.compile(r"Cannot send '([\w/]{1,50})'")
+#: How the package names an answer that it could not read.
+_NO_JSON = "Failed to parse JSON response"
 Order = Mapping[str, Any]
 
 # The package ends an event of the older transport at 1 MiB, and has no argument for another limit.
@@ -105,7 +114,7 @@ class ServerConnection:
                 return await self._call(self._client, order)
             return await _ORDERS[order["do"]](self._client, order)
         except MCPError as error:
-            if error.code == CONNECTION_CLOSED:
+            if error.message == _CLOSED:
                 # How it ended is known a moment later.
                 await asyncio.wait([self._owning], timeout=_ENDING)
             raise ServerError(self._end or _describe_error(error)) from None
@@ -262,12 +271,16 @@ async def _open_remote(
         if response.status_code == 401 and spec["may_sign_in"] and not (spec["sign_in"] or spec["signed_in"]):
             raise explain_needed(spec["name"])
 
-    hooks: Any = {"request": [reachable], "response": [authorised, limit]}
+    hooks: Any = {
+        "request": [reachable],
+        "response": [authorised, refuse_compressed, explain_refusal, limit],
+    }
     # How long an answer may take is for the person to say, who can stop it.
     timeout = httpx2.Timeout(PATIENCE, read=None)
 
     def client(kind: Callable[..., httpx2.AsyncClient] = httpx2.AsyncClient) -> httpx2.AsyncClient:
-        return kind(headers=dict(spec["values"]), timeout=timeout, event_hooks=hooks, auth=auth)
+        headers = {"Accept-Encoding": "identity", **spec["values"]}
+        return kind(headers=headers, timeout=timeout, event_hooks=hooks, auth=auth)
 
     repaired, from_server = anyio.create_memory_object_stream[Any](0)[::-1]
     async with authorise(spec, report, claim) as auth, AsyncExitStack() as stack:
@@ -308,18 +321,35 @@ class _PostingClient(httpx2.AsyncClient):
         if request.method != "POST":
             return await super().send(request, **options)
         try:
-            response = await super().send(request, **options)
-            problem = f"it refused the request: {response.status_code} {response.reason_phrase}".rstrip()
-        except (httpx2.HTTPError, ServerError) as error:
-            response, problem = httpx2.Response(500, request=request), _describe_error(error)
-        if response.is_error:
-            message = json.loads(request.content)
-            if (number := message.get("id")) is not None and "method" in message:
-                error_data = ErrorData(code=INTERNAL_ERROR, message=problem)
-                refusal = JSONRPCError(jsonrpc="2.0", id=number, error=error_data)
-                await self._answer(SessionMessage(refusal))
-            response.status_code = 202
+            response = await self._post(request, **options)
+            if response.is_success:
+                return response
+            problem = describe_refusal(response)
+            await response.aclose()
+        except (httpx2.HTTPError, httpx2.InvalidURL, ServerError) as error:
+            problem = _describe_error(error)
+        message = json.loads(request.content)
+        if (number := message.get("id")) is not None and "method" in message:
+            error_data = ErrorData(code=INTERNAL_ERROR, message=problem)
+            refusal = JSONRPCError(jsonrpc="2.0", id=number, error=error_data)
+            await self._answer(SessionMessage(refusal))
+        return httpx2.Response(202, request=request)
+
+    async def _post(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+        """Send a request, also where its server moves it within itself."""
+        response = await super().send(request, **options)
+        for _ in range(self.max_redirects):
+            moved = response.next_request
+            if moved is None or moved.method != "POST" or not _is_same_server(request.url, moved.url):
+                break
+            await response.aclose()
+            response = await super().send(moved, **options)
         return response
+
+
+def _is_same_server(url: httpx2.URL, moved: httpx2.URL) -> bool:
+    same_port = (moved.host, moved.port) == (url.host, url.port)
+    return same_port and moved.scheme in (url.scheme, "https") and moved.userinfo in (b"", url.userinfo)
 
 
 async def _repair(received: Any, to_session: Any) -> None:
@@ -345,6 +375,10 @@ def _describe_error(error: BaseException) -> str:
         return f"{error.filename} was not found"
     if isinstance(error, asyncio.CancelledError):
         return "it was ended"
+    if isinstance(error, httpx2.HTTPStatusError):
+        return describe_refusal(error.response)
+    if str(error).startswith(_NO_JSON):
+        return "what it sent is not valid JSON"
     # The library quotes one of pydantic, with the address of a page about it.
     invalid = error if isinstance(error, ValidationError) else error.__context__
     if isinstance(invalid, ValidationError):
@@ -378,13 +412,14 @@ async def _list_offers(client: Client) -> dict[str, Any]:
 async def _read_all_pages(ask: Callable[[str | None], Awaitable[Any]], field: str) -> list[dict[str, Any]]:
     """Read the pages of a list."""
     items: list[dict[str, Any]] = []
-    cursor = None
-    for _ in range(_MOST_PAGES):
-        page = await ask(cursor)
+    cursors: list[str | None] = [None]
+    while len(cursors) <= _MOST_PAGES and len(items) < _MOST_ENTRIES:
+        page = await ask(cursors[-1])
         items += [_make_plain(item) for item in getattr(page, field)]
-        cursor = page.next_cursor
-        if not cursor or len(items) >= _MOST_ENTRIES:
+        # A server that gives an earlier page again would do so for ever.
+        if not page.next_cursor or page.next_cursor in cursors:
             break
+        cursors.append(page.next_cursor)
     return items[:_MOST_ENTRIES]
 
 

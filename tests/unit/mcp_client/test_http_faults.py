@@ -1,0 +1,170 @@
+"""MCP servers over HTTP that answer calls oddly: each call ends with a sentence, and the next one works."""
+
+import contextlib
+import gzip
+import json
+import queue
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+
+from oi_tui.mcp_client.connection import McpCallError
+from tests.unit.mcp_client.conftest import Open
+
+#: A host that is not the server's; nothing listens there.
+ELSEWHERE = "http://127.0.0.2:9/mcp"
+RESULTS = {
+    "initialize": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {"tools": {}},
+        "serverInfo": {"name": "odd", "version": "1"},
+    },
+    # The last page names itself as the next one.
+    "tools/list": {"tools": [{"name": "add", "inputSchema": {"type": "object"}}], "nextCursor": "again"},
+    "tools/call": {"content": [{"type": "text", "text": "added"}]},
+}
+
+
+class _Server(ThreadingHTTPServer):
+    """Both transports; calls are answered with `status`, `headers` and `body`, and well without a status."""
+
+    daemon_threads = True
+    status = 0
+    headers: dict[str, str]
+    body = b""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.headers = {}
+        self.lists = 0
+        self.events: queue.SimpleQueue[Any] = queue.SimpleQueue()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: _Server
+
+    def do_GET(self) -> None:
+        if self.path != "/sse":
+            self.send_error(405)
+            return
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.end_headers()
+        self.wfile.write(b"event: endpoint\ndata: /messages\n\n")
+        with contextlib.suppress(OSError):
+            while message := self.server.events.get():
+                self.wfile.write(f"event: message\ndata: {json.dumps(message)}\n\n".encode())
+
+    def do_POST(self) -> None:
+        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        method, number = request["method"], request.get("id")
+        if method == "tools/call" and self.server.status:
+            self._send(self.server.status, self.server.body, **self.server.headers)
+            return
+        self.server.lists += method == "tools/list"
+        result: dict[str, Any] = {"error": {"code": -32601, "message": "no"}}
+        if method in RESULTS:
+            result = {"result": RESULTS[method]}
+        message = {"jsonrpc": "2.0", "id": number, **result}
+        if number is not None and self.path.startswith("/messages"):
+            self.server.events.put(message)
+        elif number is not None:
+            self._send(200, json.dumps(message).encode())
+            return
+        self._send(202)
+
+    def _send(self, status: int, body: bytes = b"", **headers: str) -> None:
+        self.send_response(status)
+        for name, value in {"Content_Type": "application/json", **headers}.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.end_headers()
+        with contextlib.suppress(OSError):
+            self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None: ...
+
+
+@pytest.fixture
+def odd() -> Iterator[_Server]:
+    listening = _Server()
+    serving = threading.Thread(target=listening.serve_forever)
+    serving.start()
+    yield listening
+    listening.events.put(None)
+    listening.shutdown()
+    serving.join()
+    listening.server_close()
+
+
+HTML = {"Content_Type": "text/html"}
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "headers", "named"),
+    [
+        (
+            "sse",
+            302,
+            {"Location": ELSEWHERE},
+            f"it sends requests on to {ELSEWHERE} (302 Found), which is not",
+        ),
+        (
+            "sse",
+            307,
+            {"Location": ELSEWHERE},
+            f"it sends requests on to {ELSEWHERE} (307 Temporary Redirect)",
+        ),
+        ("sse", 307, {"Location": "/messages"}, "(307 Temporary Redirect), which is not followed"),
+        ("sse", 302, {}, "it refused the request: 302 Found"),
+        ("sse", 304, {}, "it refused the request: 304 Not Modified"),
+        ("sse", 500, HTML, "it refused the request: 500 Internal Server Error"),
+        ("mcp", 403, HTML, "it refused the request: 403 Forbidden"),
+        ("mcp", 500, HTML, "it refused the request: 500 Internal Server Error"),
+        ("mcp", 200, {}, "what it sent is not valid JSON"),
+        ("mcp", 200, {"Content_Encoding": "gzip"}, "it sent a compressed answer (gzip)"),
+    ],
+)
+def test_a_call_that_http_does_not_answer_ends_and_says_why(
+    open_workspace: Open, odd: _Server, path: str, status: int, headers: dict[str, str], named: str
+) -> None:
+    workspace = open_workspace(servers=[f"t = http://127.0.0.1:{odd.server_port}/{path}"])
+    (add,) = workspace.mcp.tools()
+    call = workspace.mcp.servers.call
+    odd.status, odd.headers = status, headers
+    odd.body = gzip.compress(b" " * 1_000_000) if headers.get("Content_Encoding") else b""
+    with pytest.raises(McpCallError) as failure:
+        call(add, {})
+    assert named in str(failure.value)
+    assert "\n" not in str(failure.value)
+    odd.status = 0
+    assert call(add, {})["content"][0]["text"] == "added"
+
+
+def test_a_message_is_posted_again_where_its_server_moves_it_within_itself(
+    open_workspace: Open, odd: _Server
+) -> None:
+    workspace = open_workspace(servers=[f"t = http://127.0.0.1:{odd.server_port}/sse"])
+    (add,) = workspace.mcp.tools()
+
+    class Moving(_Handler):
+        def do_POST(self) -> None:
+            if self.path == "/messages":
+                self._send(307, Location="/messages/")
+            else:
+                super().do_POST()
+
+    odd.RequestHandlerClass = Moving
+    assert workspace.mcp.servers.call(add, {})["content"][0]["text"] == "added"
+
+
+@pytest.mark.parametrize("path", ["sse", "mcp"])
+def test_a_list_that_names_an_earlier_page_as_the_next_ends(
+    open_workspace: Open, odd: _Server, path: str
+) -> None:
+    workspace = open_workspace(servers=[f"t = http://127.0.0.1:{odd.server_port}/{path}"])
+    (add,) = workspace.mcp.tools()
+    assert add.name == "add"
+    assert odd.lists == 2
