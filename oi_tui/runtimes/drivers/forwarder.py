@@ -8,6 +8,7 @@ The sandbox has a network of its own, in which this is the only way to others.
 import os
 import socket
 import threading
+import time
 
 #: In a network where nobody else is, any port will do.
 PORT = 3128
@@ -35,8 +36,19 @@ def begin(path: str) -> None:
 
 def _serve(server, path: str) -> None:
     while True:
-        client, _ = server.accept()
-        threading.Thread(target=_connect, args=(client, path), daemon=True).start()
+        try:
+            client, _ = server.accept()
+        except OSError:
+            if server.fileno() < 0:
+                return
+            # Without descriptors for the moment, later connections are served all the same.
+            time.sleep(0.1)
+            continue
+        try:
+            threading.Thread(target=_connect, args=(client, path), daemon=True).start()
+        except RuntimeError:
+            # The limit of processes counts threads, too.
+            client.close()
 
 
 def _connect(client, path: str) -> None:

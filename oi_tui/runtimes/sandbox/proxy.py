@@ -19,28 +19,36 @@ import threading
 import time
 import typing
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from oi_tui.runtimes.sandbox import client_hello
 from oi_tui.runtimes.sandbox.client_hello import HandshakeReader, NotTlsError
+from oi_tui.runtimes.sandbox.proxy_request import (
+    HTTP,
+    BodyError,
+    RefusedError,
+    Request,
+    RequestBody,
+    add_brackets,
+    parse,
+    read_head,
+    write_address,
+)
 
-#: A head of a request that is longer is no request.
-_LONGEST_HEAD = 65_536
 _PIECE = 65_536
 #: In seconds, to connect, and for the head of a request.
 _PATIENCE = 20.0
-_HTTP, _TLS = 80, 443
+_TLS = 443
 #: The first byte of TLS: a record of the handshake.
 _TLS_BEGINS = b"\x16"
-_USUAL_PORTS = (_HTTP, _TLS)
+_USUAL_PORTS = (HTTP, _TLS)
 #: How many requests are served at once: each takes a thread and two descriptors of the application.
 _MOST_AT_ONCE = 64
 #: Seconds that a client which is refused has to send the rest of its request.
 _LEAVING = 2.0
+#: Seconds of silence after which a connection ends of which one side has ended.
+_SILENCE = 60.0
 _REASONS = {403: "Forbidden by the sandbox", 502: "Bad Gateway", 503: "Service Unavailable"}
-_METHOD = re.compile(r"[A-Za-z]{1,20}")
 _HOST = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*")
 #: Networks whose addresses hold one of version 4, and how far from the end it stands, in bits.
 _EMBEDDING = (
@@ -55,10 +63,6 @@ _PRIVATE = ("fec0::/10", "168.63.129.16/32")
 Resolve = typing.Callable[[str, int], typing.List[str]]  # noqa: UP006 -- evaluated by Python 3.8
 
 
-class _RefusedError(Exception):
-    """The request cannot be carried out; the message says why."""
-
-
 class _EndedError(Exception):
     """A tunnel was used for something that is not allowed; the message says for what.
 
@@ -68,14 +72,6 @@ class _EndedError(Exception):
     def __init__(self, message: str, answer: bytes = b"") -> None:
         super().__init__(message)
         self.answer = answer
-
-
-@dataclass(frozen=True, slots=True)
-class _Request:
-    host: str
-    port: int
-    #: What is sent on before the rest; nothing for a tunnel.
-    first: bytes
 
 
 def resolve(host: str, port: int) -> list[str]:
@@ -142,7 +138,15 @@ class HostProxy:
             else:
                 client.close()
                 continue
+            self._start(work, client)
+
+    def _start(self, work: Callable[[socket.socket], object], client: socket.socket) -> None:
+        try:
             threading.Thread(target=work, args=(client,), name="sandbox request", daemon=True).start()
+        except RuntimeError:
+            # The system allows no more threads for the moment; later requests are served all the same.
+            client.close()
+            (self._free if work == self._serve else self._free_to_refuse).release()
 
     def _turn_away(self, client: socket.socket) -> None:
         with client:
@@ -153,60 +157,71 @@ class HostProxy:
         with self._lock:
             self._open.add(client)
         try:
-            client.settimeout(_PATIENCE)
-            head, rest = _read_head(client)
-            request = _parse(head)
+            head, rest = read_head(client, b"", _PATIENCE)
+            request = parse(head)
             with self._connect(request) as server:
                 with self._lock:
                     self._open.add(server)
-                if request.first:
-                    server.sendall(request.first + rest)
+                body = request.body
+                if body:
+                    server.sendall(request.head + body.take(rest))
                 else:
+                    client.settimeout(_PATIENCE)
                     client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
-                    self._begin_tunnel(request, client, rest, server)
-                _relay(client, server)
+                    body = self._begin_tunnel(request, client, rest, server)
+                _Relay(client, server, body).run()
                 with self._lock:
                     self._open.discard(server)
-        except _RefusedError as error:
+        except RefusedError as error:
             _answer(client, 403, str(error))
         except _EndedError as error:
             self._ended(str(error))
             with contextlib.suppress(OSError):
                 client.sendall(error.answer)
+        except BodyError:
+            _answer(client, 403, "The body of this request is not written as its head says.")
         except OSError as error:
             _answer(client, 502, f"The host cannot be reached: {error.strerror or error}.")
+        except RuntimeError as error:
+            _answer(client, 503, f"The system refused another thread ({error}). Try again.")
         finally:
             with self._lock:
                 self._open.discard(client)
             client.close()
             self._free.release()
 
-    def _connect(self, request: _Request) -> socket.socket:
+    def _connect(self, request: Request) -> socket.socket:
         if not self._is_named(request.host, request.port):
             self._refused(_format(request))
-            raise _RefusedError(
+            raise RefusedError(
                 f"The sandbox blocks access to {_format(request)}. "
                 f"The user can allow it: {_allow(_format(request))}"
             )
-        addresses = self._resolve(request.host, request.port)
+        try:
+            addresses = self._resolve(request.host, request.port)
+        except UnicodeError:
+            raise OSError("its name is not valid") from None
         for address in addresses:
             if not _is_public(address) and not self._is_named(address, request.port):
-                private = _format(_Request(address, request.port, b""))
+                private = _format(Request(address, request.port))
                 self._refused(private)
-                raise _RefusedError(
+                raise RefusedError(
                     f"{request.host} resolves to the private address {address}, which the sandbox blocks. "
                     f"The user can allow it too: {_allow(private)}"
                 )
         return _connect_first(addresses, request.port)
 
     def _begin_tunnel(
-        self, request: _Request, client: socket.socket, rest: bytes, server: socket.socket
-    ) -> None:
-        """Send the server what the client says first, if that is allowed. Raises _EndedError and OSError."""
+        self, request: Request, client: socket.socket, rest: bytes, server: socket.socket
+    ) -> RequestBody | None:
+        """Send the server what the client says first, if that is allowed. Raises _EndedError and OSError.
+
+        Returns the body of the HTTP request that came, of which the rest has to be sent.
+        """
         any_protocol = self._is_named(request.host, request.port, usual=False)
         if any_protocol and not rest and _wait_for_server(client, server):
-            return
-        protocol = "an HTTP request" if request.port == _HTTP and not any_protocol else "a TLS handshake"
+            return None
+        protocol = "an HTTP request" if request.port == HTTP and not any_protocol else "a TLS handshake"
         try:
             first = HandshakeReader(client, rest, _PATIENCE).fill(1)
             if first[:1] == _TLS_BEGINS:
@@ -215,24 +230,26 @@ class HostProxy:
                 self._check_name(client_hello.read_host(client_begins), request, any_protocol)
             elif any_protocol or not first:
                 server.sendall(first)
-                return
-            elif request.port == _HTTP:
-                head, rest = _read_head(client, first)
-                server.sendall(_parse(head, within=request).first + rest)
-                return
+                return None
+            elif request.port == HTTP:
+                head, rest = read_head(client, first, _PATIENCE)
+                inner = parse(head, within=request)
+                server.sendall(inner.head + (inner.body.take(rest) if inner.body else b""))
+                return inner.body
             else:
                 raise NotTlsError
-        except (NotTlsError, EOFError, TimeoutError, _RefusedError):
+        except (NotTlsError, EOFError, TimeoutError, RefusedError, BodyError):
             fix = "" if any_protocol else f"; to allow any protocol there, type {_allow(_add_port(request))}"
             raise _EndedError(
                 f"the sandbox closed a connection to {request.host}: it did not begin with {protocol}{fix}",
                 _write_response(403, f"This connection did not begin with {protocol}."),
             ) from None
         self._begin_tls(request, client, client_begins.read_all(), server, any_protocol)
+        return None
 
     def _begin_tls(
         self,
-        request: _Request,
+        request: Request,
         client: socket.socket,
         hello: bytes,
         server: socket.socket,
@@ -254,7 +271,7 @@ class HostProxy:
                 f"the sandbox closed a connection to {request.host}: its TLS handshake was not completed"
             ) from None
 
-    def _check_name(self, name: str | None, request: _Request, any_protocol: bool) -> None:
+    def _check_name(self, name: str | None, request: Request, any_protocol: bool) -> None:
         """Check the host that TLS names. Raises _EndedError."""
         if name is None:
             if any_protocol or _is_address(request.host):
@@ -263,7 +280,7 @@ class HostProxy:
         elif name == request.host or self._is_named(name, request.port):
             return
         elif _HOST.fullmatch(name):
-            other = _format(_Request(name, request.port, b""))
+            other = _format(Request(name, request.port))
             problem, fix = f"names another host, {name}", f"allow it, type {_allow(other)}"
         else:
             problem, fix = "names no valid host", f"connect, name {request.host}"
@@ -318,6 +335,8 @@ def _wait_for_server(client: socket.socket, server: socket.socket) -> bool:
     """Wait until one of them speaks. In TLS it is the client."""
     with selectors.DefaultSelector() as waiting:
         for item in (client, server):
+            if item.fileno() < 0:
+                raise ConnectionError("the proxy was closed")
             waiting.register(item, selectors.EVENT_READ)
         return server in [key.fileobj for key, _ in waiting.select()]
 
@@ -334,80 +353,70 @@ def _is_address(host: str) -> bool:
     return True
 
 
-def _format(request: _Request) -> str:
-    return _add_brackets(request.host) if request.port in _USUAL_PORTS else _add_port(request)
+def _format(request: Request) -> str:
+    return add_brackets(request.host) if request.port in _USUAL_PORTS else _add_port(request)
 
 
-def _add_port(request: _Request) -> str:
-    return f"{_add_brackets(request.host)}:{request.port}"
+def _add_port(request: Request) -> str:
+    return write_address(request.host, request.port)
 
 
-def _add_brackets(host: str) -> str:
-    return f"[{host}]" if ":" in host else host
+class _Relay:
+    """Carries what each side sends to the other one.
 
+    It ends when both sides have ended, or when one has and the other one is silent: it may be a server that
+    nobody waits for any more, or a client that keeps its connection for later. After `body`, nothing more of
+    the client is sent on.
+    """
 
-def _read_head(client: socket.socket, first: bytes = b"") -> tuple[bytes, bytes]:
-    """Read to the end of a request's head, and return what follows apart. `first` was read already."""
-    data = bytearray(first)
-    until = time.monotonic() + _PATIENCE
-    while data.find(b"\r\n\r\n", max(0, len(data) - _PIECE - 3)) < 0:
-        piece = client.recv(_PIECE)
-        if not piece or len(data) > _LONGEST_HEAD or time.monotonic() > until:
-            raise _RefusedError("This is not a proxy request.")
-        data += piece
-    head, _, rest = bytes(data).partition(b"\r\n\r\n")
-    return head, rest
+    def __init__(self, client: socket.socket, server: socket.socket, body: RequestBody | None) -> None:
+        self._sides = client, server
+        self._body = body
+        self._pieces = 0
+        self._lock = threading.Lock()
+        self._is_one_ended = False
+        self._are_both_ended = threading.Event()
 
+    def run(self) -> None:
+        """Carry until the end."""
+        client, server = self._sides
+        for item in self._sides:
+            item.settimeout(None)
+        back = threading.Thread(target=self._carry, args=(server, client, None), daemon=True)
+        back.start()
+        self._carry(client, server, self._body)
+        back.join()
 
-def _parse(head: bytes, within: _Request | None = None) -> _Request:
-    """Parse a request; `within` is the tunnel to a server in which it came. Raises _RefusedError."""
-    line, _, fields = head.partition(b"\r\n")
-    words = line.decode("latin-1").split(" ")
-    try:
-        method, target, version = words
-        if within:
-            if not target.startswith("/") or method == "CONNECT":
-                raise ValueError
-            target = f"http://{_add_port(within)}{target}"
-        parts = urlsplit(f"//{target}" if method == "CONNECT" else target)
-        host, port = (parts.hostname or "").rstrip("."), parts.port or 80
-        known = method == "CONNECT" or parts.scheme == "http"
-        if not (host and known and version.startswith("HTTP/1") and _METHOD.fullmatch(method)):
-            raise ValueError
-        if re.search(rb"\n|[\0-\x08\x0b-\x1f]", head.replace(b"\r\n", b"")):
-            raise ValueError
-    except ValueError:
-        raise _RefusedError("This is not a proxy request.") from None
-    if method == "CONNECT":
-        return _Request(host, port, b"")
-    remaining = [part for part in fields.split(b"\r\n") if not _HOP.match(part)]
-    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    first = f"{method} {path} {version}".encode("latin-1")
-    # The host that was allowed, and not another one that the same server answers for.
-    named = _add_brackets(host)
-    host_field = f"Host: {named if port == _HTTP else f'{named}:{port}'}".encode("latin-1")
-    return _Request(host, port, b"\r\n".join([first, host_field, *remaining, b"Connection: close", b"", b""]))
+    def _carry(self, source: socket.socket, target: socket.socket, body: RequestBody | None) -> None:
+        try:
+            while piece := source.recv(_PIECE):
+                self._pieces += 1
+                target.sendall(body.take(piece) if body else piece)
+        except BodyError:
+            self._end()
+        except OSError:
+            pass
+        with contextlib.suppress(OSError):
+            target.shutdown(socket.SHUT_WR)
+        with self._lock:
+            is_second, self._is_one_ended = self._is_one_ended, True
+        if is_second:
+            self._are_both_ended.set()
+        else:
+            self._wait_for_other()
 
+    def _wait_for_other(self) -> None:
+        seen = -1
+        while seen != self._pieces:
+            seen = self._pieces
+            if self._are_both_ended.wait(_SILENCE):
+                return
+        self._end()
 
-_HOP = re.compile(rb"(?i)(proxy-[a-z-]+|connection|keep-alive|host)\s*:|[ \t]|$")
-
-
-def _relay(one: socket.socket, other: socket.socket) -> None:
-    """Carry what comes from each side to the other until both have ended."""
-    for item in (one, other):
-        item.settimeout(None)
-    back = threading.Thread(target=_carry, args=(other, one), daemon=True)
-    back.start()
-    _carry(one, other)
-    back.join()
-
-
-def _carry(source: socket.socket, target: socket.socket) -> None:
-    with contextlib.suppress(OSError):
-        while piece := source.recv(_PIECE):
-            target.sendall(piece)
-    with contextlib.suppress(OSError):
-        target.shutdown(socket.SHUT_WR)
+    def _end(self) -> None:
+        for item in self._sides:
+            with contextlib.suppress(OSError):
+                item.shutdown(socket.SHUT_RDWR)
 
 
 def _answer(client: socket.socket, status: int, words: str) -> None:
