@@ -24,6 +24,8 @@ _AUTOMATIC = re.compile(
     r"^\s*((?:pip3?|conda|mamba|cd|ls|ll|lf|cat|pycat|less|more|load_ext|time|timeit|prun|run|env)\s+[^=(].*)$"
 )
 _COMMAND = re.compile(r"^\s*(?:[\w.\[\],][\w.\[\], ]*=\s*)?(!!?|%)(?!=)(.*)$")
+#: What a line fills in; in braces of the shell's own there is rarely Python.
+_BRACES = re.compile(r"\{([^{}\n]+)\}")
 #: Magics that run the Python behind their options.
 _MEASURED = re.compile(r"\s*(?:time|timeit|prun|debug|memit)\s+(?:-\w+(?:\s+\d+)?\s+)*(.+)$")
 #: Lines of their own that only choose how plots are shown.
@@ -64,7 +66,9 @@ def strip_prompts(code: str) -> str:
 
 
 def replace_magics(code: str) -> tuple[str, list[Finding]]:
-    """Return the code with `pass` in place of each line that is no Python, and what these lines do."""
+    """Return the code with the Python of its braces in place of each line that is no Python, and what these
+    lines do.
+    """
     lines, findings = code.split("\n"), list[Finding]()
     for index, line in enumerate(lines):
         words = _AUTOMATIC.match(line)
@@ -81,7 +85,8 @@ def replace_magics(code: str) -> tuple[str, list[Finding]]:
             findings_here = list(_check_magic(rest) if sign == "%" else _check_program(rest))
         else:
             continue
-        lines[index] = line[: len(line) - len(line.lstrip())] + "pass"
+        indent = line[: len(line) - len(line.lstrip())]
+        lines[index] = indent + (_extract_expressions(line) or "pass")
         findings += (replace(item, line=index + 1) for item in findings_here)
     return "\n".join(lines), findings
 
@@ -108,16 +113,17 @@ def open_cell(code: str) -> tuple[str, list[Finding]]:
         return code, []
     name, _, rest = first[2:].strip().partition(" ")
     rest = rest.strip()
+    filled_in = _extract_expressions(rest)
     if name == "script":
         name, _, rest = rest.partition(" ")
         if name not in _SHELLS and name not in _OTHERS and name not in PATTERNS:
-            return "", [replace(item, line=1) for item in _check_program(f"{name} {rest}")]
+            return filled_in, [replace(item, line=1) for item in _check_program(f"{name} {rest}")]
     findings: list[Finding] = []
     if name in _SHELLS:
         findings = shell_rules.scan(body)
     elif name in ("writefile", "file"):
         file, adds = _find_file(rest), rest.startswith(("-a", "--append"))
-        return "", [Finding("writes", file, 1), *([] if adds else [Finding("overwrites", file, 1)])]
+        return filled_in, [Finding("writes", file, 1), *([] if adds else [Finding("overwrites", file, 1)])]
     elif name == "sql":
         findings = sql_rules.scan(body)[0]
     elif (language := _OTHERS.get(name, name)) in PATTERNS and name not in _SHOWN:
@@ -126,8 +132,19 @@ def open_cell(code: str) -> tuple[str, list[Finding]]:
         findings = [Finding("network", host, 0) for host in find_hosts(body)]
     else:
         # `%%time` and its like; and a name that is not known may be one that code gave to what runs Python.
-        return f"\n{body}", []
-    return "", [replace(item, line=item.line + 1) for item in findings]
+        return f"{filled_in}\n{body}", []
+    return filled_in, [replace(item, line=item.line + 1) for item in findings]
+
+
+def _extract_expressions(text: str) -> str:
+    """Return the Python in the braces of a line, which is evaluated before a shell gets the line."""
+    expressions = []
+    for inner in _BRACES.findall(text):
+        for expression in (inner, inner.rpartition("!")[0], inner.partition(":")[0]):
+            if expression.strip() and _is_python(f"({expression})"):
+                expressions.append(f"({expression})")
+                break
+    return "; ".join(expressions)
 
 
 def _is_python(line: str) -> bool:
