@@ -8,7 +8,7 @@ import ast
 import json
 import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from oi_tui.engine.reply.parts import clean_word, guess
@@ -21,6 +21,8 @@ _PERHAPS_CODE = (
     "code_string", "code_block", "codestring", "python_code", "bash_code", "shell_code", "python", "content",
     "text", "body", "program", "snippet", "statement", "expression", "query", "input", "file", "value",
 )  # fmt: skip
+#: So end the names of others that hold code, such as `sql_script`.
+_CODE_SUFFIXES = ("_code", "_command", "_script")
 LANGUAGE = ("language", "lang", "programming_language")
 #: More than this is not looked at again.
 _LONGEST = 400_000
@@ -72,7 +74,7 @@ def recover_calls(raw: str, name: str, resolve: Resolve) -> list[RecoveredCall]:
     raw = _UNSEEN.sub("", raw[:_LONGEST]).strip() if len(raw) <= _LONGEST else ""
     if not raw:
         return []
-    for way in (_as_value, _as_tags, _as_python_call, _as_yaml, _as_code):
+    for way in (_as_value, recover_from_tags, _as_python_call, _as_yaml, _as_code):
         if calls := way(raw, name, resolve):
             return calls
     return []
@@ -211,8 +213,8 @@ def _recover_from_value(value: Any, name: str, resolve: Resolve, depth: int = 0)
     keyed = {str(key).strip().lower(): one for key, one in value.items()}
     text = next((_unwrap_text(keyed[key]) for key in LANGUAGE if key in keyed), None)
     text = clean_word(text) if text and text.strip() else None
-    for key in CODE if text is None else (*CODE, *_PERHAPS_CODE):
-        code = _find_code(keyed[key], key) if key in keyed else None
+    for key in _list_code_keys(keyed, text):
+        code = _find_code(keyed[key], key)
         if code is not None and (language := recover_code(code, text, name, key, resolve)):
             return [language]
     if text is not None:
@@ -228,6 +230,14 @@ def _recover_from_value(value: Any, name: str, resolve: Resolve, depth: int = 0)
         if isinstance(entry, dict | list)
         for language in _recover_from_value(entry, inner, resolve, depth + 1)
     ]
+
+
+def _list_code_keys(keyed: Mapping[str, Any], language: str | None) -> Iterator[str]:
+    """Return the keys that may hold the code, the likeliest first; without a language, fewer may."""
+    for key in CODE if language is None else (*CODE, *_PERHAPS_CODE):
+        if key in keyed:
+            yield key
+    yield from (key for key in keyed if key.endswith(_CODE_SUFFIXES))
 
 
 def _unwrap_text(value: Any) -> str | None:
@@ -260,25 +270,33 @@ def _find_code(value: Any, key: str) -> str | None:
 # -- other ways to write a call ---------------------------------------------------------------------
 
 
-def _as_tags(raw: str, name: str, resolve: Resolve) -> list[RecoveredCall]:
-    """Return parameters as elements of XML, or as pairs of keys and values."""
+def recover_from_tags(raw: str, name: str, resolve: Resolve) -> list[RecoveredCall]:
+    """Return the code of arguments that are elements of XML, or pairs of keys and values."""
     if "<" not in raw:
         return []
     values: dict[str, str] = {}
     for pattern in (_PAIRS, _PARAMETERS, _CHILDREN):
         for match in () if values else pattern.finditer(raw):
             values.setdefault(match[1].lower(), _CDATA.sub(r"\1", match[2]))
-    return _recover_from_tags(values, name, resolve) or _recover_from_tags(
+    return _read_values(values, name, resolve) or _read_values(
         {match[1].lower(): match[2] for match in _OPEN_PARAMETERS.finditer(raw)}, name, resolve
     )
 
 
-def _recover_from_tags(values: dict[str, str], name: str, resolve: Resolve) -> list[RecoveredCall]:
+def _read_values(values: dict[str, str], name: str, resolve: Resolve) -> list[RecoveredCall]:
     text = next((clean_word(values[key]) for key in LANGUAGE if values.get(key, "").strip()), None)
-    for key in CODE if text is None else (*CODE, *_PERHAPS_CODE):
-        if (code := values.get(key)) and (language := recover_code(code, text, name, key, resolve)):
+    for key in _list_code_keys(values, text):
+        code = _find_code(_parse_words(values[key], key), key)
+        if code is not None and (language := recover_code(code, text, name, key, resolve)):
             return [language]
     return []
+
+
+def _parse_words(value: str, key: str) -> Any:
+    """Return a command that is written as a list of its words as that list."""
+    if key in ("command", "cmd") and value.lstrip()[:1] == "[":
+        return _parse_value(value) or value
+    return value
 
 
 def _as_python_call(raw: str, name: str, resolve: Resolve) -> list[RecoveredCall]:

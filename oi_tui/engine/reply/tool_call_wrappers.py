@@ -12,6 +12,7 @@ from oi_tui.engine.reply.tool_call_recovery import (
     recover_calls,
     recover_code,
     recover_from_python,
+    recover_from_tags,
     strip_fence,
 )
 
@@ -35,6 +36,8 @@ _NAME = re.compile(r"\s*(?:call:|>>>)?([A-Za-z][\w.]{0,40}(?::\d{1,4})?)\s*(?=[\
 _ESCAPED = re.compile(r"(<escape>|<\|\"\|>)(.*?)\1", re.DOTALL)
 _LONGCAT = re.compile(r"(</?)longcat_(?=arg_(?:key|value)>)")
 _CLOSED = re.compile(r"</[\w:\uff5c]{1,40}>\s*\Z")
+#: Arguments that are written as elements, whatever is in them.
+_ARGUMENT = re.compile(r"""\s*<(?:(?:[a-z]{1,12}:)?parameter(?:=| name=)|arg_key>)""")
 _CHILD = re.compile(r"<(?:language|lang|code|command|script|source)>")
 _ATTRIBUTE = re.compile(r"""\b(?:language|lang)\s*=\s*["']?([\w+#.-]{1,40})""")
 #: One line of code as Markdown marks it.
@@ -89,8 +92,11 @@ def _read_call(chunk: str, name: str, resolve: Resolve, *, whole: bool) -> list[
         chunk = chunk[match.end() :]
     closed = whole or _CLOSED.search(chunk) is not None
     chunk = _END.sub("", chunk)
-    parts = _read_json(chunk, clean_tool_name(name), resolve, whole=whole)
-    return parts or _split_parts(recover_calls(chunk, clean_tool_name(name), resolve), whole=closed)
+    name = clean_tool_name(name)
+    if _ARGUMENT.match(chunk) and (calls := recover_from_tags(chunk, name, resolve)):
+        return _split_parts(calls, whole=closed)
+    parts = _read_json(chunk, name, resolve, whole=whole)
+    return parts or _split_parts(recover_calls(chunk, name, resolve), whole=closed)
 
 
 def _split_chunk(chunk: str) -> tuple[str, bool, str]:
