@@ -8,6 +8,11 @@ REVIEW = (
     "tests/unit/review/test_overwriting.py",
     "tests/unit/review/test_checkers.py",
     "tests/unit/review/test_checker_positions.py",
+    "tests/unit/review/test_cells.py",
+    "tests/unit/review/test_sql_rules.py",
+    "tests/unit/review/test_window_actions.py",
+    "tests/unit/review/test_folder.py",
+    "tests/unit/review/test_python_paths.py",
     "tests/unit/engine/test_session.py",
 )
 REQUESTS = (
@@ -84,7 +89,8 @@ GROUPS: Mapping[str, Mapping[str, Sequence[str]]] = {
         "python/call_table python/references python/written_files call_search shell/expansion "
         "shell/written_files python/classes "
         "python/names python/calls python/expressions python/syntax shell/checker earlier_code "
-        "readable_files local_modules",
+        "readable_files local_modules sql_rules window_actions folder folder_changes quoting file_calls "
+        "call_arguments notebook_rules powershell_files",
         REVIEW,
     ),
     "approval": _modules("widgets/approval", "key_guard", KEY_GUARD + APPROVAL)
@@ -227,6 +233,22 @@ EQUIVALENT: Mapping[tuple[str, str, str], str] = {
         "self._harder: list[Callable[[], None]] = []",
         "removed: self._harder: list[Callable[[], None]] = []",
     ): "it is set anew before it is read",
+    (
+        TOOL_CALL_RECOVERY,
+        (
+            "def _recover_from_value(value: Any, name: str, resolve: Resolve, depth: int = 0) "
+            "-> list[RecoveredCall]:"
+        ),
+        "0 => 1",
+    ): "a rough bound on the depth",
+    (
+        TOOL_CALL_RECOVERY,
+        (
+            "def _recover_from_value(value: Any, name: str, resolve: Resolve, depth: int = 0) "
+            "-> list[RecoveredCall]:"
+        ),
+        "0 => -1",
+    ): "a rough bound on the depth",
     (TOOL_CALL_RECOVERY, "return []", "return [] => return None"): (
         "who calls this only looks whether there is a call"
     ),

@@ -534,12 +534,35 @@ def test_arguments_that_are_nearly_json_are_read(arguments: str, code: str) -> N
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 1000])
+@pytest.mark.parametrize("behind", ["", "\nDone. (It is all.)"])
 @pytest.mark.parametrize("marks", ["[{}]", "<tool_call>{}</tool_call>", "{}"])
-def test_a_call_ends_after_its_three_quotation_marks_however_it_is_cut(marks: str, size: int) -> None:
+def test_a_call_ends_after_its_three_quotation_marks_however_it_is_cut(
+    marks: str, behind: str, size: int
+) -> None:
     code = 'print(")")\nx = ""\n'
-    text = marks.format(f'execute(language="python", code="""{code}""")')
+    text = marks.format(f'execute(language="python", code="""{code}""")') + behind
     pieces = [Text(text[at : at + size]) for at in range(0, len(text), size)]
-    assert as_lists(read(pieces, fences=False)) == [["code", "python", None, code, True]]
+    said = [["said", behind]] if behind else []
+    assert as_lists(read(pieces, fences=False)) == [["code", "python", None, code, True], *said]
+
+
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [
+        (["ls", "my file"], "ls 'my file'"),
+        (["ls", "a"], "ls a"),
+        (["cd x", "ls"], "cd x\nls"),
+        (["ls"], "ls"),
+        (["my program"], "my program"),
+        (["/bin/bash", "-lc", "ls | wc"], "ls | wc"),
+        (["bash", "-x", "ls"], "bash -x ls"),
+        (["python", "-c", "print(1)"], "python -c 'print(1)'"),
+        (["bash", "-c", "ls", "a"], "bash -c ls a"),
+    ],
+)
+def test_a_list_of_words_is_one_command_and_a_list_of_lines_is_several(command: list[str], code: str) -> None:
+    call = ToolCallPiece(0, "a", "shell", json.dumps({"command": command}))
+    assert as_lists(read([call, Finish("stop")], fences=False)) == [["code", "shell", "a", code, True]]
 
 
 @pytest.mark.parametrize("word", ["", "python"])
