@@ -172,6 +172,7 @@ def test_the_component_to_show_is_found(code: str, component: str, kept_code: st
 def test_a_component_that_renders_itself_is_left_to_it(tmp_path: Path) -> None:
     code = "import { createRoot } from 'react-dom/client'\ncreateRoot(document.body).render(<p/>)"
     page, _ = react_page.page(code, str(tmp_path))
+    assert "createRoot(document.body).render(<p/>)" in page
     assert "React.createElement(" not in page
 
 

@@ -294,7 +294,9 @@ def test_an_exported_prompt_never_stands_among_the_output(
 def test_the_history_holds_nothing_of_ours(make: Make, shell: str) -> None:
     computer = make(shell=shell)
     play(computer, "shell", "true")
-    assert "__oi" not in play(computer, "shell", "history; fc -l").text
+    text = play(computer, "shell", "history; fc -l; echo listed").text
+    assert text.endswith("listed\n")
+    assert "__oi" not in text
 
 
 def test_a_plain_shell_lists_its_functions_too(make: Make) -> None:

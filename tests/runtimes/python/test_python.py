@@ -105,7 +105,9 @@ def test_errors_say_what_happened_with_the_lines_of_the_cell_only(
 
 
 def test_a_mistake_anywhere_means_that_nothing_runs(shared: Computer) -> None:
-    assert "ran" not in run(shared, "print('r' + 'an')\n\nx = = 1")
+    text = run(shared, "print('r' + 'an')\n\nx = = 1")
+    assert "SyntaxError" in text
+    assert "ran" not in text
 
 
 def test_passwords_are_asked_for_masked_and_never_shown(shared: Computer) -> None:

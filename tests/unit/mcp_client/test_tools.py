@@ -536,7 +536,6 @@ def test_no_question_cuts_off_which_tool_it_is() -> None:
     assert describe(request.message.replace(format="mcp:t.add", content='{\n  "a": 1\n}'))["title"] == (
         'mcp:t.add: { "a": 1 }'
     )
-    assert Permission("language", "mcp:t.add").offer == "every call of mcp:t.add, whatever its arguments"
 
 
 def test_names_are_what_providers_take() -> None:

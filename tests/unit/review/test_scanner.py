@@ -458,6 +458,50 @@ def test_every_kind_has_words_of_its_own_the_gravest_first() -> None:
     assert len(set(WORDS.values())) == len(WORDS)
 
 
+@pytest.mark.parametrize(
+    ("grant", "words", "offer"),
+    [
+        (
+            Permission("code", "python", "\n  print(1)\nprint(2)"),
+            "this python code again (3 lines: print(1))",
+            "exactly this code again",
+        ),
+        (Permission("code", "r", "x\n"), "this r code again (1 line: x)", "exactly this code again"),
+        (
+            Permission("code", "r", "x" * 40),
+            f"this r code again (1 line: {'x' * 40})",
+            "exactly this code again",
+        ),
+        (
+            Permission("code", "r", "x" * 41),
+            f"this r code again (1 line: {'x' * 39}…)",
+            "exactly this code again",
+        ),
+        (Permission("count", "r", left=2), "the next 2 r cells", "the next 2 r cells, whatever they do"),
+        (
+            Permission("unremarkable", "r", where="on gpu1"),
+            "r code with no risks found on gpu1",
+            "r code with no risks found: every part is known to be harmless",
+        ),
+        (Permission("language", "r"), "all r", "all r, whatever it does: delete, send, install"),
+        (
+            Permission("language", "mcp:t.add"),
+            "every call of mcp:t.add",
+            "every call of mcp:t.add, whatever its arguments",
+        ),
+        (
+            Permission("everything", "r"),
+            "everything (auto-run)",
+            "everything, in every language: auto-run (asks for a word)",
+        ),
+    ],
+    ids=lambda value: value.scope if isinstance(value, Permission) else "",
+)
+def test_a_grant_and_its_offer_say_what_they_cover(grant: Permission, words: str, offer: str) -> None:
+    assert (grant.words, grant.offer) == (words, offer)
+    assert Permission("count", "r", left=1).words == "the next r cell"
+
+
 def test_code_with_findings_is_not_offered_a_grant_that_would_not_cover_it() -> None:
     assert [offer.scope for offer in list_offers("python", "print(1)", HERE)] == [
         "code",
