@@ -94,6 +94,7 @@ def test_a_grant_for_a_window_covers_its_kinds_only_and_is_revoked_alone() -> No
     permissions.add(clicks)
     assert permissions.use("python", click, HERE) == clicks
     assert permissions.use("python", write, HERE) is None
+    assert permissions.use("python", "print(1)", HERE) is None
     assert permissions.use("shell", click, HERE) is None
     permissions.add(types)
     # Both are granted, but not in one window.
