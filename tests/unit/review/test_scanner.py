@@ -440,6 +440,74 @@ def test_the_narrowest_grant_is_used_and_one_for_a_number_of_pieces_last() -> No
     assert permissions.use("python", code, HERE) is None
 
 
+def test_what_is_granted_where_a_cell_runs_counts_there_only() -> None:
+    permissions = Permissions()
+    permissions.enter("")
+    python, everything = Permission("language", "python"), Permission("everything", "r", where="on gpu")
+    with permissions.at(""):
+        assert not permissions.visiting
+    with permissions.at("gpu"):
+        assert permissions.visiting
+        permissions.add(python)
+        assert not permissions.all_granted
+        permissions.add(everything)
+        # That code runs there is no move of the session.
+        permissions.enter("gpu")
+        assert permissions.all_granted
+        assert not permissions.everything
+        assert tuple(permissions) == (python, everything)
+    for place in ("", "elsewhere"):
+        with permissions.at(place):
+            assert not permissions.all_granted
+            assert tuple(permissions) == ()
+            assert permissions.use("python", "1", HERE) is None
+    assert permissions.in_force == (python, everything)
+    with permissions.at("gpu"):
+        assert permissions.use("python", "1", HERE) == python
+        assert permissions.use("r", "1", HERE) is None
+    permissions.everything = False
+    assert permissions.in_force == (python,)
+    permissions.enter("")
+    assert permissions
+    permissions.enter("another machine")
+    assert not permissions
+    assert permissions.in_force == ()
+
+
+def test_auto_run_ends_where_the_session_moves_and_is_revoked_for_one_place_alone() -> None:
+    permissions = Permissions(everything=True)
+    permissions.enter("")
+    permissions.enter("")
+    assert permissions.all_granted
+    there = Permission("everything", "r", where="on gpu")
+    with permissions.at("gpu"):
+        assert not permissions.all_granted
+        permissions.add(there)
+    assert permissions.revoke(there)
+    assert not permissions.revoke(there)
+    assert permissions.everything
+    assert permissions.revoke(permissions.in_force[0])
+    assert not permissions.revoke(Permission("everything", ""))
+    permissions.add(Permission("everything", "python"))
+    assert permissions.in_force == (Permission("everything", ""),)
+    permissions.enter("gpu")
+    assert not permissions.all_granted
+    assert permissions.in_force == ()
+
+
+def test_a_grant_that_is_given_again_replaces_the_earlier_one_of_its_place() -> None:
+    permissions = Permissions()
+    permissions.add(Permission("count", "r", left=2))
+    with permissions.at("gpu"):
+        permissions.add(Permission("count", "r", left=4))
+    permissions.add(Permission("count", "r", left=5))
+    assert [grant.left for grant in permissions.in_force] == [4, 5]
+    permissions.forget_language("python")
+    assert len(permissions.in_force) == 2
+    permissions.forget_language("r")
+    assert permissions.in_force == ()
+
+
 def test_only_some_languages_are_read_without_regard_to_case() -> None:
     assert found("javascript", "FETCH(u); FS.RMSYNC('a')") == set()
     assert ("deletes", "") in found("powershell", "REMOVE-ITEM a")

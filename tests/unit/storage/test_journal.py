@@ -725,7 +725,10 @@ def test_a_conversation_that_was_taken_over_is_saved_as_a_whole_and_held(store: 
     assert found.id != begun.id, "the first one holds it"
     found.close()
     begun.put(words("c"))
-    assert stored(begun) == ["a", "b", "c"]
+    begun.close()
+    begun.put(words("d"))
+    assert stored(begun) == ["a", "b", "c", "d"]
+    assert len(list(store.folder.glob("*.jsonl"))) == 1
     begun.close()
 
 
