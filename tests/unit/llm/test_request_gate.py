@@ -15,6 +15,7 @@ from oi_tui.engine.exchange import Exchange
 from oi_tui.engine.llm import endpoint, request_gate
 from oi_tui.engine.llm.base import LlmError, Request, Text
 from oi_tui.engine.llm.question import write_request
+from oi_tui.engine.llm.signed_reasoning import FIELDS
 from oi_tui.engine.llm.transport.client import ModelProcess
 from oi_tui.engine.llm.usage_report import OverBudget, UsageTracker
 from oi_tui.engine.models import model_check
@@ -295,6 +296,21 @@ def test_keys_of_providers_are_not_sent_to_models(monkeypatch: pytest.MonkeyPatc
     assert "mk-1234567890abcdef" not in str(sent)
     assert str(sent).count("[key]") == 4
     assert "mk-1234567890abcdef" in str(request), "what a person has is left as it is"
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_signed_reasoning_with_a_key_is_left_out_and_other_is_sent_as_it_is(
+    field: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MISTRAL_API_KEY", "mk-1234567890abcdef")
+    llm = Llm()
+    messages = [
+        {"role": "assistant", "content": "one", field: [{"text": "é", "signature": "s"}]},
+        {"role": "assistant", "content": "two", field: [{"text": "It is mk-1234567890abcdef."}]},
+    ]
+    request_gate.send(llm, Request(model="m", messages=messages), Profile(), UsageTracker(), ModelInfo())
+    [sent] = llm.requests
+    assert sent.messages == [messages[0], {"role": "assistant", "content": "two"}]
 
 
 @pytest.mark.parametrize(
