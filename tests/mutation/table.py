@@ -114,6 +114,7 @@ GROUPS: Mapping[str, Mapping[str, Sequence[str]]] = {
 GUARD = "oi_tui/widgets/approval/key_guard.py"
 STOPPING = "oi_tui/runtimes/runs/stopping.py"
 RECENT = "oi_tui/engine/llm/recent_messages.py"
+GATE = "oi_tui/engine/llm/request_gate.py"
 APPEND = "oi_tui/engine/storage/append_file.py"
 EXECUTION = "oi_tui/engine/execution.py"
 CHECKER = "oi_tui/engine/review/python/checker.py"
@@ -144,6 +145,9 @@ PROSE_LINE = "oi_tui/engine/reply/prose_line.py"
 EQUIVALENT: Mapping[tuple[str, str, str], str] = {
     (RECENT, "for at in range(len(messages) - 1, -1, -1):", "1 => 0"): (
         "where to stop: the first message is where the search ends anyway"
+    ),
+    (GATE, "text = json.dumps(field, ensure_ascii=False)", "False => True"): (
+        "a key is found however JSON writes it"
     ),
     (STOPPING, "self._next_at = 0.0", "removed: self._next_at = 0.0"): "it is set anew before it is read",
     (
