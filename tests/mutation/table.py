@@ -73,6 +73,12 @@ RUNNING = (
     "tests/unit/runtimes/test_cell_run.py",
 )
 
+#: Without those that need bubblewrap in bubblewrap.
+SANDBOX = (
+    "tests/runtimes/sandbox/test_host_proxy.py",
+    "tests/runtimes/sandbox/test_tunnels.py",
+)
+
 
 def _modules(folder: str, names: str, tests: Sequence[str]) -> dict[str, Sequence[str]]:
     return {f"oi_tui/{folder}/{name}.py": tests for name in names.split()}
@@ -108,6 +114,7 @@ GROUPS: Mapping[str, Mapping[str, Sequence[str]]] = {
     | _modules("engine/reply", "message_builders", (*REPLIES, "tests/unit/engine/test_session.py")),
     "request": _modules("engine/llm", "request", WRITER),
     "storage": _modules("engine/storage", "journal records store append_file undo_history", STORAGE),
+    "sandbox": _modules("runtimes/sandbox", "proxy client_hello", SANDBOX),
     "running": _modules("runtimes/runs", "stopping interrupt run output input_watch active_line", RUNNING),
 }
 
