@@ -54,12 +54,12 @@ _HOST = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*")
 _EMBEDDING = (
     ("::ffff:0:0/96", 0),
     ("64:ff9b::/96", 0),
-    ("64:ff9b:1::/48", 0),
     ("::/96", 0),
     ("2002::/16", 80),
 )
-#: Private addresses that do not look it: those of a site, and the service of Azure that gives out keys.
-_PRIVATE = ("fec0::/10", "168.63.129.16/32")
+#: Private addresses that do not look it: those of a site, those that a local network translates to version 4
+#: in a way of its own, and the service of Azure that gives out keys.
+_PRIVATE = ("fec0::/10", "64:ff9b:1::/48", "168.63.129.16/32")
 Resolve = typing.Callable[[str, int], typing.List[str]]  # noqa: UP006 -- evaluated by Python 3.8
 
 

@@ -241,8 +241,11 @@ def test_what_is_no_request_is_refused(ask: Ask, request_: str) -> None:
         "fd00::1",
         "224.0.0.1",
         "2002:7f00:1::",
+        "2002:a00:1::",
         "64:ff9b::7f00:1",
         "64:ff9b::a00:1",
+        "64:ff9b:1:a00:0:100::",
+        "64:ff9b:1::808:808",
         "fec0::1",
         "168.63.129.16",
         "64:ff9b::a83f:8110",
@@ -258,6 +261,7 @@ def test_an_address_of_the_internet_is_public() -> None:
     assert proxy._is_public("8.8.8.8")
     assert proxy._is_public("2001:4860:4860::8888")
     assert proxy._is_public("64:ff9b::808:808")
+    assert proxy._is_public("2002:808:808::")
 
 
 @walls

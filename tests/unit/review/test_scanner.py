@@ -508,6 +508,11 @@ def test_a_grant_that_is_given_again_replaces_the_earlier_one_of_its_place() -> 
     assert permissions.in_force == ()
 
 
+def test_what_is_no_file_in_the_folder_to_which_code_changes_may_be_one_in_its_own() -> None:
+    assert found("shell", "cd /dev\necho a > null") == {("writes outside", "null")}
+    assert found("shell", "cd /dev\necho a > /dev/null") == set()
+
+
 def test_only_some_languages_are_read_without_regard_to_case() -> None:
     assert found("javascript", "FETCH(u); FS.RMSYNC('a')") == set()
     assert ("deletes", "") in found("powershell", "REMOVE-ITEM a")
