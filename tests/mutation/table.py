@@ -127,6 +127,8 @@ EXECUTION = "oi_tui/engine/execution.py"
 CHECKER = "oi_tui/engine/review/python/checker.py"
 FILES = "oi_tui/engine/review/readable_files.py"
 LINE_RULES = "oi_tui/engine/review/line_rules.py"
+FINDINGS = "oi_tui/engine/review/findings.py"
+PROXY = "oi_tui/runtimes/sandbox/proxy.py"
 SHELL_RULES = "oi_tui/engine/review/shell/rules.py"
 RECORDS = "oi_tui/engine/storage/records.py"
 JOURNAL = "oi_tui/engine/storage/journal.py"
@@ -164,6 +166,13 @@ EQUIVALENT: Mapping[tuple[str, str, str], str] = {
     ): "a clock reading is never exactly this",
     (LINE_RULES, "_LONGEST = 4_000", "4000 => 3999"): "pieces overlap; their length only bounds the time",
     (LINE_RULES, "_LONGEST = 4_000", "4000 => 4001"): "pieces overlap; their length only bounds the time",
+    (FINDINGS, "_OVERLAP = 200", "200 => 199"): "how much pieces have in common; what is sought is shorter",
+    (FINDINGS, "_OVERLAP = 200", "200 => 201"): "how much pieces have in common; what is sought is shorter",
+    (
+        PROXY,
+        'threading.Thread(target=work, args=(client,), name="sandbox request", daemon=True).start()',
+        "True => False",
+    ): ("only the end of the application could tell"),
     (SHELL_RULES, "_LONGEST = 20_000", "20000 => 19999"): "pieces overlap; their length only bounds the time",
     (SHELL_RULES, "_LONGEST = 20_000", "20000 => 20001"): "pieces overlap; their length only bounds the time",
     (CHECKER, "self.bound[item.id] = UNKNOWN", "removed: self.bound[item.id] = UNKNOWN"): (

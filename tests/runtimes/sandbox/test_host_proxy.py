@@ -15,6 +15,7 @@ from oi_tui.runtimes import Computer
 from oi_tui.runtimes.drivers import forwarder
 from oi_tui.runtimes.sandbox import proxy, sandbox
 from oi_tui.runtimes.sandbox.proxy import HostProxy
+from tests.ports import choose_port
 from tests.runtimes.playing import play
 
 walls = pytest.mark.skipif((why := sandbox.explain_unavailable()) is not None, reason=str(why))
@@ -92,6 +93,13 @@ def test_a_tunnel_is_made(ask: Ask, port: int) -> None:
     assert b"page /in for z" in answer
 
 
+def test_a_server_that_does_not_answer_is_reported_as_one_that_cannot_be_reached(ask: Ask) -> None:
+    host = f"127.0.0.1:{choose_port()}"
+    answer = ask(get(host), host)
+    assert answer.startswith(b"HTTP/1.1 502 Bad Gateway\r\n")
+    assert b"The host cannot be reached: Connection refused." in answer
+
+
 def test_other_hosts_are_refused_and_named(ask: Ask) -> None:
     refused: list[str] = []
     answer = ask(get("evil.example.org"), "*.example.com", "packages.example.net", refused=refused)
@@ -116,11 +124,13 @@ def test_a_name_that_only_looks_alike_is_refused(ask: Ask, host: str) -> None:
 
 @pytest.mark.parametrize("host", ["metadata.example.com", "sneaky.example.com", "files.example.com"])
 def test_a_name_does_not_lead_to_a_private_address(ask: Ask, host: str) -> None:
-    answer = ask(get(host), "*.example.com", host)
+    refused: list[str] = []
+    answer = ask(get(host), "*.example.com", host, refused=refused)
     assert answer.startswith(b"HTTP/1.1 403")
     assert b"private address" in answer
     [address] = NAMES[host]
     shown = f"[{address}]" if ":" in address else address
+    assert refused == [shown]
     assert f"%sandbox allow {shown}\n".encode() in answer
 
 

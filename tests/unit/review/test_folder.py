@@ -77,6 +77,18 @@ def test_what_leads_out_of_the_folder_of_the_target_is_listed(place: Path) -> No
     assert leads_out == ["writes outside", "overwrites"]
 
 
+def test_a_folder_that_is_the_home_there_has_what_is_written_there(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(place))
+    for name, kind in (
+        ("~/new", "writes"),
+        ("~/out/new", "writes outside"),
+        ("~other/new", "writes outside"),
+    ):
+        assert [item.kind for item in judge(f"open({name!r}, 'w')", place).found] == [kind], name
+
+
 def test_a_module_and_a_program_in_the_folder_of_the_target_are_named(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

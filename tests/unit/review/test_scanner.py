@@ -513,6 +513,19 @@ def test_what_is_no_file_in_the_folder_to_which_code_changes_may_be_one_in_its_o
     assert found("shell", "cd /dev\necho a > /dev/null") == set()
 
 
+def test_tools_of_servers_are_listed_in_languages_that_can_call_them() -> None:
+    earlier = EarlierCode()
+    earlier.servers = {"github"}
+
+    def tools(language: str, code: str) -> list[str]:
+        return [item.what for item in scan_code(language, code, HERE, earlier).found if item.kind == "tools"]
+
+    assert tools("python", "tools.github.search('x')\ntools.gitlab.search('x')") == ["github.search"]
+    assert tools("python", "tools.github.search('x'") == ["github.search"]
+    assert tools("javascript", "await tools.github.search({})") == ["github.search"]
+    assert tools("ruby", "tools.github.search") == []
+
+
 def test_only_some_languages_are_read_without_regard_to_case() -> None:
     assert found("javascript", "FETCH(u); FS.RMSYNC('a')") == set()
     assert ("deletes", "") in found("powershell", "REMOVE-ITEM a")
