@@ -274,6 +274,9 @@ def test_http_in_a_tunnel_asks_for_the_host_that_is_allowed(network: Network) ->
     assert network.received == [b"GET /x HTTP/1.1\r\nHost: good.example.com\r\nConnection: close\r\n\r\n"]
     for request in (
         b"GET http://evil.example.org/ HTTP/1.1\r\n\r\n",
+        b"GET @evil.example.org/ HTTP/1.1\r\n\r\n",
+        b"GET .evil.example.org/ HTTP/1.1\r\n\r\n",
+        b"CONNECT /x HTTP/1.1\r\n\r\nGET / HTTP/1.1\r\nHost: evil.example.org\r\n\r\n",
         b"PRI * HTTP/2.0\r\n\r\n",
         b"\0\1\r\n\r\n",
     ):
