@@ -223,7 +223,7 @@ def find_private(text: str) -> str:
 
 def split_line(line: str, longest: int) -> Iterator[str]:
     """Yield a line in pieces that overlap, so that what lies across two of them is whole in one."""
-    for start in range(0, len(line) or 1, longest - _OVERLAP):
+    for start in range(0, len(line), longest - _OVERLAP):
         yield line[start : start + longest]
 
 
