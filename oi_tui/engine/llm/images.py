@@ -31,6 +31,8 @@ _NAMED = re.compile(
     r"""@?(?:"([^"\n]{1,1000})"|'([^'\n]{1,1000})'|`([^`\n]{1,1000})`|<([^<>\n]{1,1000})>)"""
     r"""|@?((?:\\.|[^\s"'`<>|\\]){1,1000})"""
 )
+#: What is in every name of an image; long texts are passed over where it is not.
+_IN_NAMES = re.compile("png|jpe?g|gif|webp|file://", re.IGNORECASE)
 #: Images that one message may bring along.
 _MOST = 10
 
@@ -60,11 +62,14 @@ def _split_words(text: str) -> Iterator[str]:
     of them in quotes.
     """
     for line in text.splitlines():
+        if not _IN_NAMES.search(line.replace("\\", "")):
+            continue
         if " " in (path := line.strip()):
             yield path.removeprefix("@")
         for match in _NAMED.finditer(line):
-            *quoted, word = match.groups()
-            yield (next(filter(None, quoted), "") or re.sub(r"\\(.)", r"\1", word or "")).strip()
+            if _IN_NAMES.search(match[0].replace("\\", "")):
+                *quoted, word = match.groups()
+                yield (next(filter(None, quoted), "") or re.sub(r"\\(.)", r"\1", word or "")).strip()
 
 
 def _find_file(name: str, cwd: Path) -> Path | None:

@@ -1,6 +1,8 @@
 """Images on their way to a model: named by a person, shown by a program, seen or described."""
 
 import base64
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -38,6 +40,8 @@ def folder(tmp_path: Path) -> Path:
         ("Look at @chart.png, please", ["chart.png"]),
         ("Compare ./chart.png with 'a b.png'.", ["chart.png", "a b.png"]),
         (r"a\ b.png", ["a b.png"]),
+        (r"chart.p\ng", ["chart.png"]),
+        ("file://{folder}/chart%2E%70%6E%67", ["chart.png"]),
         ('@"a b.png" (and photo.JPG)', ["a b.png", "photo.JPG"]),
         ("résumé.png chart.png chart.png", ["résumé.png", "chart.png"]),
         ("Make a missing.png for me", []),
@@ -57,6 +61,21 @@ def test_image_files_that_a_message_names_are_found(folder: Path, text: str, nam
     assert images.find_named_images(text.replace("{folder}", str(folder)), folder) == [
         folder / name for name in names
     ]
+
+
+def test_lines_that_name_no_image_are_not_taken_apart(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[str] = []
+
+    class Words:
+        def finditer(self, line: str) -> Iterator[re.Match[str]]:
+            taken.append(line)
+            return names.finditer(line)
+
+    names = images._NAMED
+    monkeypatch.setattr(images, "_NAMED", Words())
+    text = "words " * 500_000 + "\nLook at chart.png\n" + "words " * 10
+    assert images.find_named_images(text, folder) == [folder / "chart.png"]
+    assert taken == ["Look at chart.png"]
 
 
 def test_not_more_images_come_along_than_a_request_takes(tmp_path: Path) -> None:
