@@ -3,14 +3,19 @@
 import re
 from collections.abc import Sequence
 from typing import Any
+from urllib.parse import urldefrag
 
 from oi_tui.acp.prompts import make_error
-from oi_tui.engine.settings.mcp_servers import McpServer, read
+from oi_tui.engine.settings.mcp_servers import McpServer, McpServerError, read
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.settings.setting import ProfileError
 from oi_tui.text import escape_controls
 
 _LONGEST_NAME = 24
+_NOT_FITTING = (
+    "The MCP server {} cannot be used: it needs a command or an address (https://...), names of variables "
+    "and headers of letters, digits, - and _, and no line breaks."
+)
 
 
 def add_servers(profile: Profile, servers: Sequence[Any]) -> Profile:
@@ -30,14 +35,28 @@ def add_servers(profile: Profile, servers: Sequence[Any]) -> Profile:
 
 
 def _read_server(server: Any, name: str) -> McpServer:
+    """Return a server of an editor as one of the profile. Raises RequestError."""
     kind = getattr(server, "type", "stdio")
-    if kind not in ("stdio", "http"):
-        raise make_error(f"MCP servers of the type {kind} are not supported; use stdio or http.")
-    given = server.headers if kind == "http" else server.env
-    values = {item.name: item.value for item in given}
-    if kind == "http":
-        return McpServer(name, url=server.url, values=values)
-    return McpServer(name, (server.command, *server.args), values=values)
+    if kind == "stdio":
+        values = {item.name: item.value for item in server.env}
+        found = McpServer(name, (server.command, *server.args), values=values)
+    elif kind in ("http", "sse"):
+        mark = "#sse" if kind == "sse" else ""
+        values = {item.name: item.value for item in server.headers}
+        found = McpServer(name, url=urldefrag(server.url)[0] + mark, values=values)
+    else:
+        raise make_error(f"MCP servers of the type {kind} are not supported; use stdio, http or sse.")
+    if not _fits(found):
+        raise make_error(_NOT_FITTING.format(escape_controls(server.name)))
+    return found
+
+
+def _fits(server: McpServer) -> bool:
+    """Return whether a line of the profile can hold the server, and then means the same."""
+    try:
+        return "\n" not in server.line and read(server.line) == server
+    except McpServerError:
+        return False
 
 
 def _make_name(given: str, taken: set[str]) -> str:

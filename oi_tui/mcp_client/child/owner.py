@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from functools import partial
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urldefrag, urlsplit
 
 import anyio
 import httpx2
@@ -219,7 +219,15 @@ class ServerConnection:
         spec = self._spec
         if not spec["url"]:
             return start_program(spec["command"], spec["values"], spec["cwd"], self._note_end)
-        return _open_remote(spec, lambda event: self._report(event), self._claim_renewal, self._ended.set)
+        address, kind = urldefrag(spec["url"])
+        return _open_remote(
+            {**spec, "url": address},
+            lambda event: self._report(event),
+            self._claim_renewal,
+            self._ended.set,
+            # The transport before streamable HTTP; its addresses end so by custom.
+            is_sse=kind == "sse" or urlsplit(address).path.rstrip("/").endswith("/sse"),
+        )
 
     def _note_end(self, running: Program) -> None:
         self._end = running.end
@@ -258,7 +266,12 @@ class ServerConnection:
 
 @asynccontextmanager
 async def _open_remote(
-    spec: Order, report: Callable[[dict[str, Any]], None], claim: Claim, ended: Callable[[], None]
+    spec: Order,
+    report: Callable[[dict[str, Any]], None],
+    claim: Claim,
+    ended: Callable[[], None],
+    *,
+    is_sse: bool,
 ) -> AsyncIterator[Any]:
     """Open the transport to a server over HTTP; `ended` is called when the server has closed it."""
 
@@ -285,8 +298,7 @@ async def _open_remote(
     repaired, from_server = anyio.create_memory_object_stream[Any](0)[::-1]
     async with authorise(spec, report, claim) as auth, AsyncExitStack() as stack:
         transport: Any
-        if urlsplit(spec["url"]).path.rstrip("/").endswith("/sse"):
-            # The transport before streamable HTTP; its addresses end so by custom.
+        if is_sse:
             hooks["response"].append(limit_events)
 
             def posting(*_: Any, **__: Any) -> httpx2.AsyncClient:

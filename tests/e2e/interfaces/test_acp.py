@@ -17,8 +17,10 @@ import pytest
 
 from oi_tui import profiles
 from oi_tui.engine.credentials.trust import Trust
+from tests.ports import choose_port
 from tests.processes import descendants
 from tests.servers.openai_server import Call, ModelServer, Say, spoken
+from tests.unit.mcp_client.test_tools import start_over_http
 from tests.when_used import when_used
 
 acp, schema = when_used("acp"), when_used("acp.schema")
@@ -225,21 +227,33 @@ async def test_the_settings_of_a_folder_are_those_of_its_own_sessions(
             await connection.new_session(cwd=str(other))
 
 
-async def test_the_editor_brings_its_mcp_servers_and_is_asked_for_each_call(workplace: Path) -> None:
+TOOLS = Path(__file__).parents[2] / "servers" / "mcp_tools.py"
+
+
+@pytest.mark.parametrize("kind", ["stdio", "sse"])
+async def test_the_editor_brings_its_mcp_servers_and_is_asked_for_each_call(
+    workplace: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
     pytest.importorskip("mcp", reason="mcp is not installed here")
-    script = Path(__file__).parents[2] / "servers" / "mcp_tools.py"
-    variable = schema.EnvVariable(name="DESCRIPTION", value="Adds it's numbers.")
-    tools = schema.McpServerStdio(
-        name="My Tools!", command=sys.executable, args=[str(script)], env=[variable]
+    described = "Adds it's numbers."
+    tools: Any = schema.McpServerStdio(
+        name="My Tools!",
+        command=sys.executable,
+        args=[str(TOOLS)],
+        env=[schema.EnvVariable(name="DESCRIPTION", value=described)],
     )
-    sse = schema.SseMcpServer(type="sse", name="x", url="http://127.0.0.1:1", headers=[])
+    serving = None
+    if kind == "sse":
+        monkeypatch.setenv("DESCRIPTION", described)
+        port = choose_port()
+        serving = start_over_http(port, kind)
+        url = f"http://127.0.0.1:{port}/sse"
+        tools = schema.SseMcpServer(type="sse", name="My Tools!", url=url, headers=[])
     editor = Editor()
     name = "mcp__my-tools__add"
     with ModelServer(spoken(Say("Nothing yet."))) as server:
         async with agent(editor, server) as (connection, _):
             cwd = str(workplace)
-            with pytest.raises(acp.RequestError, match="type sse are not supported"):
-                await connection.new_session(cwd=cwd, mcp_servers=[sse])
             session = (await connection.new_session(cwd=cwd, mcp_servers=[tools])).session_id
 
             def list_offered() -> dict[str, Any]:
@@ -256,6 +270,29 @@ async def test_the_editor_brings_its_mcp_servers_and_is_asked_for_each_call(work
             assert question.title == 'mcp:my-tools.add: { "a": 1 }'
             ends = [u for u in editor.updates if getattr(u, "status", None) == "completed"]
             assert '"sum": 2' in ends[-1].raw_output["output"]
+    if serving:
+        serving.kill()
+        serving.wait()
+
+
+async def test_a_server_that_no_line_of_the_profile_can_hold_is_named_and_never_another_one(
+    workplace: Path,
+) -> None:
+    variable = schema.EnvVariable(name="touch made", value="")
+    servers = [
+        schema.McpServerStdio(name="odd", command="true", args=["two\nlines"], env=[]),
+        schema.McpServerStdio(name="odd", command="true", args=[], env=[variable]),
+        schema.HttpMcpServer(type="http", name="odd", url="touch made", headers=[]),
+        schema.SseMcpServer(type="sse", name="odd", url="http://127.0.0.1:1/ X-Y=1", headers=[]),
+    ]
+    with ModelServer(spoken(Say("Hello."))) as model:
+        async with agent(Editor(), model) as (connection, _):
+            for server in servers:
+                with pytest.raises(acp.RequestError, match="The MCP server odd cannot be used: it needs"):
+                    await connection.new_session(cwd=str(workplace), mcp_servers=[server])
+            session = (await connection.new_session(cwd=str(workplace))).session_id
+            await connection.prompt(session_id=session, prompt=words("go"))
+    assert not (workplace / "made").exists()
 
 
 async def test_a_cancel_ends_an_open_question_at_once(workplace: Path) -> None:

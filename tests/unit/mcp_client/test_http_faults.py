@@ -47,7 +47,7 @@ class _Handler(BaseHTTPRequestHandler):
     server: _Server
 
     def do_GET(self) -> None:
-        if self.path != "/sse":
+        if self.path not in ("/sse", "/events"):
             self.send_error(405)
             return
         self.send_response(200)
@@ -160,7 +160,7 @@ def test_a_message_is_posted_again_where_its_server_moves_it_within_itself(
     assert workspace.mcp.servers.call(add, {})["content"][0]["text"] == "added"
 
 
-@pytest.mark.parametrize("path", ["sse", "mcp"])
+@pytest.mark.parametrize("path", ["sse", "events#sse", "mcp"])
 def test_a_list_that_names_an_earlier_page_as_the_next_ends(
     open_workspace: Open, odd: _Server, path: str
 ) -> None:
