@@ -20,7 +20,8 @@ from oi_tui.runtimes.completions import (
 from oi_tui.runtimes.language import Language
 from oi_tui.runtimes.processes import process_table
 from oi_tui.runtimes.processes.channel import CellChannel, Event
-from oi_tui.runtimes.processes.process import Item, LanguageProcess, ProcessEnd, wait_for
+from oi_tui.runtimes.processes.process import Item, LanguageProcess, ProcessEnd
+from oi_tui.runtimes.processes.startup import StartStoppedError, start_process, wait_until_ready
 from oi_tui.runtimes.runs.output import RunOutput
 from oi_tui.runtimes.runs.run import Cell, CellRun
 from oi_tui.runtimes.sandbox.base import NoSandboxError
@@ -37,7 +38,6 @@ from oi_tui.runtimes.variables import (
     read_shell,
     read_shell_detail,
 )
-from oi_tui.system import environment_names
 
 #: How long a language may take to save its state, in seconds.
 _GOODBYE = 1.5
@@ -47,13 +47,10 @@ _GONE = 5.0
 PATIENCE = 10.0
 #: How long a question waits for the answer to another one, in seconds: screens ask several at once.
 _TURN = 3.0
+#: How long one try to attach to a process between runs takes, in seconds.
 _GLANCE = 0.1
 #: How many variables of a language are reported, the newest ones.
 MOST = 2000
-
-
-class _StoppedError(Exception):
-    """The run for which the language was started was stopped."""
 
 
 class PtyRuntime:
@@ -126,45 +123,30 @@ class PtyRuntime:
     def _yield_reports(
         self, cell: Cell, began: float, stopped: threading.Event
     ) -> Generator[Report, None, None]:
+        """Find or start a process for a cell, and report its run there. `began` is a monotonic time."""
         news = None
         try:
             process, news = self._find_living()
-            fresh = process is None
+            is_new = process is None
             if process is None:
                 yield Starting()
                 process, moved = self._begin_in_place(stopped)
                 news = moved or news
-        except _StoppedError:
-            yield RunEnded("interrupted", time.monotonic() - began)
-            return
-        except NoSandboxError as error:
-            yield RunEnded("failed", time.monotonic() - began, str(error))
-            return
-        except (OSError, RuntimeError, TimeoutError) as error:
-            reason = f"{self.language.title} did not start: {self._explain(error)}"
+        except (StartStoppedError, OSError, RuntimeError, TimeoutError) as error:
             # Without news of a process that ended, there was nothing to lose.
-            yield RunEnded("lost" if news else "failed", time.monotonic() - began, reason)
+            yield self._describe_failed_start(error, time.monotonic() - began, is_lost=bool(news))
             return
         run = CellRun(self, process, cell, began)
-        with self._lock:
-            wanted = self._process is process
-            if wanted:
-                self._run = run
-        if not wanted:
+        if not self._claim(process, run):
             yield RunEnded("interrupted", time.monotonic() - began)
             return
         try:
             with self._stepping:
                 if not run.ended:
                     run.start(news, stopped)
-            if fresh:
+            if is_new:
                 yield Started()
-            yield from run.collect()
-            while not run.ended:
-                self._step(run)
-                yield from run.collect()
-            # Another thread may have seen its end.
-            yield from run.collect()
+            yield from self._collect(run)
         except GeneratorExit:
             run.abandon()
             raise
@@ -174,6 +156,32 @@ class PtyRuntime:
             raise
         finally:
             self._leave(run, process, math.inf)
+
+    def _describe_failed_start(self, error: Exception, seconds: float, *, is_lost: bool) -> RunEnded:
+        """Return the end of a run for which no language started. `is_lost`: its variables went with it."""
+        if isinstance(error, StartStoppedError):
+            return RunEnded("interrupted", seconds)
+        if isinstance(error, NoSandboxError):
+            return RunEnded("failed", seconds, str(error))
+        reason = f"{self.language.title} did not start: {self._explain(error)}"
+        return RunEnded("lost" if is_lost else "failed", seconds, reason)
+
+    def _claim(self, process: LanguageProcess, run: CellRun) -> bool:
+        """Make a run the one in progress. Return False where another thread took the process away."""
+        with self._lock:
+            if self._process is not process:
+                return False
+            self._run = run
+            return True
+
+    def _collect(self, run: CellRun) -> Generator[Report, None, None]:
+        """Read for a run until it ended; its reports as they come."""
+        yield from run.collect()
+        while not run.ended:
+            self._step(run)
+            yield from run.collect()
+        # Another thread may have seen its end.
+        yield from run.collect()
 
     def _step(self, run: CellRun) -> None:
         with self._stepping:
@@ -441,13 +449,13 @@ class PtyRuntime:
         return str(error)
 
     def _begin_in_place(self, stopped: threading.Event) -> tuple[LanguageProcess, str | None]:
-        """Return the attached process, inside or outside of the sandbox as set, and whether it is new.
+        """Start a process inside or outside of the sandbox, as set. Return it attached, and what to report.
 
-        Raises _StoppedError when somebody does not want it any more.
+        The report is that the language moved; None where it did not. Raises what `_begin` raises.
         """
         while True:
             if stopped.is_set():
-                raise _StoppedError
+                raise StartStoppedError
             process = self._begin(stopped)
             # The sandbox may have been switched meanwhile.
             if process.enclosed == (self._sandbox is not None):
@@ -460,68 +468,46 @@ class PtyRuntime:
         return process, f"{self.language.title} restarted {where}; its variables are lost"
 
     def _begin(self, stopped: threading.Event) -> LanguageProcess:
-        channel = CellChannel()
-        try:
-            channel.write_size(*self._size)
-            start = self.language.start(self._program, channel.folder)
-            if self._memory:
-                (channel.folder / "saved").write_bytes(self._memory)
-            environment = {
-                name: value
-                for name, value in os.environ.items()
-                if name not in self._hidden and name not in ("COLUMNS", "LINES")
-            }
-            if self._hidden:
-                # For drivers, to say why something is missing: names only.
-                environment[environment_names.HELD_BACK] = ",".join(sorted(self._hidden & os.environ.keys()))
-            environment.update(start.env)
-            environment["TERM"] = "xterm-256color"
-            process = LanguageProcess(
-                self._program,
-                start.argv,
-                env=environment,
-                cwd=self._cwd,
-                size=self._size,
-                channel=channel,
-                name=self.language.name,
-                sandbox=self._sandbox,
-            )
-        except BaseException:
-            channel.close()
-            raise
+        """Start a process, and return it attached and ready for code.
+
+        Raises StartStoppedError once `stopped` is set or the runtime was closed, and what `start_process` and
+        `wait_until_ready` raise.
+        """
+        process, requests = start_process(
+            self.language,
+            self._program,
+            cwd=self._cwd,
+            hidden=self._hidden,
+            size=self._size,
+            saved=self._memory,
+            sandbox=self._sandbox,
+        )
         process.on_end_at_rest = lambda ended: self._report_loss(process, ended)
-        # What comes of a process that does not begin says nothing of the next one.
-        arrived = process.attach()
-        try:
-            for line in start.requests:
-                channel.request(line)
-            ready = wait_for(process, "ready", self.language.patience, arrived, stopped)
-            if ready is None and stopped.is_set():
-                raise _StoppedError
-            if ready is None:
-                printed = b"".join(item for item in arrived if isinstance(item, bytes))
-                raise RuntimeError(_find_last_line(printed) or str(process.ended or "it does not answer"))
-        except BaseException:
-            process.detach()
-            process.close()
-            raise
+        ready, arrived = wait_until_ready(process, requests, self.language.patience, stopped)
         self.later += arrived
-        process.interpreter = ready.get("interpreter")
-        pid = ready.get("pid")
-        process.driver_pid = pid if isinstance(pid, int) else 0
-        stop = ready.get("stop")
-        self.stop_signal = stop if isinstance(stop, int) else None
-        with self._lock:
-            closed = self._closed
-            if not closed:
-                self._process = process
-                # It may have changed while the process started.
-                self._set_size(process)
-        if closed:
+        self._note_ready(process, ready)
+        if not self._adopt(process):
             process.detach()
             process.close()
-            raise _StoppedError
+            raise StartStoppedError
         return process
+
+    def _note_ready(self, process: LanguageProcess, ready: Event) -> None:
+        """Keep what the driver says of itself when it is ready."""
+        process.interpreter = ready.get("interpreter")
+        pid, stop = ready.get("pid"), ready.get("stop")
+        process.driver_pid = pid if isinstance(pid, int) else 0
+        self.stop_signal = stop if isinstance(stop, int) else None
+
+    def _adopt(self, process: LanguageProcess) -> bool:
+        """Make a started process the one of this runtime. Return False where it was closed meanwhile."""
+        with self._lock:
+            if self._closed:
+                return False
+            self._process = process
+            # The size of the terminal may have changed while the process started.
+            self._set_size(process)
+            return True
 
     def use_sandbox(self, sandbox: Sandbox | None) -> None:
         """Run in this sandbox, or in none, from the next run on. A process that runs otherwise is ended.
@@ -587,10 +573,3 @@ def _pop_file(channel: CellChannel, name: object, nonce: str) -> bytes | None:
     written = channel.read_file(name)
     (channel.folder / Path(name).name).unlink()
     return written
-
-
-def _find_last_line(printed: bytes) -> str:
-    """Return the last line with a message; a Python that cannot begin prints another line after it."""
-    lines = [line.strip() for line in printed.decode("utf-8", "replace").splitlines()]
-    nothing = ("Current thread ", "<no Python frame>")
-    return next((line for line in reversed(lines) if line and not line.startswith(nothing)), "")

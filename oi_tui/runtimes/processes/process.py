@@ -37,8 +37,6 @@ _ECHO_PATIENCE = 0.05
 #: How long nothing must have run before the terminal is read at rest, in seconds: runs that follow each
 #: other at once are spared handing the reading over.
 _SETTLED = 0.05
-#: How often a wait for a language checks whether it is still wanted, in seconds.
-_GLANCE = 0.1
 #: How long the processes that an interrupted run leaves may take to end, in seconds.
 _LEFTOVERS = 0.2
 #: Marks the environment of everything that a language process starts.
@@ -462,24 +460,3 @@ class LanguageProcess:
             if number >= 0:
                 os.close(number)
         self.channel.close()
-
-
-def wait_for(
-    process: LanguageProcess, kind: str, seconds: float, others: list[Item], stopped: threading.Event
-) -> Event | None:
-    """Return the next event of a kind, while nothing runs; None when it ended, was slow,
-    or `stopped` was set.
-
-    By then the number of the process is known. What else came until then is added to `others`.
-    """
-    event: Event | None = None
-    until = time.monotonic() + seconds
-    while not (process.ended or stopped.is_set()) and (left := until - time.monotonic()) > 0:
-        for item in process.read(min(left, _GLANCE)):
-            if isinstance(item, dict) and item["event"] == kind:
-                event = item
-            else:
-                others.append(item)
-        if event and process.pid:
-            return event
-    return None
