@@ -64,6 +64,8 @@ _MISSING_WORDS = frozenset(
 _EMPTY: dict[object, None] = dict.fromkeys(("", " ", "  "))
 #: What ends each text where those of a column are looked at together, and columns in which all are of a kind.
 _END = "\x1e"
+#: The values of a question, by their names in it.
+_Values = dict[str, object]
 _COLUMN_KINDS = {
     "int": re.compile(rf"(?:\s*[+-]?(?:0|[1-9]\d*)\s*{_END})+"),
     "float": re.compile(rf"(?:\s*[+-]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\s*{_END})+"),
@@ -379,14 +381,14 @@ class TableFile:
         finally:
             self._lock.release()
 
-    def _ask(self, words: str, values: Sequence[object] = ()) -> list[Any]:
+    def _ask(self, words: str, values: Sequence[object] | _Values = ()) -> list[Any]:
         with self._lock:
             try:
                 return self._database.execute(words, values).fetchall()
             except sqlite3.Error as error:
                 raise TableError(f"{self.name} cannot be read: {error}") from error
 
-    def _ask_numbers(self, kind: str, words: str, values: Sequence[object] = ()) -> Any:
+    def _ask_numbers(self, kind: str, words: str, values: Sequence[object] | _Values = ()) -> Any:
         """Ask for one number for each row, as an array of this kind: a list would need much more memory."""
         with self._lock:
             try:
@@ -394,20 +396,20 @@ class TableFile:
             except sqlite3.Error as error:
                 raise TableError(f"{self.name} cannot be read: {error}") from error
 
-    def _build_where(self, view: TableQuery) -> tuple[str, list[object], Iterable[int]]:
+    def _build_where(self, view: TableQuery) -> tuple[str, _Values, Iterable[int]]:
         """Return the condition of a view, its values, and the columns that it needs."""
         if not view.words:
-            return "", [], ()
+            return "", {}, ()
         if (condition := self._build_condition(view.words)) is not None:
             return condition
         escaped = re.sub(r"([\\%_])", r"\\\1", view.words)
-        tests = [f"{_quote(name)} LIKE ?1 ESCAPE '\\'" for name in self._names]
+        tests = [f"{_quote(name)} LIKE :words ESCAPE '\\'" for name in self._names]
         # A deep expression is refused, so the tests stand side by side in groups of groups.
         for _ in range(2):
             tests = ["(" + " OR ".join(tests[at : at + 50]) + ")" for at in range(0, len(tests), 50)]
-        return " WHERE " + " OR ".join(tests), [f"%{escaped}%"], range(len(self._names))
+        return " WHERE " + " OR ".join(tests), {"words": f"%{escaped}%"}, range(len(self._names))
 
-    def _build_condition(self, words: str) -> tuple[str, list[object], Iterable[int]] | None:
+    def _build_condition(self, words: str) -> tuple[str, _Values, Iterable[int]] | None:
         """Return the rows where a column has a value, as `price > 5` or `city = missing`.
 
         None for other words.
@@ -418,12 +420,12 @@ class TableFile:
         at, sign, value = condition
         name, present = _quote(self._names[at]), self._build_value(at)
         if value == MISSING and sign in ("=", "!="):
-            return f" WHERE {present} IS {'NOT ' * (sign == '!=')}NULL", [], (at,)
+            return f" WHERE {present} IS {'NOT ' * (sign == '!=')}NULL", {}, (at,)
         written = self._written.get(self._names[at], "")
         marked = written.partition(" ")[2]
         number = find_number(value.strip(f"{marked}{_GAPS}") if marked else value)
         if number is None or (sign in ("=", "!=") and not self._shape[at].numeric):
-            return f" WHERE {present} IS NOT NULL AND {name} {sign} ?", [value], (at,)
+            return f" WHERE {present} IS NOT NULL AND {name} {sign} :value", {"value": value}, (at,)
         # Of a column with texts among its numbers, only the numbers are compared.
         is_number = f"{name} GLOB '[0-9]*' OR {name} GLOB '[-+.0-9]*[0-9]*'"
         if marked:
@@ -431,8 +433,8 @@ class TableFile:
         if written == "infinite" or (written and self._has_infinite(name)):
             is_number += f" OR abs({self._build_number(name)}) = {_INFINITY}"
         return (
-            f" WHERE {present} IS NOT NULL AND ({is_number}) AND {self._build_number(name)} {sign} ?",
-            [number],
+            f" WHERE {present} IS NOT NULL AND ({is_number}) AND {self._build_number(name)} {sign} :value",
+            {"value": number},
             (at,),
         )
 
@@ -507,11 +509,14 @@ class TableFile:
         if by_number:
             numbers = self._find_rows(view)[start : start + count]
             # These are numbers of ours. As parameters, there could be too many.
-            rows_wanted, values = f" WHERE {{0}}.rowid IN ({', '.join(map(str, numbers))})", list[object]()
+            rows_wanted, values = f" WHERE {{0}}.rowid IN ({', '.join(map(str, numbers))})", _Values()
             needed: Iterable[int] = ()
         else:
             where, order, values, needed = self._build_order(view)
-            rows_wanted, values = f"{where}{order} LIMIT ? OFFSET ?", [*values, count, start]
+            rows_wanted, values = (
+                f"{where}{order} LIMIT :count OFFSET :start",
+                {**values, "count": count, "start": start},
+            )
         last = min(first + columns, len(self._names))
         rows: list[list[Cell]] = []
         # A part of the columns after the other: an answer of SQLite is not wider than a table.
@@ -530,7 +535,7 @@ class TableFile:
                 row += [_render(value, whole=whole) for value in more]
         return [TableRow(str(start + at + 1), tuple(row)) for at, row in enumerate(rows)]
 
-    def _build_order(self, view: TableQuery) -> tuple[str, str, list[object], Iterable[int]]:
+    def _build_order(self, view: TableQuery) -> tuple[str, str, _Values, Iterable[int]]:
         """Return the condition of a view, its order, their values, and the columns that they need."""
         where, values, needed = self._build_where(view)
         if view.sort is None:

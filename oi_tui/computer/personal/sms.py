@@ -19,9 +19,9 @@ end run"""
 _GET = """select datetime(message.date / 1000000000 + 978307200, 'unixepoch', 'localtime'),
 coalesce(handle.id, ''), message.text, message.is_from_me from message
 left join handle on message.handle_id = handle.rowid
-where message.text is not null and (?1 is null or handle.id = ?1)
-and (?2 is null or instr(message.text, ?2) > 0)
-order by message.date desc limit ?3"""
+where message.text is not null and (:contact is null or handle.id = :contact)
+and (:substring is null or instr(message.text, :substring) > 0)
+order by message.date desc limit :limit"""
 
 
 class SMS(Tool):
@@ -41,7 +41,9 @@ class SMS(Tool):
         file = Path.home() / "Library" / "Messages" / "chat.db"
         try:
             with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)) as database:
-                rows = database.execute(_GET, (contact, substring, limit)).fetchall()
+                rows = database.execute(
+                    _GET, {"contact": contact, "substring": substring, "limit": limit}
+                ).fetchall()
         except sqlite3.Error:
             raise ComputerError(
                 "The messages cannot be read: the terminal needs Full Disk Access in System Settings, "
