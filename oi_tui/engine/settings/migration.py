@@ -75,7 +75,8 @@ def migrate(text: str, path: object = None) -> tuple[str, list[str]]:
         if entry is None or not isinstance(entry.value, str | int | float | bool | list):
             continue
         value: Value = tuple(map(str, entry.value)) if isinstance(entry.value, list) else entry.value
-        if known := entries.get(new):
+        known = entries.get(new)
+        if known and known.value is not None:
             merged = choose_stricter(new, value, known.value)
             if merged is None:
                 continue

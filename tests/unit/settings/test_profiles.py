@@ -337,6 +337,7 @@ def test_an_old_profile_is_brought_up_to_date_and_kept(folder: Path) -> None:
         ("computer.offline: false\noffline: true\n", {"offline": True}),
         ("max_budget: 2\nllm:\n  max_budget: 0.5\n", {"max_budget": 0.5}),
         ("max_budget: 0.25\nllm.max_budget: 0.5\n", {"max_budget": 0.25}),
+        ("max_budget: 0.25\nllm:\n  max_budget:\n", {"max_budget": 0.25}),
         ("llm.max_output: 200\ncomputer.max_output: 150\nmax_output: 300\n", {"max_output": 150}),
         ("verbose: true\ncomputer.verbose: false\n", {"verbose": True}),
         ("model: a/b\nllm.model: a/b\n", {"model": "a/b"}),
