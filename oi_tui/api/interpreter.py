@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, overload
 
-from oi_tui import log, profiles
+from oi_tui import log, paths, profiles
 from oi_tui.api.computer import ApiComputer
 from oi_tui.api.llm_settings import LlmSettings
 from oi_tui.api.model import ApiModel
@@ -397,6 +397,16 @@ class OpenInterpreter(SettingGroup):
     def display_message(self, message: str) -> None:
         """Print a text to the person."""
         NotebookDisplay().show({"role": "computer", "type": "message", "content": f"{message}\n"})
+
+    def get_oi_dir(self) -> str:
+        """Return the folder of the profiles and other settings.
+
+        >>> from oi_tui import OpenInterpreter
+        >>> with OpenInterpreter() as interpreter:
+        ...     interpreter.get_oi_dir() == str(paths.config())
+        True
+        """
+        return str(paths.config())
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} model={self.llm.model!r} messages={len(self.messages)}>"

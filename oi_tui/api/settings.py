@@ -85,6 +85,25 @@ NEEDLESS: dict[str, Any] = {
     "num_procedures": 0,
     "plain_text_display": False,
     "print": False,
+    "will_contribute": False,
+}
+_NO_COPY = "cells and the script have separate computer objects"
+_AS_CHUNKS = "achat(message) yields the chunks of a turn, and AsyncInterpreter.output() returns them"
+#: Attributes of Open Interpreter with which its parts reach each other, and what to use instead.
+_INTERNAL = {
+    "_streaming_chat": "use chat(message, stream=True)",
+    "accumulate": "AsyncInterpreter.input(chunk) takes a message in chunks",
+    "acknowledged_outputs": "the server counts them for each connection",
+    "computer.computer": "interpreter.computer.terminal is interpreter.computer",
+    "computer.interpreter": "use the OpenInterpreter that it belongs to",
+    "computer.load_dict": _NO_COPY,
+    "computer.to_dict": _NO_COPY,
+    "llm.interpreter": "use the OpenInterpreter that it belongs to",
+    "output_queue": _AS_CHUNKS,
+    "respond": _AS_CHUNKS,
+    "respond_thread": "responding says whether a turn is in progress, and stop() stops it",
+    "stop_event": "stop() stops a turn from any thread",
+    "unsent_messages": _AS_CHUNKS,
 }
 #: How much a name of one's own may look like a setting: more would be a setting that is misspelt.
 _SIMILARITY = 0.85
@@ -237,9 +256,9 @@ class SettingGroup:
             raise AttributeError(
                 f"{self._oi_title}.{name} is not there yet: begin your __init__ with super().__init__()"
             )
-        if name.startswith("_") and f"{self._oi_prefix}{name}" not in NEEDLESS:
-            raise AttributeError(f"{self._oi_title} has no attribute {name!r}")
         key = self._oi_key(name)
+        if name.startswith("_") and key not in NEEDLESS and key not in _INTERNAL:
+            raise AttributeError(f"{self._oi_title} has no attribute {name!r}")
         if key in ACTING:
             return self._oi_settings.read(key)
         for known in (ABSENT, REFUSED):
@@ -346,6 +365,8 @@ class SettingGroup:
             return AttributeError(
                 f"{self._oi_title}.{name} has no effect from Python; it is for the application"
             )
+        if instead := _INTERNAL.get(key):
+            return AttributeError(f"{self._oi_title}.{name} is internal to Open Interpreter: {instead}")
         places = self._oi_list_places()
         found = difflib.get_close_matches(name, places, n=1)
         hint = f"; did you mean {places[found[0]]}?" if found else ""

@@ -144,6 +144,27 @@ def test_an_unknown_attribute_is_refused_with_the_nearest(
     assert name not in vars(place)
 
 
+@pytest.mark.parametrize(
+    ("path", "instead"),
+    [
+        ("_streaming_chat", "chat(message, stream=True)"),
+        ("accumulate", "AsyncInterpreter.input(chunk)"),
+        ("output_queue", "AsyncInterpreter.output()"),
+        ("stop_event", "stop()"),
+        ("llm.interpreter", "OpenInterpreter"),
+        ("computer.interpreter", "OpenInterpreter"),
+        ("computer.to_dict", "separate computer objects"),
+    ],
+)
+def test_what_is_internal_to_open_interpreter_says_what_to_use(
+    path: str, instead: str, interpreter: OpenInterpreter
+) -> None:
+    place, name = part(interpreter, path)
+    with pytest.raises(AttributeError, match=rf"\.{name} is internal to Open Interpreter: ") as caught:
+        getattr(place, name)
+    assert instead in str(caught.value)
+
+
 def test_a_group_cannot_be_replaced_and_a_method_only_by_a_function(interpreter: OpenInterpreter) -> None:
     for path in ("llm", "computer", "chat", "computer.run"):
         place, name = part(interpreter, path)
