@@ -475,6 +475,7 @@ def run(
     `open_workspace` makes the workspace where it is not the usual one.
     """
     log.begin()
+    workspaces: list[Workspace] = []
     with contextlib.ExitStack() as stack:
 
         def opened() -> "Workspace":
@@ -483,6 +484,7 @@ def run(
             # Before anything is started that could look; what it loads can wait for the first frame.
             close_to_others()
             workspace = (open_workspace or Workspace)(profile, profile_path)
+            workspaces.append(workspace)
             stack.callback(_close, workspace)
             return workspace
 
@@ -507,7 +509,8 @@ def run(
             printed = app.run(mouse=app.mouse, loop=runner.get_loop()) or ""
         _bring_back(app.attention.restore())
         _print(printed)
-        return app.return_code or 0
+    is_lost = any(workspace.conversation.is_lost for workspace in workspaces)
+    return app.return_code or int(is_lost)
 
 
 class _EventLoop(asyncio.SelectorEventLoop):

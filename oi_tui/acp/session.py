@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import sys
 import threading
 from collections.abc import Coroutine, Iterator, Sequence
 from concurrent.futures import Future
@@ -181,7 +182,9 @@ class AcpSession:
         self._gone = True
         self.workspace.session.interrupt()
         self._drop_questions()
-        self.workspace.close()
+        if unsaved := self.workspace.close():
+            # Standard output belongs to the protocol.
+            print(unsaved, file=sys.stderr, flush=True)  # noqa: T201
 
     def _drop_questions(self) -> None:
         for question in list(self._questions):

@@ -30,7 +30,7 @@ def run(profile: Profile, profile_path: Path | None) -> int:
     close_to_others()
     workspace = Workspace(profile, profile_path)
     asyncio.run(_serve(workspace, HostedSession("mcp", WorkspaceBackend(workspace), ServerLimits())))
-    return 0
+    return int(workspace.conversation.is_lost)
 
 
 async def _serve(workspace: Workspace, session: HostedSession) -> None:

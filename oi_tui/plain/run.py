@@ -6,6 +6,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from types import FrameType
 
@@ -36,6 +37,10 @@ _LONGEST = 50_000_000
 #: Makes the workspace of a profile and its file.
 OpenWorkspace = Callable[[Profile, Path | None], Workspace]
 _NO_SERVER = "No model server found on this machine."
+
+
+class _UnsavedError(Exception):
+    """The conversation could be saved nowhere."""
 
 
 class _Ended(BaseException):
@@ -136,7 +141,7 @@ def _begin(
     if profile.local and not endpoint.is_this_machine(endpoint.find_server(profile)):
         profile = _find_served_model(profile, notes)
     workspace = open_workspace(profile, profile_path)
-    stack.callback(workspace.close)
+    stack.push(partial(_close, workspace))
     alarm = Wakeup()
     stack.callback(alarm.close)
     keyboard = StdinReader(alarm)
@@ -157,6 +162,15 @@ def _begin(
         handler.print_notice(unheld)
     is_terminal = sys.stdout.isatty()
     return workspace, PlainConversation(workspace, handler, keyboard, alarm, seen=is_terminal, reads=reads)
+
+
+def _close(workspace: Workspace, ending: type[BaseException] | None, *_: object) -> None:
+    """End everything, and say what became of unsaved messages. Raises _UnsavedError if they are lost."""
+    if unsaved := workspace.close():
+        with contextlib.suppress(OSError):
+            write_error(f"{unsaved}\n")
+    if ending is None and workspace.conversation.is_lost:
+        raise _UnsavedError
 
 
 def _find_served_model(profile: Profile, notes: Callable[[str], None]) -> Profile:
@@ -217,6 +231,8 @@ def run_guarded(work: Callable[[ExitStack], int]) -> int:
         return _PIPE_CLOSED
     except KeyboardInterrupt:
         return INTERRUPTED
+    except _UnsavedError:
+        return FAILED
     except _Ended as ended:
         return 128 + ended.number
 

@@ -1,8 +1,9 @@
 """The conversation, model and languages of a session of the server."""
 
 import base64
+import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from oi_tui.computer_api import QuestionRefusedError
@@ -92,8 +93,10 @@ class Backend(Protocol):
 class WorkspaceBackend:
     """A conversation of the application's own, saved where those of the screen are."""
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Workspace, note_lost: Callable[[str], object] = lambda _: None) -> None:
         self._workspace = workspace
+        #: Called at the end with the id of a conversation that could be saved nowhere.
+        self._note_lost = note_lost
         #: Notices before the next turn, such as that variables of a resumed conversation are lost.
         self._lost = ""
 
@@ -191,8 +194,11 @@ class WorkspaceBackend:
             self._lost = rerun.describe_lost(self.messages, _AGAIN)
 
     def close(self) -> None:
-        """End everything; the conversation is saved."""
-        self._workspace.close()
+        """End everything; the conversation is saved, or standard error says why not."""
+        if unsaved := self._workspace.close():
+            print(unsaved, file=sys.stderr, flush=True)  # noqa: T201
+        if self._workspace.conversation.is_lost:
+            self._note_lost(self.conversation)
 
 
 def read_setting(profile: Profile, name: str) -> Any:

@@ -51,17 +51,22 @@ def run(profile: Profile, profile_path: Path | None, options: ServerOptions, *, 
     """Serve until ctrl+c or a signal. Returns the exit code; raises OptionError or OSError."""
     log.begin()
     close_to_others()
+    lost: list[str] = []
     with ExitStack() as stack:
         models = stack.enter_context(ModelProcess(keys=Secrets().key_for))
         listening = listen(options)
         options = add_port(options, listening)
-        app = Application(lambda: WorkspaceBackend(Workspace(profile, profile_path, models=models)), options)
+
+        def open_backend() -> WorkspaceBackend:
+            return WorkspaceBackend(Workspace(profile, profile_path, models=models), lost.append)
+
+        app = Application(open_backend, options)
         print(make_greeting(options, auto_run=profile.auto_run), flush=True)  # noqa: T201
         if open_page and not options.socket:
             _open(options, stack)
         models.start()
         serve(app, options, listening)
-    return 0
+    return int(bool(lost))
 
 
 def _open(options: ServerOptions, stack: ExitStack) -> None:

@@ -48,6 +48,8 @@ class CurrentConversation:
         self._skills = skills
         self._watcher = FileWatcher(snapshots, languages.computer.cwd)
         self._rescued = ""
+        #: Whether messages of this conversation, or of one before it, could be written nowhere at its end.
+        self.is_lost = False
         #: The messages and runs from before the languages last forgot everything, by id.
         self.forgotten: frozenset[str] = frozenset()
         #: What the model is told of that; "" where nothing was lost.
@@ -207,15 +209,20 @@ class CurrentConversation:
         if journal.trouble is None or not journal.messages:
             return
         problem = journal.trouble.partition(". ")[0]
-        try:
-            path = journal.rescue(Path(tempfile.gettempdir()))
-        except OSError as error:
-            self._rescued = f"{problem}. It could not be written elsewhere either: {error.strerror or error}."
-        else:
-            folder = paths.shorten(self.store.folder)
-            self._rescued = (
-                f"{problem}. The conversation is in {path}; move that file to {folder} to open it."
-            )
+        failures = []
+        for find_folder in (tempfile.gettempdir, Path.home, Path.cwd):
+            try:
+                path = journal.rescue(Path(find_folder()))
+            except (OSError, RuntimeError) as error:
+                failures.append(error.strerror or str(error) if isinstance(error, OSError) else str(error))
+            else:
+                folder = paths.shorten(self.store.folder)
+                self._rescued = (
+                    f"{problem}. The conversation is in {path}; move that file to {folder} to open it."
+                )
+                return
+        self.is_lost = True
+        self._rescued = f"{problem}. It could not be written elsewhere either: {failures[0]}."
 
 
 def _make_first_title(messages: Sequence[Message]) -> str:

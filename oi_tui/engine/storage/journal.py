@@ -195,10 +195,14 @@ class Journal:
         with self._lock:
             path = folder / f"{self.id}.jsonl"
             file = open_for_adding(path, os.O_RDWR | os.O_CREAT | os.O_EXCL)
-            with os.fdopen(file, "wb") as written:
-                written.writelines(record.data for record in self._list_everything())
-                written.flush()
-                paths.flush(file)
+            try:
+                with os.fdopen(file, "wb") as written:
+                    written.writelines(record.data for record in self._list_everything())
+                    written.flush()
+                    paths.flush(file)
+            except OSError:
+                path.unlink(missing_ok=True)
+                raise
             return path
 
     # ---- Records

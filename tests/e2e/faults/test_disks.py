@@ -2,6 +2,8 @@
 
 import os
 import resource
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -76,8 +78,10 @@ def test_on_a_full_disk_each_refusal_names_the_folder_and_old_files_stay(
     program.wait_for(lambda screen: f"Could not write: {workplace}" in " ".join(screen.split()))
     assert profile.read_text() == "theme: gruvbox\n"
     assert not (workplace / "page.html").exists()
+    # The conversation could be saved nowhere.
     program.press("ctrl+q")
-    assert program.wait_exit() == 0
+    assert program.wait_exit() == 1
+    assert b"It could not be written elsewhere either: " in program.raw
 
 
 def test_what_cannot_be_saved_to_the_end_is_put_elsewhere_and_told_in_the_terminal(
@@ -102,6 +106,44 @@ def test_what_cannot_be_saved_to_the_end_is_put_elsewhere_and_told_in_the_termin
     (home / rescued.name).write_bytes(rescued.read_bytes())
     again = start("--demo", "--resume", rows=40)
     again.wait_for("│ 42")
+
+
+LINES = [
+    pytest.param(("--demo", "--plain"), "%run python print('one', 6 * 7)\n", "| one 42", id="plain"),
+    pytest.param(("--demo", "--stdin", "--auto-run"), "show me a plot\n", "drew 2 lines", id="one request"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "request_", "answer"), LINES)
+@pytest.mark.parametrize("is_anywhere", [False, True], ids=["nowhere", "elsewhere"])
+def test_plain_lines_end_by_saying_where_the_conversation_is_or_with_a_failure(
+    arguments: tuple[str, ...], request_: str, answer: str, is_anywhere: bool, tmp_path: Path
+) -> None:
+    blocked, elsewhere = tmp_path / "blocked", tmp_path / "elsewhere"
+    blocked.write_text("")
+    elsewhere.mkdir()
+    command = [sys.executable, "-m", "oi_tui", *arguments]
+    ended = subprocess.run(
+        command if is_anywhere else ["/bin/sh", "-c", 'ulimit -f 0; exec "$@"', "sh", *command],
+        env={**os.environ, "OI_TUI_HOME": str(blocked), "TMPDIR": str(elsewhere), "HOME": str(elsewhere)},
+        cwd=elsewhere,
+        input=request_,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    told = " ".join((ended.stdout + ended.stderr).split())
+    assert "Traceback" not in told
+    assert "Not saved: " in told
+    rescued = list(elsewhere.glob("*.jsonl"))
+    if is_anywhere:
+        assert answer in told
+        assert f"The conversation is in {rescued[0]}; move that file to " in told
+    else:
+        assert "It could not be written elsewhere either: " in told
+        assert rescued == []
+    assert ended.returncode == (0 if is_anywhere else 1)
 
 
 def test_without_files_to_open_it_says_so_and_goes_on_when_there_are_some(start: Start) -> None:
