@@ -77,6 +77,7 @@ RUNNING = (
 SANDBOX = (
     "tests/runtimes/sandbox/test_host_proxy.py",
     "tests/runtimes/sandbox/test_tunnels.py",
+    "tests/runtimes/sandbox/test_proxy_requests.py",
 )
 
 
@@ -114,7 +115,7 @@ GROUPS: Mapping[str, Mapping[str, Sequence[str]]] = {
     | _modules("engine/reply", "message_builders", (*REPLIES, "tests/unit/engine/test_session.py")),
     "request": _modules("engine/llm", "request", WRITER),
     "storage": _modules("engine/storage", "journal records store append_file undo_history", STORAGE),
-    "sandbox": _modules("runtimes/sandbox", "proxy client_hello", SANDBOX),
+    "sandbox": _modules("runtimes/sandbox", "proxy proxy_request client_hello", SANDBOX),
     "running": _modules("runtimes/runs", "stopping interrupt run output input_watch active_line", RUNNING),
 }
 
@@ -128,6 +129,7 @@ CHECKER = "oi_tui/engine/review/python/checker.py"
 FILES = "oi_tui/engine/review/readable_files.py"
 LINE_RULES = "oi_tui/engine/review/line_rules.py"
 FINDINGS = "oi_tui/engine/review/findings.py"
+CLIENT_HELLO = "oi_tui/runtimes/sandbox/client_hello.py"
 PROXY = "oi_tui/runtimes/sandbox/proxy.py"
 SHELL_RULES = "oi_tui/engine/review/shell/rules.py"
 RECORDS = "oi_tui/engine/storage/records.py"
@@ -173,6 +175,24 @@ EQUIVALENT: Mapping[tuple[str, str, str], str] = {
         'threading.Thread(target=work, args=(client,), name="sandbox request", daemon=True).start()',
         "True => False",
     ): ("only the end of the application could tell"),
+    (FINDINGS, "yield line[start : start + longest]", "start:start + longest => start:"): (
+        "the length of a piece only bounds the time"
+    ),
+    (CLIENT_HELLO, "piece = self._source.recv(65_536)", "65536 => 65535"): "the size of a piece",
+    (CLIENT_HELLO, "piece = self._source.recv(65_536)", "65536 => 65537"): "the size of a piece",
+    (
+        CLIENT_HELLO,
+        'while len(hello) < 4 or len(hello) < 4 + int.from_bytes(hello[1:4], "big"):',
+        "1 => 2",
+    ): "only the longest hello that is read, of 65536 bytes, needs that byte of its length",
+    (
+        CLIENT_HELLO,
+        'if (hello and hello[0] != _CLIENT_HELLO) or int.from_bytes(hello[1:4], "big") > _LONGEST_HELLO:',
+        (
+            "int.from_bytes(hello[1:4], 'big') > _LONGEST_HELLO => "
+            "int.from_bytes(hello[1:4], 'big') >= _LONGEST_HELLO"
+        ),
+    ): "a rough bound",
     (SHELL_RULES, "_LONGEST = 20_000", "20000 => 19999"): "pieces overlap; their length only bounds the time",
     (SHELL_RULES, "_LONGEST = 20_000", "20000 => 20001"): "pieces overlap; their length only bounds the time",
     (CHECKER, "self.bound[item.id] = UNKNOWN", "removed: self.bound[item.id] = UNKNOWN"): (

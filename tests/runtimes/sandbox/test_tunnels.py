@@ -267,6 +267,21 @@ def test_a_server_that_speaks_first_is_heard_where_its_port_is_allowed(network: 
     assert network.ended == []
 
 
+def test_a_client_that_ends_its_side_gets_the_whole_answer(network: Network) -> None:
+    def answer_at_the_end(connection: socket.socket) -> None:
+        network.received.append(b"".join(iter(lambda: connection.recv(100), b"")))
+        for number in range(100):
+            connection.sendall(b"%d\n" % number)
+
+    with network.tunnel(to="127.0.0.1:5432", serve=answer_at_the_end) as client:
+        client.sendall(b"one")
+        client.sendall(b"two")
+        client.shutdown(socket.SHUT_WR)
+        answer = b"".join(iter(lambda: client.recv(100), b""))
+    assert network.received == [b"onetwo"]
+    assert answer.split() == [b"%d" % number for number in range(100)]
+
+
 def test_http_in_a_tunnel_asks_for_the_host_that_is_allowed(network: Network) -> None:
     with network.tunnel(GOOD, to=f"{GOOD}:80", serve=network.answer_plainly) as client:
         client.sendall(b"GET /x HTTP/1.1\r\nHost: evil.example.org\r\n\r\n")
@@ -299,12 +314,20 @@ def test_a_handshake_that_does_not_go_on_ends_in_time(
     assert network.received == []
 
 
-def read(data: bytes) -> str | None:
+def test_a_handshake_of_which_there_is_always_more_ends_in_time() -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        theirs.sendall(hello(GOOD))
+        with pytest.raises(TimeoutError):
+            HandshakeReader(ours, b"", 0).fill(5)
+
+
+def read(data: bytes, *, others: bool = False) -> str | None:
     """Read a ClientHello as the proxy does."""
     ours, theirs = socket.socketpair()
     with ours, theirs:
         theirs.shutdown(socket.SHUT_WR)
-        return client_hello.read_host(HandshakeReader(ours, data, 5))
+        return client_hello.read_host(HandshakeReader(ours, data, 5), others=others)
 
 
 def lengthened(record: bytes, extension: bytes) -> bytes:
@@ -325,6 +348,25 @@ def names(*given: tuple[int, bytes]) -> bytes:
     listed = b"".join(bytes([kind]) + len(name).to_bytes(2, "big") + name for kind, name in given)
     body = len(listed).to_bytes(2, "big") + listed
     return b"\0\0" + len(body).to_bytes(2, "big") + body
+
+
+def test_another_record_comes_only_before_a_second_hello_and_never_within_one() -> None:
+    another = b"\x14\x03\x03\0\1\1"
+    whole = hello(GOOD)
+    assert read(another + whole, others=True) == GOOD
+    with pytest.raises(NotTlsError):
+        read(another + whole)
+    first, second = records(whole, len(whole) // 2)
+    assert read(first + second) == read(first + second, others=True) == GOOD
+    for others in (False, True):
+        with pytest.raises(NotTlsError):
+            read(first + another + second, others=others)
+
+
+def records(record: bytes, at: int) -> list[bytes]:
+    """One record as two."""
+    parts = record[5:][:at], record[5:][at:]
+    return [record[:3] + len(part).to_bytes(2, "big") + part for part in parts]
 
 
 def test_names_are_compared_as_servers_take_them() -> None:
