@@ -526,6 +526,16 @@ def test_tools_of_servers_are_listed_in_languages_that_can_call_them() -> None:
     assert tools("ruby", "tools.github.search") == []
 
 
+def test_a_file_that_is_written_far_into_a_line_is_listed_once() -> None:
+    code = "fs.writeFileSync('a', 'x')"
+    assert found("javascript", code) == found("javascript", " " * 4_100 + code) == {("writes", "a")}
+
+
+def test_lines_of_applescript_that_are_not_known_are_named_with_their_numbers() -> None:
+    unchecked = scan_code("applescript", 'set x to 1\nwibble "a"\n\n  wobble x', HERE).unchecked
+    assert [(item.what, item.line) for item in unchecked] == [('wibble "a"', 2), ("wobble x", 4)]
+
+
 def test_only_some_languages_are_read_without_regard_to_case() -> None:
     assert found("javascript", "FETCH(u); FS.RMSYNC('a')") == set()
     assert ("deletes", "") in found("powershell", "REMOVE-ITEM a")
