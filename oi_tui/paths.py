@@ -51,6 +51,16 @@ def styles() -> Path:
     return inside if inside.is_dir() else package.parent / "styles"
 
 
+def is_folder(entry: "os.DirEntry[str]") -> bool:
+    """Return whether an entry is a folder or leads to one; a link that leads nowhere, in a circle or to
+    where we may not look does not.
+    """
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
+
+
 def expand_typed(name: str | Path) -> Path:
     """Return the path that a person typed or a program named; ~ is the home, and ~x stays
     where x is nobody.

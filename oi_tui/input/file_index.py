@@ -243,6 +243,5 @@ def _list_beside(root: Path, fragment: str, most: int) -> list[str]:
                 and (begun or not name.startswith("."))
                 and escape_controls(name) == name
             ):
-                with contextlib.suppress(OSError):
-                    found.append(f"{folder}/{name}" + ("/" if entry.is_dir() else ""))
+                found.append(f"{folder}/{name}" + ("/" if paths.is_folder(entry) else ""))
     return sorted(found, key=lambda path: (len(path.rstrip("/")) > 200, path.lower()))[:most]

@@ -5,6 +5,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+from oi_tui import paths
 from oi_tui.runtimes.completions import MOST, Completion, CompletionSet, complete_names
 from oi_tui.runtimes.variables import Memory
 
@@ -75,7 +76,8 @@ def _complete_files(typed: str, folder: Path, quote: str) -> list[Completion]:
     place, slash, begin = typed.rpartition("/")
     try:
         with os.scandir(folder / Path(place + slash).expanduser()) as entries:
-            found = sorted((entry.name, entry.is_dir()) for entry in entries if entry.name.startswith(begin))
+            matching = [entry for entry in entries if entry.name.startswith(begin)]
+            found = sorted((entry.name, paths.is_folder(entry)) for entry in matching)
     except (OSError, ValueError):
         return []
     offers = []

@@ -2,10 +2,13 @@
 
 import json
 import os
+import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
+
+from oi_tui import paths
 
 #: What a name stands for, links followed; "" for nothing.
 Kind = Literal["file", "folder", "other", ""]
@@ -86,10 +89,11 @@ class LocalFolder:
 
     def kind(self, name: str) -> Kind | None:
         """Return what a name stands for."""
-        place = self.path / name
-        return (
-            "file" if place.is_file() else "folder" if place.is_dir() else "other" if place.exists() else ""
-        )
+        try:
+            mode = (self.path / name).stat().st_mode
+        except (OSError, ValueError):
+            return ""
+        return "file" if stat.S_ISREG(mode) else "folder" if stat.S_ISDIR(mode) else "other"
 
     def names(self, name: str = "") -> Iterator[tuple[str, Kind | None]] | None:
         """Return the names in a folder and their kinds. The first step raises OSError."""
@@ -98,7 +102,7 @@ class LocalFolder:
     def _read_names(self, name: str) -> Iterator[tuple[str, Kind | None]]:
         with os.scandir(self.path / name) as entries:
             for entry in entries:
-                yield entry.name, "folder" if entry.is_dir() else "file"
+                yield entry.name, "folder" if paths.is_folder(entry) else "file"
 
     def has_program(self, place: Path, name: str) -> bool:
         """Return whether there is a file of that name."""

@@ -30,7 +30,7 @@ from oi_tui.runtimes.remote.file_answers import (
 )
 from oi_tui.runtimes.remote.link import Link
 from oi_tui.runtimes.remote.target import TargetError
-from oi_tui.runtimes.remote.worker_files import appear, compute_checksum
+from oi_tui.runtimes.remote.worker_files import appear, append_at, compute_checksum
 from oi_tui.text import clean_line
 
 #: How many parts of a file are on their way: 256 KB, so that a stop does not wait long on a slow connection.
@@ -173,10 +173,9 @@ class TargetFiles:
                 at = file.seek(0, os.SEEK_END)
                 yield at, facts.size
                 for data in copy.read(facts.path, at, facts.size):
-                    file.write(data)
+                    append_at(file.fileno(), at, data)
                     at += len(data)
                     yield at, facts.size
-                file.flush()
                 file.seek(0)
                 if copy.facts("look", there) != facts or compute_checksum(file) != copy.words(
                     "sum", facts.path

@@ -11,6 +11,7 @@ import stat
 import time
 from pathlib import Path
 
+from oi_tui import paths
 from oi_tui.runtimes.remote.file_answers import (
     LARGEST,
     LISTING_SECONDS,
@@ -80,7 +81,7 @@ def _complete_names(message: Frame, _: Path) -> FileWords:
             hidden = entry.name.startswith(".") and not beginning.startswith(".")
             if hidden or not entry.name.startswith(beginning) or not entry.name.isprintable():
                 continue
-            names.append(f"{before}{slash}{entry.name}{'/' if entry.is_dir() else ''}")
+            names.append(f"{before}{slash}{entry.name}{'/' if paths.is_folder(entry) else ''}")
             if len(names) >= 100 * MOST_NAMES:
                 break
     return FileWords("\0".join(sorted(names)[:MOST_NAMES]))
@@ -195,14 +196,24 @@ def _append(message: Frame, path: Path) -> FileWords:
     try:
         if os.fstat(descriptor).st_size != message["offset"]:
             raise _RefusedError("was changed while it was copied")
-        view = memoryview(data)
-        at = message["offset"]
-        while view:
-            written = os.pwrite(descriptor, view, at)
-            view, at = view[written:], at + written
+        append_at(descriptor, message["offset"], data)
     finally:
         os.close(descriptor)
     return FileWords("")
+
+
+def append_at(descriptor: int, offset: int, data: bytes) -> None:
+    """Write bytes at the end of a file, zeros as a hole: a copy takes no more room than its original.
+
+    Raises OSError.
+    """
+    if data.count(0) == len(data):
+        os.ftruncate(descriptor, offset + len(data))
+        return
+    view = memoryview(data)
+    while view:
+        written = os.pwrite(descriptor, view, offset)
+        view, offset = view[written:], offset + written
 
 
 def _finish(message: Frame, path: Path) -> FileWords:

@@ -70,6 +70,21 @@ def test_a_file_comes_and_goes_whole_with_its_mode(
     assert (left(there), left(here)) == (["a.bin", "c.bin"], ["b.bin"])
 
 
+def test_a_file_with_holes_takes_no_more_room_than_it_did(
+    place: TargetFiles, there: Path, here: Path
+) -> None:
+    with (there / "disk").open("wb") as file:
+        file.write(b"begin")
+        file.seek(files.PART * 200 + 5)
+        file.write(b"end")
+        file.truncate(files.PART * 300 + 7)
+    list(place.get("disk", here / "disk", NEVER))
+    list(place.put(here / "disk", "again", NEVER))
+    for copy in (here / "disk", there / "again"):
+        assert copy.read_bytes() == (there / "disk").read_bytes()
+        assert copy.stat().st_blocks * 512 < files.PART * 10
+
+
 @pytest.mark.needs("ssh", "sshd")
 def test_files_are_copied_through_ssh(make: Make, sshd: Path, there: Path, here: Path) -> None:
     place = files_of(make(target=f"ssh:{HOST}{there}", cwd=Path("/")))
@@ -289,7 +304,8 @@ def test_names_of_the_target_are_listed_as_they_are_typed(place: TargetFiles, th
     (there / "data.txt").touch()
     (there / ".hidden").touch()
     (there / "bad\nname").touch()
-    assert place.list_names("") == ["data.txt", "data/"]
+    (there / "circle").symlink_to("circle")
+    assert place.list_names("") == ["circle", "data.txt", "data/"]
     assert place.list_names("data/") == ["data/a.csv"]
     assert place.list_names(".") == [".hidden"]
     assert place.list_names("nothing/") == []

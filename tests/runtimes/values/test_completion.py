@@ -68,6 +68,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "data" / "prices.csv").touch()
     (folder / "dates.txt").touch()
     (folder / "two words.txt").touch()
+    (folder / "circle").symlink_to("circle")
     return folder
 
 

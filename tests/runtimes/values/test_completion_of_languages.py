@@ -45,7 +45,7 @@ def add_up(first, second = 2) = first
 SHELL = """
 deploy_all() { :; }
 deploy_to=north
-mkdir -p inner; cd inner; touch 'my file.txt' notes.md "it's"; mkdir sub
+mkdir -p inner; cd inner; touch 'my file.txt' notes.md "it's"; mkdir sub; ln -s circle circle
 """
 NODE, RUBY_HERE = pytest.mark.needs("node"), pytest.mark.needs("ruby")
 PHP_HERE = pytest.mark.needs("php")

@@ -105,6 +105,16 @@ def test_a_module_and_a_program_in_the_folder_of_the_target_are_named(
     assert [item.what for item in judge("ls a.csv", place, "shell").unchecked] == ["ls, a program in bin"]
 
 
+def test_links_that_lead_in_a_circle_hide_no_module(place: Path) -> None:
+    for number in range(50):
+        (place / f"circle{number}").symlink_to(f"circle{number}")
+    (place / "json.py").touch()
+    assert [item.what for item in judge("import json", place).unchecked] == [
+        "json.py in this folder may be loaded"
+    ]
+    assert [item.kind for item in judge("cat *", place, "shell").found] == ["reads"]
+
+
 def test_what_there_was_no_room_for_is_not_taken_as_known(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,6 +14,7 @@ import json
 import os
 import re
 
+from python_completion import is_folder
 from python_model_view import find_kind
 from python_records import read_records
 from python_sql import is_table
@@ -173,7 +174,7 @@ def _files(typed):
     except OSError:
         return []
     return [
-        (folder + slash + entry.name + ("/" if entry.is_dir() else ""), "")
+        (folder + slash + entry.name + ("/" if is_folder(entry) else ""), "")
         for entry in entries
         if entry.name.startswith(begin) and (begin or not entry.name.startswith("."))
     ]

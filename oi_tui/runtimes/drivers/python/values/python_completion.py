@@ -613,17 +613,25 @@ def _escape(name):
     return _SHELL_SIGN.sub(r"\\\1", name)
 
 
+def is_folder(entry):
+    """Return whether an entry is a folder, and no link that leads in a circle or where we may not look."""
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
+
+
 def _files(typed):
     folder, _, name = typed.rpartition("/")
     place = os.path.expanduser(folder + "/") if folder or typed.startswith("/") else "."
     try:
         with os.scandir(place) as entries:
-            entries_seen = [(entry.name, entry.is_dir()) for entry, _ in zip(entries, range(_LOOKED_AT))]
+            entries_seen = [(entry.name, is_folder(entry)) for entry, _ in zip(entries, range(_LOOKED_AT))]
     except OSError:
         return
-    for entry, is_folder in sorted(entries_seen):
+    for entry, is_place in sorted(entries_seen):
         if entry.startswith(name) and (name.startswith(".") or not entry.startswith(".")):
-            yield entry + "/" * is_folder, _FOLDER if is_folder else _FILE
+            yield entry + "/" * is_place, _FOLDER if is_place else _FILE
 
 
 def _list_submodules(package):
