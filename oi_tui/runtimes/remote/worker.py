@@ -313,7 +313,8 @@ class _Worker:
                 os.chdir(os.path.expanduser(message["folder"]))  # noqa: PTH111 -- "~x" may be nobody
             cwd = Path.cwd()
         except OSError as error:
-            self._outbox.send(**{"is": "refused", "reason": f"{message['folder']}: {error.strerror}"})
+            name = message["folder"] or "the folder in which programs start there"
+            self._outbox.send(**{"is": "refused", "reason": f"{name}: {error.strerror}"})
             return
         os.environ[environment_names.HOME] = str(Path(self._folder, "home"))
         self._silence = message["silence"]

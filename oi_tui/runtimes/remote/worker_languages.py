@@ -40,7 +40,8 @@ class WorkerLanguages:
         self._outbox = outbox
         self._attempt = attempt
         self._choices = Choices()
-        self.cwd = Path.cwd()
+        #: Where languages start; known when the application has begun.
+        self.cwd = Path("/")
         self._hidden: frozenset[str] = frozenset()
         #: Made when the application first wants to know which files a run changes.
         self._changes: WorkerChanges | None = None

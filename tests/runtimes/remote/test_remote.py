@@ -633,6 +633,12 @@ def test_a_host_that_is_not_known_and_a_folder_that_is_missing_are_reported(make
         make(target="ssh:127.0.0.1:1")
 
 
+def test_a_folder_that_is_gone_when_the_far_end_begins_is_reported(make: Make) -> None:
+    leaves = 'cd "$(mktemp -d)" && rmdir "$PWD" && exec "$@"'
+    with pytest.raises(TargetError, match=r"the folder in which programs start there: No such file"):
+        make(target=f"command:sh -c '{leaves}' --")
+
+
 @pytest.mark.needs("ssh", "sshd")
 def test_questions_of_ssh_are_brought_to_the_person(make: Make, sshd: Path, tmp_path: Path) -> None:
     server = sshd.parent
