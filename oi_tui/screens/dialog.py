@@ -92,8 +92,10 @@ class Palette(CommandPalette, Page[None]):
     _width = 0
 
     def compose(self) -> ComposeResult:
-        """Mount what Textual's palette has, with a list of our own."""
+        """Mount what Textual's palette has, with a list of our own and a caret that does not blink."""
         for widget in super().compose():
+            if isinstance(widget, Input):
+                widget.cursor_blink = False
             yield CommandChoiceList() if isinstance(widget, CommandList) else widget
 
     def on_resize(self, event: events.Resize) -> None:

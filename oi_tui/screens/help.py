@@ -135,9 +135,7 @@ class HelpScreen(Dialog[None]):
 
     def on_mount(self) -> None:
         """Let what is typed search."""
-        field = self.query_one(Input)
-        field.cursor_blink = False
-        field.focus()
+        self.query_one(Input).focus()
 
     def on_resize(self) -> None:
         """Use the width of the screen: more columns, or the words below the keys."""

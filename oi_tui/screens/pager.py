@@ -62,7 +62,6 @@ class PagerScreen(Page[None]):
 
     def on_mount(self) -> None:
         """Focus the text."""
-        self._field.cursor_blink = False
         self._view.focus()
 
     def on_unmount(self) -> None:

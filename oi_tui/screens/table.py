@@ -149,7 +149,6 @@ class TableScreen(Page[None]):
     def on_mount(self) -> None:
         """Open the table."""
         self._field.display = False
-        self._field.cursor_blink = False
         self._table.focus()
         self.action_reload()
 

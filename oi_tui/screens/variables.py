@@ -109,9 +109,7 @@ class VariablesScreen(Page[str | None]):
 
     def on_mount(self) -> None:
         """Load the variables, and load them again when the present run has ended."""
-        field = self.query_one(Input)
-        field.cursor_blink = False
-        field.focus()
+        self.query_one(Input).focus()
         self._list.display = False
         self.action_ask()
         self.set_interval(_AGAIN, self._ask_again)

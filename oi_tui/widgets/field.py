@@ -1,6 +1,7 @@
 """A line to type into."""
 
 from textual import events
+from textual.reactive import reactive
 from textual.widgets import Input
 
 #: So many characters of a paste are taken. A longer line would make every key slow.
@@ -9,6 +10,9 @@ LONGEST_PASTE = 10_000
 
 class Field(Input):
     """Stays quick after a long paste: with a few megabytes, Textual's own needs seconds for each key."""
+
+    #: A blinking caret would draw the field twice a second, which matters on a slow connection.
+    cursor_blink = reactive(False, init=False)
 
     def on_paste(self, event: events.Paste) -> None:
         """Take the beginning of a paste that is too long, and say so."""

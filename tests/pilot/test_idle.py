@@ -5,6 +5,7 @@ import threading
 import pytest
 from textual.app import App
 from textual.timer import Timer
+from textual.widgets import Input
 
 from oi_tui.engine.llm.base import Text
 from oi_tui.messages import VariablesLost
@@ -96,3 +97,12 @@ async def test_the_mode_of_vi_is_shown_as_it_changes() -> None:
         await ui.until(lambda: "NORMAL" in str(ui.chat._status.render()))
         await ui.pilot.press("i")
         await ui.until(lambda: "INSERT" in str(ui.chat._status.render()))
+
+
+@pytest.mark.parametrize("key", ["f1", "f2", "ctrl+p", "ctrl+f"])
+async def test_no_caret_blinks_in_a_field(key: str) -> None:
+    async with open_chat() as ui:
+        await ui.pilot.press(key)
+        await ui.until(lambda: isinstance(ui.app.focused, Input))
+        field = ui.app.focused
+        await ui.until(lambda: all(timer.target is not field for timer in list_ticking(ui.app)))

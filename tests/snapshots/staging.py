@@ -81,15 +81,12 @@ def frame(app: App[None]) -> list[Strip]:
 
 
 async def calm(pilot: Pilot[None]) -> None:
-    """Wait until no caret blinks and nothing changes on the screen any more."""
+    """Wait until nothing changes on the screen any more."""
     before: list[Strip] = []
     same = 0
 
     def unchanged() -> bool:
         nonlocal before, same
-        for shown in pilot.app.screen_stack:
-            for field in shown.query("Input, TextArea"):
-                field.cursor_blink = False  # type: ignore[attr-defined]
         now = frame(pilot.app)
         same = same + 1 if now == before else 0
         before = now

@@ -165,7 +165,6 @@ def test_the_profile_editor_looks_so_in_its_states(
                 await pilot.pause()
                 if state == "wrong_text":
                     pilot.app.screen.query_one(TextArea).text = "auto_run: maybe\n"
-                pilot.app.screen.query_one(TextArea).cursor_blink = False
             case "differences":
                 pilot.app.push_screen(
                     DifferencesDialog(

@@ -12,7 +12,6 @@ class ReasonField(Field):
 
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id, select_on_focus=False)
-        self.cursor_blink = False
         self._has_quick_reasons = False
 
     def ask(self, hint: str, *, quick_reasons: bool) -> None:

@@ -48,10 +48,6 @@ class FindBar(Widget):
         yield Field(id="find-text", placeholder="find text, code or output", select_on_focus=True)
         yield Static(id="find-count", markup=False)
 
-    def on_mount(self) -> None:
-        """Stop the cursor blinking: each blink redraws, which matters on a slow connection."""
-        self.query_one(Input).cursor_blink = False
-
     def open(self, text: str = "") -> None:
         """Take the keys; with a text, look for it at once."""
         self.show(text)

@@ -99,7 +99,6 @@ class CodeEditor(StableTextArea):
         self.completion = CodeCompletion(self)
         self.completion.language = language or ""
         super().__init__(text, soft_wrap=False, show_line_numbers=True, tab_behavior="focus", id=id)
-        self.cursor_blink = False
         self.indent_width = TAB
 
     def open(self, text: str, language: str | None) -> None:

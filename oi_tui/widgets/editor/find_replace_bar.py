@@ -65,11 +65,6 @@ class FindReplaceBar(Widget):
         yield Field(id="replace-with", placeholder="replacement", select_on_focus=True)
         yield Static(id="replace-state", markup=False)
 
-    def on_mount(self) -> None:
-        """Stop the cursor blinking: each blink redraws."""
-        for field in self.query(Input):
-            field.cursor_blink = False
-
     def open(self, text: str = "") -> None:
         """Take the keys; with a text, look for it at once."""
         self.display = True

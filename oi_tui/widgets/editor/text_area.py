@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from textual import events
 from textual.geometry import Region
 from textual.message import Message
+from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widgets import TextArea
 
@@ -27,6 +28,8 @@ class StableTextArea(TextArea):
 
         text_area: "StableTextArea"
 
+    #: A blinking caret would draw twice a second, which matters on a slow connection.
+    cursor_blink = reactive(False, init=False)
     #: The modes of vi, if its keys are wanted.
     vi: "Vi | None" = None
     #: The theme and the style of the text for which the styles of caret, gutter and so on were made last.

@@ -115,8 +115,7 @@ class Prompt(CompletingTextArea):
         self._burst_has_lines = False
 
     def on_mount(self) -> None:
-        """Take the look of the style sheet rather than of a code theme; a still caret costs no bytes."""
-        self.cursor_blink = False
+        """Take the look of the style sheet rather than of a code theme."""
         self.register_theme(TextAreaTheme("prompt"))
         self.theme = "prompt"
         self.fit()

@@ -70,10 +70,6 @@ class StdinBar(Widget):
         yield Static(id="asked", markup=False)
         yield _Line(id="typed", select_on_focus=False)
 
-    def on_mount(self) -> None:
-        """Stop the cursor blinking: each blink redraws, which matters on a slow connection."""
-        self.query_one(Input).cursor_blink = False
-
     @property
     def has_keyboard(self) -> bool:
         """Whether keys go here, or will in a moment: questions may follow each other that fast."""
