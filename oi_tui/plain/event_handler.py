@@ -16,6 +16,7 @@ from oi_tui.engine.events import (
 )
 from oi_tui.engine.output.plain import make_plain
 from oi_tui.messages import DETACHED, InputRequested, Message, Starting, Stopping
+from oi_tui.plain.markdown_reader import MarkdownReader
 from oi_tui.text import (
     clean_line,
     clean_text,
@@ -49,7 +50,8 @@ class PlainEventHandler:
     """Writes events as they happen: `say` the messages, code and output, `note` the rest.
 
     `saved_as` keeps a picture and returns its path. `echoes` says that the terminal shows what the person
-    types to a program. `indent` stands before each line that the model says.
+    types to a program. `indent` stands before each line that the model says, whose Markdown is then read as
+    text; without one, it is passed on as it is.
     """
 
     def __init__(
@@ -66,6 +68,7 @@ class PlainEventHandler:
         self._saved_as = saved_as
         self._echoes = echoes
         self._indent = indent
+        self._reader = MarkdownReader() if indent else None
         self._kinds: dict[str, str] = {}
         self._shown: set[str] = set()
         #: The code of which the end was written.
@@ -96,7 +99,8 @@ class PlainEventHandler:
                 if message.role == "assistant":
                     self._begin(message)
             case MessageGrew(id, text) if self._kinds.get(id) == "message":
-                self._write(self._indent_lines(clean_text(text)))
+                text = clean_text(text)
+                self._write(self._indent_lines(self._reader.read(text) if self._reader else text))
             case MessageGrew(id, text) if self._kinds.get(id) == "console":
                 self._print(text)
             case MessageRecorded(message):
@@ -202,6 +206,8 @@ class PlainEventHandler:
     def _record(self, message: Message) -> None:
         match message.type:
             case "message" if message.role == "assistant":
+                if self._reader:
+                    self._write(self._indent_lines(self._reader.finish()))
                 self.close_line()
             case "console":
                 self._end_output()
