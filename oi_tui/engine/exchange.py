@@ -133,20 +133,8 @@ class Exchange:
             if refused and written.tokens >= refused[0]:
                 raise LlmError(refused[1])
             yield from self.account.report_left_out(written, assumed=facts.window_assumed)
-            _, self.reads_fences = self._choose_manner(profile, facts)
-            writer = ReplyBuilder(self._resolve, profile.model)
-            parser = ReplyParser(
-                self._resolve, fences=self.reads_fences, foreign=index_by_function(self._offered)
-            )
-            sent = self._stream_deltas(written.request, profile, facts)
-            fault, began = yield from self._receive_reply(profile.model, written.tokens, sent, parser, writer)
-            if self._stopped.is_set():
-                raise TurnInterrupted
+            fault, began, writer = yield from self._send(written, profile, facts)
             if fault is None:
-                yield from self.account.report_cut(written)
-                yield from self._report_unreadable(writer)
-                if any(code.call for code in writer.codes):
-                    self._with_tools.add(profile.model)
                 return writer.codes
             if began:
                 raise LlmError(fault)
@@ -156,6 +144,29 @@ class Exchange:
                 continue
             yield from self._prepare_another_try(fault, profile, attempt)
         raise AssertionError("the last try returns or raises")
+
+    def _send(
+        self, written: PreparedRequest, profile: Profile, facts: ModelInfo
+    ) -> Steps[tuple[ErrorInfo | None, bool, ReplyBuilder]]:
+        """Send a request and read the reply.
+
+        Returns the error that ended it, whether anything had come by then, and what the reply is made of.
+        """
+        _, self.reads_fences = self._choose_manner(profile, facts)
+        writer = ReplyBuilder(self._resolve, profile.model)
+        parser = ReplyParser(
+            self._resolve, fences=self.reads_fences, foreign=index_by_function(self._offered)
+        )
+        deltas = self._stream_deltas(written.request, profile, facts)
+        fault, began = yield from self._receive_reply(profile.model, written.tokens, deltas, parser, writer)
+        if self._stopped.is_set():
+            raise TurnInterrupted
+        if fault is None:
+            yield from self.account.report_cut(written)
+            yield from self._report_unreadable(writer)
+            if any(code.call for code in writer.codes):
+                self._with_tools.add(profile.model)
+        return fault, began, writer
 
     def summarise(self, messages: Sequence[Message], profile: Profile) -> Steps[Message | None]:
         """Have the model summarise older history. Returns the summary; None: there is nothing to shorten.

@@ -165,7 +165,10 @@ class Execution:
     def _run_cell(
         self, code: Message, profile: Profile, note: str, asker: str
     ) -> Steps[tuple[str | None, bool] | Message]:
-        """Ask for the code and run it, where the cell runs. Returns it if the person changed its place."""
+        """Do what `run_cell` does, where the cell runs.
+
+        Returns the code instead where the person changed its place.
+        """
         place = self._enter_place(code, profile)
         language = place.language
         if place.database:
@@ -404,46 +407,68 @@ class Execution:
         code = code.replace(state="running", where=self._computer.where or None)
         yield from self._log.record(code)
         ended = RunEnded("interrupted", 0.0)
-        watcher = None if self._computer.where else self._watcher
-        elsewhere = self._computer.files_elsewhere if self._computer.where and self._watcher else None
-        if watcher:
-            watcher.before(self._stopped.is_set)
-        if elsewhere:
-            elsewhere.watch(code.id)
-        with self._lock:
-            may_run = not self._stopped.is_set()
-            self._running = may_run
-            if may_run:
-                self.cell_requests = cell_requests
-                # Within the lock: an interrupt comes before it, and nothing runs, or it stops this run.
-                reports = self._computer.run(code.format or "", body, self._log.number(code.id))
-        if may_run:
+        report_changes = self._watch_files(code)
+        reports = self._begin(code, body, cell_requests)
+        if reports is not None:
             language = self._computer.resolve(code.format or "") or code.format or ""
             if language in CALLING_LANGUAGES:
                 self.callable_tools = callable_tools or CallableTools(find_named(body))
             self.earlier.add(language, body, self._computer.cwd)
-            writer = RunBuilder(code, self._outputs)
-            try:
-                ended = yield from self._output.record(code, reports, writer)
-            except BaseException:
-                # A program's ctrl+c: no further events are taken, and nothing is left running.
-                stopped = code.replace(state="interrupted", seconds=0.0)
-                deque(chain(self._log.record_events(writer.finish()), self._log.record(stopped)), maxlen=0)
-                raise
-            finally:
-                with self._lock:
-                    self._running = False
-                    self.callable_tools = NO_TOOLS
-                    self.cell_requests = CellRequests()
-                cell_requests.stop()
-            yield from self._log.record_events(writer.finish())
+            ended = yield from self._record_output(code, reports, cell_requests)
+            yield from report_changes()
+        yield from self._log.record(
+            code.replace(state=ended.state, seconds=ended.seconds, reason=ended.reason)
+        )
+
+    def _begin(self, code: Message, body: str, cell_requests: CellRequests) -> Iterator[Report] | None:
+        """Begin the run of an approved cell. Return its reports; None where a stop came first."""
+        # Within the lock: an interrupt comes before it, and nothing runs, or it stops this run.
+        with self._lock:
+            self._running = not self._stopped.is_set()
+            if not self._running:
+                return None
+            self.cell_requests = cell_requests
+            return self._computer.run(code.format or "", body, self._log.number(code.id))
+
+    def _record_output(
+        self, code: Message, reports: Iterator[Report], cell_requests: CellRequests
+    ) -> Steps[RunEnded]:
+        """Record what a run prints. Return its end; afterwards the code may call nothing any more."""
+        writer = RunBuilder(code, self._outputs)
+        try:
+            ended = yield from self._output.record(code, reports, writer)
+        except BaseException:
+            # A program's ctrl+c: no further events are taken, and nothing is left running.
+            stopped = code.replace(state="interrupted", seconds=0.0)
+            deque(chain(self._log.record_events(writer.finish()), self._log.record(stopped)), maxlen=0)
+            raise
+        finally:
+            with self._lock:
+                self._running = False
+                self.callable_tools = NO_TOOLS
+                self.cell_requests = CellRequests()
+            cell_requests.stop()
+        yield from self._log.record_events(writer.finish())
+        return ended
+
+    def _watch_files(self, code: Message) -> Callable[[], Iterator[Event]]:
+        """Have the files watched that a run may change. Return what reports their changes after it."""
+        # Both are found before the run: its target may be gone afterwards.
+        where = self._computer.where
+        watcher = None if where else self._watcher
+        elsewhere = self._computer.files_elsewhere if where and self._watcher else None
+        if watcher:
+            watcher.before(self._stopped.is_set)
+        if elsewhere:
+            elsewhere.watch(code.id)
+
+        def report_changes() -> Iterator[Event]:
             if watcher and (change_set := watcher.after(code.id)):
                 yield FilesChanged(code.id, change_set)
             if elsewhere and (change_set := elsewhere.pop_changes()):
                 yield self._note_changes(code.id, change_set)
-        yield from self._log.record(
-            code.replace(state=ended.state, seconds=ended.seconds, reason=ended.reason)
-        )
+
+        return report_changes
 
     def _note_changes(self, id: str, change_set: ChangeSet) -> FilesChanged:
         """Record which files of another machine changed; their contents are kept there."""
