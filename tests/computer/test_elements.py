@@ -170,7 +170,7 @@ def test_an_element_that_is_not_to_be_seen_is_not_clicked(cells: Cells) -> None:
         cells.run("kept = computer.display.elements(role='button', name='Yes')[0]")
         for message, value in (("WM_CHANGE_STATE", 3), ("_NET_WM_DESKTOP", 1)):
             (window,) = (window for window in eyes.windows() if window.title == "Sure")
-            eyes._ask_window_manager(message, window.id, value)
+            eyes._windows.ask_manager(message, window.id, value)
             eyes.position()
             until(lambda: "('Sure', True)" in cells.run(windows), message)
             assert cells.run("print(len(computer.display.elements()))") == "0"
@@ -200,7 +200,7 @@ def test_an_element_that_is_not_to_be_seen_is_not_clicked(cells: Cells) -> None:
         cells.wait_for("'Yes'")
         cells.run("computer.mouse.click(kept)")
         assert process.wait(PATIENCE) == 0
-    eyes._ask_window_manager("_NET_CURRENT_DESKTOP", eyes._root, 0)
+    eyes._windows.ask_manager("_NET_CURRENT_DESKTOP", eyes._root, 0)
     eyes.position()
 
 

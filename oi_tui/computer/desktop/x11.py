@@ -8,51 +8,37 @@ from __future__ import annotations
 import array
 import ctypes
 import ctypes.util
-import secrets
 import sys
 import threading
 import time
-from ctypes import POINTER, byref, c_int, c_long, c_ubyte, c_uint, c_ulong, c_void_p
+from ctypes import POINTER, byref, c_int, c_ubyte, c_uint, c_ulong, c_void_p
 
 from oi_tui.computer.desktop.base import Region, Window
 from oi_tui.computer.desktop.key_names import find_symbol
 from oi_tui.computer.desktop.pictures import Picture
 from oi_tui.computer.desktop.x11_connection import (
     PATIENCE,
-    ClientMessage,
     Image,
     Monitor,
-    WindowAttributes,
     X11Connection,
     load_library,
 )
+from oi_tui.computer.desktop.x11_held_input import BUTTON, KEY, HeldInput
 from oi_tui.computer.desktop.x11_ping import Ping
+from oi_tui.computer.desktop.x11_properties import Properties
 from oi_tui.computer.desktop.x11_spare_keys import SpareKeys
+from oi_tui.computer.desktop.x11_windows import X11Windows
 from oi_tui.computer.errors import ComputerError
 
 _Z_PIXMAP = 2
 _ALL_PLANES = c_ulong(-1).value
-_ANY_PROPERTY = 0
-_CLIENT_MESSAGE = 33
-#: SubstructureNotify and SubstructureRedirect.
-_TO_WINDOW_MANAGER = 0x80000 | 0x100000
 #: Names that X11 has for characters which a keyboard map does not hold by their code.
 _FIRST_UNICODE = 0x1000000
 #: How long a click may be held by the window manager, or by an open menu, before other things go on.
 _CLICK_SECONDS = 0.3
 _ALREADY_GRABBED = 1
-#: The property of the screen with what programs hold down, and what a part of it stands for.
-_HELD = "_OI_TUI_HELD"
-_KEY, _BUTTON = 0, 1
 #: The modifier of caps lock, and the keyboard that stands for all of them.
 _LOCK, _CORE_KEYBOARD = 2, 0x100
-_CARDINAL, _REPLACE = 6, 0
-#: The workspace of a window that is on all of them.
-_ALL_DESKTOPS = 0xFFFFFFFF
-#: Of a window: that it is shown, that it shows something, and who gets the keyboard when it has gone.
-_VIEWABLE, _INPUT_OUTPUT, _TO_PARENT = 2, 1, 2
-#: How far below the window of an old window manager that of its program is.
-_FRAME_DEPTH = 3
 #: Where red, green and blue are in a pixel of most screens, and how pixels of other sizes are read.
 _USUAL_MASKS = (0xFF0000, 0xFF00, 0xFF)
 _TYPES = {8: "B", 16: "H", 32: "I"}
@@ -80,10 +66,11 @@ class X11:
             raise ComputerError("Mouse and keyboard cannot be used: this X server has no XTEST extension.")
         #: A window that is never shown.
         self._hidden = self._x.XCreateSimpleWindow(self._display, self._root, 0, 0, 1, 1, 0, 0, 0)
-        #: What tells that window from a later one of the same number; 0 before anything was held.
-        self._mark = 0
-        ping = Ping(connection, self._root, self._intern_atom)
-        self._spare_keys = SpareKeys(connection, self, self._root, ping, self._lock)
+        properties = Properties(connection)
+        self._held = HeldInput(connection, self._root, self._hidden, properties)
+        self._windows = X11Windows(connection, self._root, properties, self._lock)
+        ping = Ping(connection, self._root, properties.intern)
+        self._spare_keys = SpareKeys(connection, self._windows, properties, self._root, ping, self._lock)
 
     @property
     def is_closed(self) -> bool:
@@ -94,7 +81,7 @@ class X11:
         """Return the size of the whole screen."""
         with self._lock:
             # What the library keeps is the size when the display was opened.
-            region = self._read_region(self._root)
+            region = self._windows.read_region(self._root)
         return (region.width, region.height) if region else (0, 0)
 
     def monitors(self) -> list[Region]:
@@ -180,50 +167,14 @@ class X11:
     def button(self, number: int, down: bool) -> None:
         """Press or release a button; a released one has reached its window."""
         with self._lock:
-            self._note_held(_BUTTON, number, down)
-            self._send_fake_input(_BUTTON, number, down)
+            self._held.press(BUTTON, number, down)
         if not down:
             self._wait_for_click()
 
     def release_leftovers(self) -> None:
         """Release keys and buttons of programs that were killed while they held them: the server does not."""
         with self._lock:
-            held = self._list_held()
-            left = [item for item in held if self.read_numbers(item[0], _HELD) != [item[1]]]
-            for _, _, kind, number in left:
-                self._send_fake_input(kind, number, down=False)
-            if left:
-                self.set_numbers(
-                    self._root, _HELD, [value for item in held if item not in left for value in item]
-                )
-
-    def _send_fake_input(self, kind: int, number: int, down: bool) -> None:
-        fake = self._test.XTestFakeButtonEvent if kind == _BUTTON else self._test.XTestFakeKeyEvent
-        fake(c_void_p(self._display), c_uint(number), int(down), c_ulong(0))
-        self._x.XSync(self._display, 0)
-
-    def _note_held(self, kind: int, number: int, down: bool) -> None:
-        """Keep on the screen what is held, each with a window that goes with the program that holds it.
-
-        Numbers of windows are used again, so that the window has a number of its own.
-        """
-        if not self._mark:
-            self._mark = secrets.randbits(31) | 1
-            self.set_numbers(self._hidden, _HELD, [self._mark])
-        mine = self._hidden, self._mark, kind, number
-        held = [*(item for item in self._list_held() if item != mine), *[mine] * down]
-        self.set_numbers(self._root, _HELD, [value for item in held for value in item])
-
-    def _list_held(self) -> list[tuple[int, int, int, int]]:
-        values = self.read_numbers(self._root, _HELD)
-        return list(zip(values[::4], values[1::4], values[2::4], values[3::4], strict=False))
-
-    def set_numbers(self, window: int, name: str, numbers: list[int]) -> None:
-        """Set a property of a window that is a list of numbers."""
-        data = (c_ulong * len(numbers))(*numbers)
-        self._x.XChangeProperty(
-            *(self._display, window, self._intern_atom(name), _CARDINAL, 32, _REPLACE), data, len(numbers)
-        )
+            self._held.release_leftovers()
 
     def _wait_for_click(self) -> None:
         # A window manager holds a click back while it raises the window. Keys would overtake the click, and
@@ -243,8 +194,7 @@ class X11:
         if down:
             self._spare_keys.note_press(code)
         with self._lock:
-            self._note_held(_KEY, code, down)
-            self._send_fake_input(_KEY, code, down)
+            self._held.press(KEY, code, down)
 
     def set_caps_lock(self, on: bool) -> bool:
         """Turn caps lock on or off; return whether it was on."""
@@ -296,114 +246,18 @@ class X11:
         """Return the windows that the window manager lists, the lowest first; without one,
         those on the screen.
         """
-        with self._lock:
-            if self._has_manager():
-                listed = self.read_numbers(self._root, "_NET_CLIENT_LIST_STACKING") or self.read_numbers(
-                    self._root, "_NET_CLIENT_LIST"
-                )
-                active = (self.read_numbers(self._root, "_NET_ACTIVE_WINDOW") or [0])[0]
-            else:
-                listed = self._find_clients()
-                active = self._find_focus(listed)
-            regions = [(id_, self._read_region(id_)) for id_ in listed]
-            return [
-                Window(
-                    id_,
-                    self._read_title(id_),
-                    region,
-                    id_ == active,
-                    self._read_process_id(id_),
-                    self._is_hidden(id_),
-                )
-                for id_, region in regions
-                if region
-            ]
-
-    def _has_manager(self) -> bool:
-        """Return whether a window manager is at work; one that was killed leaves its list of windows."""
-        name = "_NET_SUPPORTING_WM_CHECK"
-        own = self.read_numbers(self._root, name)[:1]
-        return bool(own) and self.read_numbers(own[0], name)[:1] == own
-
-    def _find_clients(self) -> list[int]:
-        """Return the windows of programs on the screen, the lowest first; menus and the like are left out."""
-        clients = []
-        for window in self._children(self._root):
-            attributes = WindowAttributes()
-            if not self._x.XGetWindowAttributes(self._display, window, byref(attributes)):
-                continue
-            if attributes.map_state != _VIEWABLE or attributes.kind != _INPUT_OUTPUT:
-                continue
-            if client := self._find_client(window, _FRAME_DEPTH) or (
-                0 if attributes.override_redirect else window
-            ):
-                clients.append(client)
-        return clients
-
-    def _find_client(self, window: int, depth: int) -> int:
-        """Return the window of a program in the frame of an old window manager, which marks it; or 0."""
-        if self.read_numbers(window, "WM_STATE"):
-            return window
-        children = self._children(window) if depth else []
-        return next((client for child in children if (client := self._find_client(child, depth - 1))), 0)
-
-    def _find_focus(self, listed: list[int]) -> int:
-        """Return the listed window with the keyboard, or 0."""
-        found, revert = c_ulong(), c_int()
-        self._x.XGetInputFocus(self._display, byref(found), byref(revert))
-        below = {child: window for window in listed for child in self._children(window)}
-        return found.value if found.value in listed else below.get(found.value, 0)
-
-    def _children(self, window: int) -> list[int]:
-        root, parent, children, count = c_ulong(), c_ulong(), POINTER(c_ulong)(), c_uint()
-        if not self._x.XQueryTree(self._display, window, *map(byref, (root, parent, children, count))):
-            return []
-        numbers = children[: count.value] if children else []
-        if children:
-            self._x.XFree(children)
-        return numbers
+        return self._windows.list_windows()
 
     def window_at(self, x: int, y: int) -> int | None:
         """Return the number of the listed window that gets a click there, also in its menus.
 
         None for others.
         """
-        listed = {window.id for window in self.windows()}
-        with self._lock:
-            # From the frame of the window manager inwards; a menu is above all frames, and names its window.
-            found = self._find_child_at(self._root, x, y)
-            owner = (self.read_numbers(found, "WM_TRANSIENT_FOR") if found else [0]) or [0]
-            while found and found not in listed:
-                found = self._find_child_at(found, x, y)
-        return found or next((id_ for id_ in owner if id_ in listed), None)
-
-    def _find_child_at(self, window: int, x: int, y: int) -> int:
-        across, down, child = c_int(), c_int(), c_ulong()
-        self._x.XTranslateCoordinates(
-            self._display, self._root, window, int(x), int(y), byref(across), byref(down), byref(child)
-        )
-        return child.value
+        return self._windows.find_at(x, y)
 
     def activate(self, window: Window) -> None:
         """Bring a window to the front, and its workspace before."""
-        with self._lock:
-            if not self._has_manager():
-                self._x.XRaiseWindow(self._display, window.id)
-                self._x.XSetInputFocus(self._display, window.id, _TO_PARENT, 0)
-                self._x.XSync(self._display, 0)
-                return
-            own = self.read_numbers(window.id, "_NET_WM_DESKTOP")
-            if own and own[0] & _ALL_DESKTOPS != _ALL_DESKTOPS:
-                self._ask_window_manager("_NET_CURRENT_DESKTOP", self._root, own[0])
-            self._ask_window_manager("_NET_ACTIVE_WINDOW", window.id, 2)
-            self._x.XSync(self._display, 0)
-
-    def _ask_window_manager(self, message: str, window: int, value: int) -> None:
-        event = ClientMessage()
-        event.type, event.window, event.format = _CLIENT_MESSAGE, window, 32
-        event.message_type = self._intern_atom(message)
-        event.data[0] = value
-        self._x.XSendEvent(self._display, self._root, 0, _TO_WINDOW_MANAGER, byref(event))
+        self._windows.activate(window)
 
     def _find_symbol(self, name: str) -> int:
         symbol = int(self._x.XStringToKeysym(name.encode()))
@@ -413,59 +267,6 @@ class X11:
             return symbol
         code = ord(name)
         return code if 0x20 <= code <= 0x7E or 0xA0 <= code <= 0xFF else _FIRST_UNICODE + code
-
-    def _intern_atom(self, name: str) -> int:
-        return int(self._x.XInternAtom(self._display, name.encode(), 0))
-
-    def _read_property(self, window: int, name: str) -> tuple[int, bytes]:
-        """Return the format and the raw bytes of a property."""
-        kind, format_, count, left, data = c_ulong(), c_int(), c_ulong(), c_ulong(), c_void_p()
-        failed = self._x.XGetWindowProperty(
-            *(self._display, window, self._intern_atom(name), 0, 100_000, 0, _ANY_PROPERTY),
-            *map(byref, (kind, format_, count, left, data)),
-        )
-        if failed or not data.value:
-            return 0, b""
-        # Items of 32 bits are longs in memory.
-        item_size = ctypes.sizeof(c_long) if format_.value == 32 else format_.value // 8
-        data_bytes = ctypes.string_at(data.value, count.value * item_size)
-        self._x.XFree(data)
-        return format_.value, data_bytes
-
-    def read_numbers(self, window: int, name: str) -> list[int]:
-        """Return a property of a window that is a list of numbers; empty where there is none."""
-        format_, data = self._read_property(window, name)
-        return (
-            list((c_ulong * (len(data) // ctypes.sizeof(c_long))).from_buffer_copy(data))
-            if format_ == 32
-            else []
-        )
-
-    def _read_title(self, window: int) -> str:
-        for name in ("_NET_WM_NAME", "WM_NAME"):
-            if title := self._read_property(window, name)[1]:
-                return title.decode("utf-8", "replace")
-        return ""
-
-    def _read_process_id(self, window: int) -> int:
-        return (self.read_numbers(window, "_NET_WM_PID") or [0])[0]
-
-    def _is_hidden(self, window: int) -> bool:
-        if self._intern_atom("_NET_WM_STATE_HIDDEN") in self.read_numbers(window, "_NET_WM_STATE"):
-            return True
-        current = self.read_numbers(self._root, "_NET_CURRENT_DESKTOP")
-        own = self.read_numbers(window, "_NET_WM_DESKTOP")
-        return bool(current and own) and own[0] & _ALL_DESKTOPS not in (current[0], _ALL_DESKTOPS)
-
-    def _read_region(self, window: int) -> Region | None:
-        root, numbers, sizes = c_ulong(), (c_int(), c_int()), (c_uint(), c_uint(), c_uint(), c_uint())
-        if not self._x.XGetGeometry(self._display, window, byref(root), *map(byref, (*numbers, *sizes))):
-            return None
-        x, y, child = c_int(), c_int(), c_ulong()
-        self._x.XTranslateCoordinates(
-            self._display, window, self._root, 0, 0, byref(x), byref(y), byref(child)
-        )
-        return Region(x.value, y.value, sizes[0].value, sizes[1].value)
 
 
 def _read_picture(image: Image) -> Picture:

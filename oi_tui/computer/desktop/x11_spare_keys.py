@@ -10,11 +10,12 @@ import threading
 import time
 from collections.abc import Sequence
 from ctypes import byref, c_int, c_ubyte, c_ulong
-from typing import Protocol
 
 from oi_tui.computer.desktop.base import Window
 from oi_tui.computer.desktop.x11_connection import X11Connection
 from oi_tui.computer.desktop.x11_ping import Ping
+from oi_tui.computer.desktop.x11_properties import Properties
+from oi_tui.computer.desktop.x11_windows import X11Windows
 from oi_tui.computer.errors import ComputerError
 
 #: How long programs may take to notice that a key has another meaning, in seconds.
@@ -27,19 +28,6 @@ _READ_SECONDS = 60.0
 _SPARE = "_OI_TUI_SPARE"
 _SILENT = "The window {!r} does not say when it has read what was typed."
 _INSTEAD = "Use computer.clipboard.copy(text), and paste it there."
-
-
-class Screen(Protocol):
-    """What is needed of a screen: its windows, and properties that are lists of numbers."""
-
-    def windows(self) -> list[Window]:
-        """Return the windows, the lowest first."""
-
-    def read_numbers(self, window: int, name: str) -> list[int]:
-        """Return a property of a window; empty where there is none."""
-
-    def set_numbers(self, window: int, name: str, numbers: list[int]) -> None:
-        """Set a property of a window."""
 
 
 class _Mapping:
@@ -71,11 +59,18 @@ class SpareKeys:
     """The keys that get a meaning. Each has room for two characters: one without and one with shift."""
 
     def __init__(
-        self, connection: X11Connection, screen: Screen, root: int, ping: Ping, lock: threading.RLock
+        self,
+        connection: X11Connection,
+        windows: X11Windows,
+        properties: Properties,
+        root: int,
+        ping: Ping,
+        lock: threading.RLock,
     ) -> None:
         """`lock` is held while the connection is used."""
         self._x, self._display = connection.x, connection.display
-        self._screen = screen
+        self._windows = windows
+        self._properties = properties
         self._root = root
         self._ping = ping
         self._lock = lock
@@ -137,9 +132,9 @@ class SpareKeys:
         """Give a key these characters, of which the last is new."""
         given.pop(code, None)
         given[code] = symbols
-        spare = self._screen.read_numbers(self._root, _SPARE)
+        spare = self._properties.read_numbers(self._root, _SPARE)
         if code not in spare:
-            self._screen.set_numbers(self._root, _SPARE, [*spare, code])
+            self._properties.set_numbers(self._root, _SPARE, [*spare, code])
         # Without a second one, the server would put the capital letter there.
         both = (c_ulong * 2)(symbols[0], symbols[-1])
         self._x.XChangeKeyboardMapping(self._display, code, 2, both, 1)
@@ -150,7 +145,7 @@ class SpareKeys:
     def _see_that_it_was_read(self, code: int) -> None:
         """Wait until the window in which a key was pressed has read it. Raises ComputerError without that."""
         id_, pressed_at = self._unread.get(code, (0, 0.0))
-        window = next((window for window in self._screen.windows() if window.id == id_), None)
+        window = next((window for window in self._windows.list_windows() if window.id == id_), None)
         if window and self._says_when_it_has_read(window):
             if not self._ping.is_answered(window.id, _ANSWER_SECONDS):
                 raise ComputerError(
@@ -167,7 +162,7 @@ class SpareKeys:
     def _list_given(self, mapping: _Mapping) -> dict[int, list[int]]:
         """List the keys that got a meaning and still have it: another layout may have come since."""
         if self._given is None:
-            before = self._screen.read_numbers(self._root, _SPARE)
+            before = self._properties.read_numbers(self._root, _SPARE)
             self._given = {code: mapping.list_symbols(code) for code in before}
         for code, symbols in list(self._given.items()):
             if not symbols or mapping.list_symbols(code) != symbols:
@@ -187,7 +182,7 @@ class SpareKeys:
         return _Mapping(least.value, per_key.value, symbols)
 
     def _find_active(self) -> Window | None:
-        return next((window for window in self._screen.windows() if window.active), None)
+        return next((window for window in self._windows.list_windows() if window.active), None)
 
     def _says_when_it_has_read(self, window: Window) -> bool:
-        return self._ping.is_understood(self._screen.read_numbers(window.id, "WM_PROTOCOLS"))
+        return self._ping.is_understood(self._properties.read_numbers(window.id, "WM_PROTOCOLS"))
