@@ -22,6 +22,8 @@ MOST_TOOLS = 128
 _NAME = 128
 _DESCRIPTION = 2_000
 _SCHEMA = 20_000
+#: How many parts a schema may have once its references are filled in.
+_PARTS = 10_000
 #: The most characters of all definitions of a server.
 ALL_CHARACTERS = 400_000
 #: The fields of a definition that change what the tool seems to do.
@@ -38,7 +40,7 @@ def parse_tool(server: str, definition: Definition) -> McpTool | None:
     if not name:
         return None
     schema = _sanitize(definition.get("inputSchema") or {})
-    if not isinstance(schema, dict) or len(json.dumps(schema)) > _SCHEMA:
+    if not isinstance(schema, dict) or len(json.dumps(schema)) > _SCHEMA or _expands_too_far(schema):
         # A model that has no schema takes the arguments from the description.
         schema = {"type": "object"}
     # OpenAI refuses every request with these at the top; the server itself checks the arguments anyway.
@@ -68,6 +70,34 @@ def _sanitize(value: Any, depth: int = 0) -> Any:
     if isinstance(value, dict):
         return {escape_controls(str(key)): _sanitize(item, depth + 1) for key, item in value.items()}
     return [_sanitize(item, depth + 1) for item in value] if isinstance(value, list) else value
+
+
+def _expands_too_far(schema: Mapping[str, Any]) -> bool:
+    """Return whether a schema has too many parts once its references are filled in.
+
+    For some providers that is done before a request; a few references can stand for millions of parts.
+    """
+    left = _PARTS
+    waiting: list[tuple[Any, frozenset[str]]] = [(schema, frozenset())]
+    while waiting and left:
+        value, within = waiting.pop()
+        left -= 1
+        if isinstance(value, dict):
+            waiting += ((item, within) for item in value.values())
+            reference = value.get("$ref")
+            if isinstance(reference, str) and reference not in within:
+                waiting.append((_look_up(schema, reference), within | {reference}))
+        elif isinstance(value, list):
+            waiting += ((item, within) for item in value)
+    return bool(waiting)
+
+
+def _look_up(schema: Mapping[str, Any], reference: str) -> Any:
+    """Return what a reference such as `#/$defs/Point` names; None where there is nothing."""
+    found: Any = schema
+    for name in reference.removeprefix("#").split("/")[1:]:
+        found = found.get(name) if isinstance(found, dict) else None
+    return found if reference.startswith("#/") else None
 
 
 def limit_definitions(offered: Sequence[Definition]) -> list[Definition]:

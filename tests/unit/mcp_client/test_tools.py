@@ -19,6 +19,7 @@ from oi_tui.engine.review.permissions import Permission
 from oi_tui.engine.settings.mcp_servers import McpServer
 from oi_tui.engine.tools import McpTool
 from oi_tui.mcp_client.connection import McpCallError
+from oi_tui.mcp_client.definitions import parse_tool
 from oi_tui.messages import InputRequested, Message
 from oi_tui.widgets.approval.text import describe_request
 from oi_tui.workspace import Workspace
@@ -544,3 +545,29 @@ def test_names_are_what_providers_take() -> None:
     assert long.function != McpTool("server", "a/b.c" * 41).function
     assert McpTool("s", "Get.It/now").function == "mcp__s__get_it_now"
     assert tools.index_by_function([long]) == {long.function: long.language}
+
+
+def _refer(name: str) -> dict[str, str]:
+    return {"$ref": f"#/$defs/{name}"}
+
+
+TREE = {"Tree": {"type": "object", "properties": {"left": _refer("Tree"), "right": _refer("Tree")}}}
+#: Each refers to the next one three times: a few hundred bytes stand for millions of parts.
+CHAIN = {f"d{n}": {"items": [_refer(f"d{n + 1}")] * 3} for n in range(15)}
+#: Each refers to all.
+CLIQUE = {f"d{n}": {"items": [_refer(f"d{m}") for m in range(12)]} for n in range(12)}
+
+
+@pytest.mark.parametrize(
+    ("parts", "is_kept"),
+    [(TREE, True), ({"Tree": {}}, True), ({}, True), (CHAIN, False), (CLIQUE, False)],
+    ids=["tree", "open", "dangling", "chain", "clique"],
+)
+def test_a_schema_whose_references_stand_for_too_much_is_left_out(
+    parts: dict[str, Any], is_kept: bool
+) -> None:
+    """LiteLLM fills them in before a request to Gemini, for as long as that takes."""
+    first = next(iter(parts), "Tree")
+    schema = {"type": "object", "properties": {"a": _refer(first)}, "$defs": parts}
+    tool = parse_tool("t", {"name": "add", "description": "Adds.", "inputSchema": schema})
+    assert tool == McpTool("t", "add", "Adds.", schema if is_kept else {"type": "object"})
