@@ -5,7 +5,8 @@ and odd, which is wrong in parts; `deaf` ignores that its input ends, and that i
 `names` it breaks no step, but its tools have unusual names; with `asks` it asks the person during each call;
 with `pesters` it asks for all that a client might have, and with `lies` its results do not fit their schema,
 which takes forever to find out. With `storm` it says a hundred times after each list that its tools are
-others now, and a call tells how often they were listed; with `progress` a call reports odd amounts.
+others now, and a call tells how often they were listed; with `progress` a call reports odd amounts. With
+`line` a call is answered by the text in the place of the step, in Latin-1, with the call's number for ID.
 """
 
 import json
@@ -128,6 +129,10 @@ for line in sys.stdin:
         RESULTS[method] = {"content": [{"type": "text", "text": f"listed {lists} times"}]}
     if FAULT == "progress" and method == "tools/call":
         report_progress(request["params"]["_meta"]["progressToken"])
+    if FAULT == "line" and method == "tools/call":
+        sys.stdout.buffer.write(STEP.replace("ID", str(number)).encode("latin-1") + b"\n")
+        sys.stdout.flush()
+        continue
     if FAULT == "pesters" and method == "tools/call":
         RESULTS[method] = {"content": [{"type": "text", "text": pester()}]}
     if method == STEP:

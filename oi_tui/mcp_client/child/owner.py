@@ -34,8 +34,9 @@ from oi_tui.mcp_client.child.answers import (
     refuse_compressed,
 )
 from oi_tui.mcp_client.child.errors import ServerError
+from oi_tui.mcp_client.child.repair import repair_message, repair_refused
 from oi_tui.mcp_client.child.sign_in import Claim, authorise, explain_needed
-from oi_tui.mcp_client.child.stdio import LONGEST_LINE, Program, repair_message, start_program
+from oi_tui.mcp_client.child.stdio import LONGEST_LINE, Program, start_program
 from oi_tui.version import __version__
 
 #: Seconds that a server has to say what it offers.
@@ -57,8 +58,8 @@ _MOST_ENTRIES = 500
 _CLOSED = "Connection closed"
 #: How the package names a request that a server makes of its client.
 _ASKS = re.compile(r"Cannot send '([\w/]{1,50})'")
-#: How the package names an answer that it could not read.
-_NO_JSON = "Failed to parse JSON response"
+#: How the package names answers that it could not read.
+_NO_JSON = ("Failed to parse JSON response", "Failed to parse SSE message")
 Order = Mapping[str, Any]
 
 # The package ends an event of the older transport at 1 MiB, and has no argument for another limit.
@@ -368,7 +369,11 @@ async def _repair(received: Any, to_session: Any) -> None:
     with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
         async with to_session:
             async for item in received:
-                await to_session.send(repair_message(item) if isinstance(item, SessionMessage) else item)
+                if isinstance(item, SessionMessage):
+                    await to_session.send(repair_message(item))
+                    continue
+                for repaired in repair_refused(item):
+                    await to_session.send(repaired)
 
 
 #: The hosts that may be reached, by the setting that says so.

@@ -1,10 +1,71 @@
-"""Repairs results of which the package would refuse the whole, because a part does not fit the protocol."""
+"""Repairs messages that the package would refuse as a whole, because a part does not fit the protocol."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
 from typing import Any
+
+from mcp.shared.message import SessionMessage
+from mcp.types import INTERNAL_ERROR, ErrorData, JSONRPCError, JSONRPCResponse, jsonrpc_message_adapter
+from pydantic import ValidationError
 
 #: Kinds of content that the protocol has.
 _KINDS = frozenset({"text", "image", "audio", "resource", "resource_link"})
+
+
+def parse_line(line: bytes | str) -> Iterator[SessionMessage | Exception]:
+    """Yield the messages of a line, repaired; an error for what is none."""
+    try:
+        yield repair_message(SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False)))
+    except ValueError as error:
+        yield from _rescue(line, error)
+
+
+def repair_message(item: SessionMessage) -> SessionMessage:
+    """Return a message from a server; the result in it is repaired."""
+    if isinstance(item.message, JSONRPCResponse):
+        item.message = item.message.model_copy(update={"result": repair_result(item.message.result)})
+    return item
+
+
+def repair_refused(error: Exception) -> Iterator[SessionMessage | Exception]:
+    """Yield the messages of an event that the package has refused."""
+    refused = error.errors(include_url=False)[0]["input"] if isinstance(error, ValidationError) else None
+    if isinstance(refused, dict):
+        refused = json.dumps(refused)
+    yield from _rescue(refused, error) if isinstance(refused, bytes | str) else [error]
+
+
+def _rescue(line: bytes | str, error: Exception) -> Iterator[SessionMessage | Exception]:
+    """Yield what can be made of a line, so that whoever waits for it gets an answer; else the error.
+
+    Servers in JavaScript cut texts in the midst of a character, and send the half.
+    """
+    text = line.decode("utf-8", "replace") if isinstance(line, bytes) else line
+    try:
+        given = json.loads(text.removeprefix("\ufeff"))
+        given = json.loads(json.dumps(given, ensure_ascii=False).encode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        yield error
+        return
+    for item in given if isinstance(given, list) else [given]:
+        try:
+            message = jsonrpc_message_adapter.validate_python({**item, "jsonrpc": "2.0"}, by_name=False)
+            yield repair_message(SessionMessage(message))
+        except (TypeError, ValueError) as problem:
+            answer = _answer_instead(item)
+            yield SessionMessage(answer) if answer else problem
+
+
+def _answer_instead(item: object) -> JSONRPCError | None:
+    """Return an error in the place of an answer that is not valid."""
+    number = item.get("id") if isinstance(item, dict) and "method" not in item else None
+    if isinstance(number, bool) or not isinstance(number, int | str):
+        return None
+    assert isinstance(item, dict)
+    error = item.get("error")
+    reason = error.get("message") if isinstance(error, dict) else None
+    reason = reason if isinstance(reason, str) else "its answer has neither a result nor an error"
+    return JSONRPCError(jsonrpc="2.0", id=number, error=ErrorData(code=INTERNAL_ERROR, message=reason))
 
 
 def repair_result(result: dict[str, Any]) -> dict[str, Any]:

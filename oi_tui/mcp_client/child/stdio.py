@@ -13,9 +13,8 @@ from typing import Any
 import anyio
 from mcp.client.stdio import get_default_environment
 from mcp.shared.message import SessionMessage
-from mcp.types import JSONRPCResponse, jsonrpc_message_adapter
 
-from oi_tui.mcp_client.child.repair import repair_result
+from oi_tui.mcp_client.child.repair import parse_line
 
 #: The longest line, in bytes.
 LONGEST_LINE = 16 * 1024 * 1024
@@ -97,7 +96,8 @@ async def _read(running: Program, to_session: Any, ended: Callable[[Program], No
         async with to_session:
             try:
                 while line := await stdout.readline():
-                    await to_session.send(_parse_message(line))
+                    for item in parse_line(line):
+                        await to_session.send(item)
             except ValueError:
                 running.end = f"it sent a line of more than {LONGEST_LINE // 1024 // 1024} MB"
             if running.stopping:
@@ -110,20 +110,6 @@ async def _read(running: Program, to_session: Any, ended: Callable[[Program], No
     last = running.words.strip().rpartition("\n")[2]
     running.end += f": {last}" if last else ""
     ended(running)
-
-
-def _parse_message(line: bytes) -> SessionMessage | Exception:
-    try:
-        return repair_message(SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False)))
-    except ValueError as error:
-        return error
-
-
-def repair_message(item: SessionMessage) -> SessionMessage:
-    """Return a message from a server; the result in it is repaired."""
-    if isinstance(item.message, JSONRPCResponse):
-        item.message = item.message.model_copy(update={"result": repair_result(item.message.result)})
-    return item
 
 
 async def _write(process: asyncio.subprocess.Process, outgoing: Any) -> None:

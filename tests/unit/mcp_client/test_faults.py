@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import shlex
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -88,6 +89,34 @@ def test_a_server_that_cannot_be_used_is_named_with_the_reason(
     work(workspace)
     (status,) = workspace.mcp.servers.status
     assert named in (status.problem or codes(workspace)[0].reason or "")
+
+
+_HEAD = '"jsonrpc": "2.0", "id": ID'
+_CONTENT = '"result": {"content": [{"type": "text", "text": "added"}]}'
+_ANSWER = f"{{{_HEAD}, {_CONTENT}}}"
+
+
+@pytest.mark.parametrize(
+    ("line", "printed"),
+    [
+        (_ANSWER.replace("added", r"added half \ud83d"), "added half ?"),
+        (_ANSWER.replace("added", "added odd \xff"), "added odd \ufffd"),
+        ("\xef\xbb\xbf" + _ANSWER, "added"),
+        (f"[{_ANSWER}]", "added"),
+        (f'{{"id": ID, {_CONTENT}}}', "added"),
+        (f'{{{_HEAD}, "error": {{"message": "It is full."}}}}', "failed: It is full."),
+        (f"{{{_HEAD}}}", "failed: its answer has neither a result nor an error"),
+        (f'{{{_HEAD}, "result": "added"}}', "failed: its answer has neither a result nor an error"),
+    ],
+)
+def test_an_answer_that_is_not_of_the_protocol_ends_its_call(
+    open_workspace: Open, line: str, printed: str
+) -> None:
+    workspace = open_workspace(
+        CALL, [Text("Done.")], servers=[faulty("line", shlex.quote(line))], auto_run=True
+    )
+    assert work(workspace)[-1] == TurnEnded("done")
+    assert printed in output(workspace)
 
 
 def test_a_result_that_does_not_fit_its_schema_is_used_and_never_measured_by_it(open_workspace: Open) -> None:

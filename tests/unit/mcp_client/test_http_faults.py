@@ -33,6 +33,8 @@ class _Server(ThreadingHTTPServer):
 
     daemon_threads = True
     status = 0
+    #: What a call returns over SSE, as it is written in JSON.
+    added = "added"
     headers: dict[str, str]
     body = b""
 
@@ -56,7 +58,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(b"event: endpoint\ndata: /messages\n\n")
         with contextlib.suppress(OSError):
             while message := self.server.events.get():
-                self.wfile.write(f"event: message\ndata: {json.dumps(message)}\n\n".encode())
+                text = json.dumps(message).replace("added", self.server.added)
+                self.wfile.write(f"event: message\ndata: {text}\n\n".encode())
 
     def do_POST(self) -> None:
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -158,6 +161,13 @@ def test_a_message_is_posted_again_where_its_server_moves_it_within_itself(
 
     odd.RequestHandlerClass = Moving
     assert workspace.mcp.servers.call(add, {})["content"][0]["text"] == "added"
+
+
+def test_half_a_character_in_an_event_is_replaced(open_workspace: Open, odd: _Server) -> None:
+    workspace = open_workspace(servers=[f"t = http://127.0.0.1:{odd.server_port}/sse"])
+    (add,) = workspace.mcp.tools()
+    odd.added = r"added \ud83d"
+    assert workspace.mcp.servers.call(add, {})["content"][0]["text"] == "added ?"
 
 
 @pytest.mark.parametrize("path", ["sse", "events#sse", "mcp"])
