@@ -111,7 +111,8 @@ def make_function_name(language: str) -> str:
     """Return the name by which models call the tool of this language."""
     server, _, name = language.removeprefix(_PREFIX).partition(".")
     function = f"{_FUNCTION}{_NOT_IN_NAMES.sub('_', server)}__{_NOT_IN_NAMES.sub('_', name)}"
-    if len(function) <= _LONGEST_NAME:
+    # Names in Chinese, say, would all be the same.
+    if len(function) <= _LONGEST_NAME and language.isascii():
         return function
     # Loads a library for cryptography, which a start does not need.
     import hashlib

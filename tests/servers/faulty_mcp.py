@@ -36,6 +36,8 @@ ODD = {
             {"name": "list", "inputSchema": {**OBJECT, "properties": ["a"]}},
             {"name": "any", "inputSchema": {"anyOf": [OBJECT], "properties": {"a": {"type": "integer"}}}},
             {"name": "told", "description": 5, "inputSchema": OBJECT},
+            {"name": "needs", "inputSchema": {**OBJECT, "required": ["a", 5]}},
+            {"name": "titled", "title": 5, "annotations": "none", "icons": {}, "inputSchema": OBJECT},
             {"description": "It has no name.", "inputSchema": OBJECT},
             "no tool",
         ]

@@ -5,7 +5,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from mcp.shared.message import SessionMessage
-from mcp.types import INTERNAL_ERROR, ErrorData, JSONRPCError, JSONRPCResponse, jsonrpc_message_adapter
+from mcp.types import (
+    INTERNAL_ERROR,
+    ErrorData,
+    JSONRPCError,
+    JSONRPCResponse,
+    Tool,
+    jsonrpc_message_adapter,
+)
 from pydantic import ValidationError
 
 #: Kinds of content that the protocol has.
@@ -82,14 +89,23 @@ def repair_result(result: dict[str, Any]) -> dict[str, Any]:
 
 
 def _repair_tool(tool: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a tool that the package takes: as it is, else without what a call does not need."""
     repaired = {**tool, "inputSchema": _repair_schema(tool.get("inputSchema"))}
     output = tool.get("outputSchema")
     if not isinstance(output, dict) or output.get("type") != "object":
-        # The package would refuse all tools of the server.
         repaired.pop("outputSchema", None)
-    if not isinstance(repaired.get("description", ""), str):
-        del repaired["description"]
-    return repaired
+    needed = {"name": tool["name"]}
+    if isinstance(description := tool.get("description"), str):
+        needed["description"] = description
+    else:
+        repaired.pop("description", None)
+    for taken in (repaired, {**needed, "inputSchema": repaired["inputSchema"]}):
+        try:
+            Tool.model_validate(taken, by_name=False)
+        except ValidationError:
+            continue
+        return taken
+    return {**needed, "inputSchema": {"type": "object"}}
 
 
 def _repair_schema(schema: object) -> dict[str, Any]:
@@ -98,7 +114,13 @@ def _repair_schema(schema: object) -> dict[str, Any]:
     """
     if not isinstance(schema, dict) or schema.get("type", "object") != "object":
         return {"type": "object"}
-    if not isinstance(schema.get("properties", {}), dict) or not isinstance(schema.get("required", []), list):
+    properties, required = schema.get("properties", {}), schema.get("required", [])
+    if not isinstance(properties, dict) or not isinstance(required, list):
+        return {"type": "object"}
+    fits = all(isinstance(item, dict | bool) for item in properties.values())
+    if not (fits and all(isinstance(name, str) for name in required)):
+        return {"type": "object"}
+    if not isinstance(schema.get("$schema", ""), str):
         return {"type": "object"}
     return {**schema, "type": "object"}
 

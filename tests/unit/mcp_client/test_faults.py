@@ -66,7 +66,7 @@ def test_one_odd_tool_or_part_does_not_spoil_the_others(open_workspace: Open) ->
     schemas = {item["name"].removeprefix("mcp__t__"): item["parameters"] for item in offered}
     del schemas["execute"]
     some = {"type": "object", "properties": {"a": {"type": "integer"}}}
-    plain = {name: {"type": "object"} for name in ("add", "none", "text", "list", "told")}
+    plain = {name: {"type": "object"} for name in ("add", "none", "text", "list", "told", "needs", "titled")}
     assert schemas == {**plain, "any": some}
     workspace = open_workspace(CALL, [Text("Done.")], servers=[faulty("odd", "tools/call")], auto_run=True)
     work(workspace)

@@ -544,6 +544,9 @@ def test_names_are_what_providers_take() -> None:
     assert len(long.function) == 64
     assert long.function != McpTool("server", "a/b.c" * 41).function
     assert McpTool("s", "Get.It/now").function == "mcp__s__get_it_now"
+    search, open_it = (McpTool("s", name).function for name in ("搜索", "打开"))
+    assert search != open_it
+    assert search.isascii()
     assert tools.index_by_function([long]) == {long.function: long.language}
 
 
