@@ -511,6 +511,8 @@ def test_a_grant_that_is_given_again_replaces_the_earlier_one_of_its_place() -> 
 def test_what_is_no_file_in_the_folder_to_which_code_changes_may_be_one_in_its_own() -> None:
     assert found("shell", "cd /dev\necho a > null") == {("writes outside", "null")}
     assert found("shell", "cd /dev\necho a > /dev/null") == set()
+    assert found("python", "import os\nos.chdir('/dev/fd')\nopen('3', 'w')") == {("writes outside", "3")}
+    assert found("python", "open('/dev/fd/3', 'w')") == set()
 
 
 def test_tools_of_servers_are_listed_in_languages_that_can_call_them() -> None:
