@@ -178,6 +178,7 @@ EQUIVALENT: Mapping[tuple[str, str, str], str] = {
     (FINDINGS, "yield line[start : start + longest]", "start:start + longest => start:"): (
         "the length of a piece only bounds the time"
     ),
+    (PROXY, "back.join()", "removed: back.join()"): "each side waits for the other one before it ends",
     (CLIENT_HELLO, "piece = self._source.recv(65_536)", "65536 => 65535"): "the size of a piece",
     (CLIENT_HELLO, "piece = self._source.recv(65_536)", "65536 => 65537"): "the size of a piece",
     (
