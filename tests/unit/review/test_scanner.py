@@ -538,6 +538,16 @@ def test_lines_of_applescript_that_are_not_known_are_named_with_their_numbers() 
     assert [(item.what, item.line) for item in unchecked] == [('wibble "a"', 2), ("wobble x", 4)]
 
 
+def test_a_text_to_show_is_checked_where_it_may_be_the_name_of_a_file(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "alpha.csv").touch()
+    code = "from IPython.display import Markdown\nx = str(1 + 1)\nMarkdown(f'{}{{x}}')"
+    for beginning in ("alp", "data/", "dat", "ht", "https", "./"):
+        assert not scan_code("python", code.format(beginning), tmp_path).nothing_listed, beginning
+    for beginning in ("Result: ", "dat/", "z"):
+        assert scan_code("python", code.format(beginning), tmp_path).nothing_listed, beginning
+
+
 def test_only_some_languages_are_read_without_regard_to_case() -> None:
     assert found("javascript", "FETCH(u); FS.RMSYNC('a')") == set()
     assert ("deletes", "") in found("powershell", "REMOVE-ITEM a")
