@@ -8,7 +8,7 @@ import os
 import shutil
 import time
 import urllib.parse
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from oi_tui.computer.errors import ComputerError
 from oi_tui.computer.tool import Tool, cannot
@@ -37,8 +37,16 @@ _HUNG = (
     "The page does not answer: a script on it may run without end. Wait and try again, or leave the page "
     "with go_to_url."
 )
-#: How much is shown of what a page says in a dialog, in characters.
-_LONGEST_NOTE = 300
+_COVERED = (
+    "Another element covers it, such as a dialog or a notice about cookies. Nothing was clicked. Close that "
+    "first; computer.browser.screenshot(path) shows it."
+)
+_LATE = (
+    f"The page did not load within {_LOADING_SECONDS:g} seconds, and is no longer waited for. "
+    "What came of it, or the page before it, can be read."
+)
+#: How much is shown of what a page says in a dialog, in characters; and of how many dialogs, in a row.
+_LONGEST_NOTE, _MOST_NOTES = 300, 20
 _CANCELLED = (
     "The answer was Cancel. To answer OK, run this before the click: "
     'computer.browser.driver.once("dialog", lambda dialog: dialog.accept())'
@@ -81,6 +89,10 @@ class Browser(Tool):
         self._next: Any = None
         #: Whether a page that opens now is what a click opens, and not what the person does.
         self._is_clicking = False
+        #: Whether the page that is open was late, so that it is taken as it is.
+        self._is_given_up = False
+        #: How many dialogs pages opened since code last asked for something.
+        self._dialogs = 0
         #: The files that pages offered, as Playwright has them; `downloads[-1].save_as(path)` keeps one.
         self.downloads: list[Any] = []
 
@@ -100,12 +112,22 @@ class Browser(Tool):
         with _translate_errors():
             try:
                 self._leave_hung_page()
-                self._get_page().goto(address, wait_until="domcontentloaded")
+                self._go_to(address)
             except Exception as error:
                 if not _says_closed(error):
                     raise
                 self.quit()
-                self._get_page().goto(address, wait_until="domcontentloaded")
+                self._go_to(address)
+
+    def _go_to(self, address: str) -> None:
+        page = self._get_page()
+        self._dialogs, self._is_given_up = 0, False
+        try:
+            page.goto(address, wait_until="domcontentloaded", timeout=_LOADING_SECONDS * 1000)
+        except Exception as error:
+            if not _says_late(error):
+                raise
+            self._give_up(page)
 
     def read(self) -> str:
         """Return the text of the page, and then that of the frames in it."""
@@ -135,8 +157,8 @@ class Browser(Tool):
             place, before = self._find_only(places, name), self._count_unseen()
             self._is_clicking = True
             try:
-                with self._allow_to_close():
-                    place.click()
+                with self._watch_click():
+                    place.click(timeout=_LOADING_SECONDS * 1000)
                     # A script may open another page a moment after the click.
                     self._page.wait_for_timeout(_LEAVING_SECONDS * 1000)
                 end = time.monotonic() + _ANSWER_SECONDS
@@ -213,6 +235,7 @@ class Browser(Tool):
     def quit(self) -> None:
         """Close the browser."""
         self._page = self._next = None
+        self._is_given_up = False
         self.downloads.clear()
         # One that has ended already says so.
         with contextlib.suppress(Exception):
@@ -235,32 +258,51 @@ class Browser(Tool):
         return count
 
     @contextlib.contextmanager
-    def _allow_to_close(self) -> Any:
-        """Take it for done where the page of a new tab closes itself."""
+    def _watch_click(self) -> Any:
+        """Say why a click was not done; it was, where the page of a new tab closed itself."""
         try:
             yield
         except Exception as error:
+            if _says_late(error) and self._next is not None:
+                self._give_up(self._page)
+            if _says_late(error) and "intercepts pointer events" in str(error):
+                raise ComputerError(_COVERED) from None
             if not (_says_closed(error) and self._page.is_closed() and self._page.context.pages):
                 raise
 
     def _load(self) -> Any:
         """Return the page, read to its end: after a click, the page that the click opened."""
         page = self._get_page()
+        self._dialogs = 0
         end = time.monotonic() + _LOADING_SECONDS
-        while self._next is not None and time.monotonic() < end:
+        while self._next is not None:
+            if time.monotonic() > end:
+                self._give_up(page)
             page.wait_for_timeout(10)
         page = self._get_page()
-        page.wait_for_load_state("domcontentloaded", timeout=_LOADING_SECONDS * 1000)
+        if not self._is_given_up:
+            try:
+                page.wait_for_load_state("domcontentloaded", timeout=max(1, end - time.monotonic()) * 1000)
+            except Exception as error:
+                if not _says_late(error):
+                    raise
+                self._give_up(page)
         if not _is_answering(page, _ANSWER_SECONDS):
             raise ComputerError(_HUNG)
         return page
+
+    def _give_up(self, page: Any) -> NoReturn:
+        """Stop loading a page that is late. Raises ComputerError."""
+        page.context.new_cdp_session(page).send("Page.stopLoading")
+        self._next, self._is_given_up = None, True
+        raise ComputerError(_LATE)
 
     def _leave_hung_page(self) -> None:
         """Go on in a new page where the one that is open would not even leave."""
         page = self._page
         if page and not page.is_closed() and not _is_answering(page, _ANSWER_SECONDS):
             self._page = page.context.new_page()
-            self._next = None
+            self._next, self._is_given_up = None, False
             page.close()
 
     def _list_frames(self, page: Any) -> list[Any]:
@@ -289,14 +331,21 @@ class Browser(Tool):
         page.on("framenavigated", self._note_page)
         page.on("download", self._note_download)
         if self._is_clicking:
-            self._page, self._next = page, None
+            self._page, self._next, self._is_given_up = page, None, False
             print(f"The click opened another page: {page.url}")
         with contextlib.suppress(Exception):
             session = page.context.new_cdp_session(page)
             opened: dict[str, Any] = {}
             session.on("Page.javascriptDialogOpening", lambda dialog: opened.update(dialog))
-            session.on("Page.javascriptDialogClosed", lambda closed: _note_dialog(opened, closed))
+            session.on("Page.javascriptDialogClosed", lambda closed: self._note_dialog(opened, closed))
             session.send("Page.enable")
+
+    def _note_dialog(self, opened: dict[str, Any], closed: dict[str, Any]) -> None:
+        self._dialogs += 1
+        if self._dialogs <= _MOST_NOTES:
+            _tell_of_dialog(opened, closed)
+        elif self._dialogs == _MOST_NOTES + 1:
+            print("The page goes on to open dialogs, of which no more is told.")
 
     def _note_download(self, download: Any) -> None:
         self.downloads.append(download)
@@ -316,7 +365,7 @@ class Browser(Tool):
 
     def _note_page(self, frame: Any) -> None:
         if self._page and frame == self._page.main_frame:
-            self._next = None
+            self._next, self._is_given_up = None, False
 
     def _open(self, headless: bool) -> Any:
         try:
@@ -349,7 +398,7 @@ class Browser(Tool):
         return self._page
 
 
-def _note_dialog(opened: dict[str, Any], closed: dict[str, Any]) -> None:
+def _tell_of_dialog(opened: dict[str, Any], closed: dict[str, Any]) -> None:
     """Say what a page asked or said. Playwright cancels it, unless the code has said what to do."""
     kind, text = opened.get("type"), str(opened.get("message", ""))[:_LONGEST_NOTE]
     if kind == "alert":
@@ -363,7 +412,7 @@ def _is_answering(place: Any, seconds: float) -> bool:
     try:
         place.locator(":root").wait_for(state="attached", timeout=seconds * 1000)
     except Exception as error:
-        if type(error).__name__ != "TimeoutError":
+        if not _says_late(error):
             raise
         return False
     return True
@@ -395,7 +444,7 @@ def _read_frame(frame: Any, reader: str, seconds: float) -> Any:
     try:
         text = frame.locator(f"{reader}=*").text_content(timeout=seconds * 1000)
     except Exception as error:
-        if type(error).__name__ != "TimeoutError":
+        if not _says_late(error):
             raise
         raise ComputerError(_HUNG) from None
     return json.loads(text)
@@ -421,6 +470,10 @@ def _find_frame(request: Any) -> Any:
 
 def _has_only_wayland() -> bool:
     return bool(os.environ.get("WAYLAND_DISPLAY")) and not os.environ.get("DISPLAY")
+
+
+def _says_late(error: Exception) -> bool:
+    return type(error).__name__ == "TimeoutError"
 
 
 def _says_closed(error: Exception) -> bool:

@@ -53,7 +53,11 @@ WATCHING = b"""<h1>Watching</h1><script>
 const write = JSON.stringify
 JSON.stringify = value => { setTimeout(() => { for (;;); }); return write(value) }
 </script>"""
+LATE = b"""<h1>Front</h1><a href=/never>Never</a><button onclick="for (;;) alert('Again')">Nag</button>
+<p style="margin-top: 300px"><button>Beneath</button></p>
+<div style="position: fixed; inset: 200px 0 0; background: #8888">Cookies?</div>"""
 BODIES = {
+    "/late": LATE,
     "/watching": WATCHING,
     "/": PAGE,
     "/more": MORE,
@@ -62,6 +66,8 @@ BODIES = {
     "/file": b"one\ntwo\n",
 }
 
+#: Until then, pages that do not come are not answered.
+OVER = threading.Event()
 #: How long slow pages take, in seconds.
 SLOW = 0.4
 
@@ -72,6 +78,9 @@ class Pages(http.server.BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         if self.path == "/unanswered":
             time.sleep(SLOW)
+        if self.path == "/never":
+            OVER.wait()
+            return
         self.send_response(200)
         self.send_header("Content-Type", "text/html")
         self.end_headers()
@@ -80,6 +89,11 @@ class Pages(http.server.BaseHTTPRequestHandler):
             self.wfile.flush()
             time.sleep(SLOW)
         self.wfile.write(BODIES.get(self.path, b"<h1>Second</h1>"))
+        if self.path == "/half":
+            # The page stops in the middle.
+            self.wfile.write(b"<button>Half</button>" + b" " * 2000)
+            self.wfile.flush()
+            OVER.wait()
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""
@@ -88,9 +102,11 @@ class Pages(http.server.BaseHTTPRequestHandler):
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Pages) as server:
+        OVER.clear()
         serving = threading.Thread(target=server.serve_forever)
         serving.start()
         yield f"http://127.0.0.1:{server.server_port}/"
+        OVER.set()
         server.shutdown()
         serving.join()
 
@@ -184,6 +200,51 @@ def test_what_a_page_says_asks_and_offers_is_told(
     assert cancelled.startswith("The page asked 'Sure?'. The answer was Cancel. To answer OK, ")
     assert accepted == "The page asked 'Sure?'. The answer was OK."
     assert "offers the file 'list.txt'" in offered
+
+
+@pytest.mark.slow
+def test_a_page_that_does_not_come_is_given_up_and_what_is_there_is_used(
+    page: Browser, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page.go_to_url(address + "late")
+    monkeypatch.setattr(browser_module, "_LOADING_SECONDS", 2.0)
+    late = r"The page did not load within 30 seconds, and is no longer waited for"
+    with pytest.raises(ComputerError, match=late):
+        page.go_to_url(address + "never")
+    assert "Front" in page.read()
+    with pytest.raises(ComputerError, match=late):
+        page.click("Never")
+    assert "Front" in page.read()
+    with pytest.raises(ComputerError, match=late):
+        page.go_to_url(address + "half")
+    assert page.elements() == ['1 button "Half"']
+    page.click("Half")
+
+
+@pytest.mark.slow
+def test_a_button_that_is_covered_is_named_so(
+    page: Browser, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page.go_to_url(address + "late")
+    monkeypatch.setattr(browser_module, "_LOADING_SECONDS", 2.0)
+    with pytest.raises(ComputerError, match=r"Another element covers it.* Nothing was clicked"):
+        page.click("Beneath")
+
+
+@pytest.mark.slow
+def test_dialogs_without_end_are_told_of_only_for_a_while(
+    page: Browser, address: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page.go_to_url(address + "late")
+    monkeypatch.setattr(browser_module, "_LOADING_SECONDS", 2.0)
+    with pytest.raises(ComputerError):
+        page.click("Nag")
+    said = capsys.readouterr().out.splitlines()
+    assert said == ["The page said 'Again'."] * 20 + [
+        "The page goes on to open dialogs, of which no more is told."
+    ]
+    page.go_to_url(address + "more")
+    assert "Top" in page.read()
 
 
 @pytest.mark.slow
