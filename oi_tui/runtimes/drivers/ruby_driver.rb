@@ -40,8 +40,7 @@ class OiDriver
     @memory_file = StringIO
     @owner = $$
     prepare
-    main = Thread.main
-    Thread.new { look(main) }.report_on_exception = false
+    Thread.new { begin_looking }.report_on_exception = false
   end
 
   def serve
@@ -132,6 +131,13 @@ class OiDriver
   rescue StandardError
     false
   end
+
+  # What a trace of the program calls is not traced itself. So this thread looks from within a trace of its own.
+  def begin_looking
+    TracePoint.new(:call) { look(Thread.main) }.enable(target: method(:look_untraced)) { look_untraced }
+  end
+
+  def look_untraced; end
 
   def look(main)
     while true

@@ -188,3 +188,21 @@ def test_where_the_output_goes_is_reported_until_it_is_back(
     assert play(computer, "ruby", "puts 'unseen'").text == reported
     assert play(computer, "ruby", f"{way_back}; puts 'seen'").text.startswith("seen\n")
     assert play(computer, "ruby", "puts 'seen'").text == "seen\n"
+
+
+def test_a_trace_of_a_program_has_only_its_own_calls(computer: Computer) -> None:
+    code = """
+counts = Hash.new(0)
+TracePoint.new(:call, :c_call) { |point| counts[point.method_id] += 1 }.enable { sleep 0.5; 3.times { |n| n.to_s } }
+puts counts.to_a.inspect
+names = []
+set_trace_func(proc { |event, _, _, name| names << name if event == 'call' })
+def once; end
+sleep 0.5
+once
+set_trace_func(nil)
+puts names.inspect
+"""
+    played = play(computer, "ruby", code)
+    assert played.text == "[[:sleep, 1], [:times, 1], [:to_s, 3]]\n[:once]\n"
+    assert 3 in played.lines
