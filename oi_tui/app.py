@@ -35,6 +35,7 @@ from oi_tui.screens.base import is_closed, is_incomplete
 from oi_tui.screens.chat.screen import ChatScreen
 from oi_tui.screens.dialog import Palette
 from oi_tui.system.environment import close_to_others
+from oi_tui.system.failures import describe_failure
 from oi_tui.system.garbage import GarbageCollector
 from oi_tui.terminal.ansi16_filter import Ansi16Filter
 from oi_tui.terminal.ansi256_filter import Ansi256Filter
@@ -392,7 +393,7 @@ class OiTui(ImageSupportMixin, IdleClock):
             return
         if self._exit:  # on the way out, what is left of the screen may well be half gone
             return
-        text = escape_controls(redact(f"{type(error).__name__}: {error}"))[:500]
+        text = escape_controls(redact(describe_failure(error)))[:500]
         self.panic(
             Text(
                 f"oi-tui failed and has to quit: {text}\n"

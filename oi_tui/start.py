@@ -112,11 +112,12 @@ def _describe_failure(error: Exception) -> str:
 
     from oi_tui import log, paths
     from oi_tui.engine.credentials.redaction import redact
+    from oi_tui.system.failures import describe_failure
     from oi_tui.text import clean_line
 
     log.begin()
     logging.getLogger("oi_tui").critical("The program failed", exc_info=error)
-    reason = clean_line(redact(f"{type(error).__name__}: {error}"), 500)
+    reason = clean_line(redact(describe_failure(error)), 500)
     return f"oi-tui failed: {reason}\nThe details are in {paths.shorten(log.file())}"
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from oi_tui.engine.events import Event, MessageGrew, MessageRecorded, MessageStarted, TurnEnded
 from oi_tui.engine.llm import request_log
 from oi_tui.engine.turn_log import TurnLog
+from oi_tui.system.failures import describe_failure
 
 _log = logging.getLogger(__name__)
 #: Events that may wait for the screen; then the thread waits, and the program that floods it too.
@@ -41,7 +42,12 @@ class TurnWorker:
                 self._put(event)
         except Exception as error:  # noqa: BLE001 -- the end of the worker; it reports
             _log.exception("A turn failed")
-            self._put(TurnEnded("failed", f"An internal error ended the turn ({error}); %log shows details."))
+            self._put(
+                TurnEnded(
+                    "failed",
+                    f"An internal error ended the turn ({describe_failure(error)}); %log shows details.",
+                )
+            )
 
     @property
     def is_urgent(self) -> bool:

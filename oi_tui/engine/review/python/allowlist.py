@@ -105,6 +105,9 @@ _BY_MODULE = {
     "dataclasses": """
         asdict astuple field replace
     """,
+    "difflib": """
+        get_close_matches ndiff unified_diff
+    """,
     "enum": """
         auto
     """,
@@ -113,6 +116,9 @@ _BY_MODULE = {
     """,
     "heapq": """
         heapify heappop heappush heappushpop heapreplace merge nlargest nsmallest
+    """,
+    "html": """
+        escape unescape
     """,
     "io": """
         StringIO
@@ -182,11 +188,15 @@ _BY_MODULE = {
         rayleigh seed shuffle standard_normal standard_t triangular uniform vonmises weibull
         zipf
     """,
+    "operator": """
+        abs add and_ contains eq floordiv ge gt le lshift lt mod mul ne neg not_ or_ pos pow rshift sub
+        truediv truth xor
+    """,
     "os": """
         cpu_count getcwd linesep name sep
     """,
     "os.path": """
-        basename dirname exists getsize isdir isfile join normpath sep split splitext
+        abspath basename dirname exists getsize isdir isfile join normpath sep split splitext
     """,
     "pandas": """
         BooleanDtype Categorical CategoricalDtype CategoricalIndex DataFrame DatetimeIndex
@@ -249,8 +259,15 @@ _BY_MODULE = {
         Any Callable ClassVar Dict Final Generator Iterable Iterator List Literal Mapping Optional
         Sequence Set Tuple Type Union
     """,
+    "urllib.parse": """
+        parse_qs parse_qsl quote quote_plus unquote unquote_plus urlencode urljoin urlparse urlsplit
+        urlunparse
+    """,
     "uuid": """
         NAMESPACE_DNS NAMESPACE_URL UUID uuid3 uuid4 uuid5
+    """,
+    "warnings": """
+        catch_warnings filterwarnings simplefilter
     """,
     "xml.etree.ElementTree": """
         ParseError fromstring
