@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from oi_tui.computer.desktop.x11 import X11
+from oi_tui.computer.desktop.x11.desktop import X11
 
 T = TypeVar("T")
 

@@ -14,12 +14,13 @@ from pathlib import Path
 import pytest
 
 from oi_tui.computer import bridge
-from oi_tui.computer.desktop import guard, x11_spare_keys
+from oi_tui.computer.desktop import guard
 from oi_tui.computer.desktop.base import Region
 from oi_tui.computer.desktop.guard import InputGuard
 from oi_tui.computer.desktop.session import DesktopSession
-from oi_tui.computer.desktop.x11 import X11
-from oi_tui.computer.desktop.x11_connection import load_library
+from oi_tui.computer.desktop.x11 import spare_keys
+from oi_tui.computer.desktop.x11.connection import load_library
+from oi_tui.computer.desktop.x11.desktop import X11
 from oi_tui.computer.errors import ComputerError
 from oi_tui.computer_api import ComputerApi
 from oi_tui.engine.events import TurnEnded
@@ -380,7 +381,7 @@ def test_a_window_that_reads_late_gets_every_character_that_is_on_no_key(
 def test_a_window_that_hangs_gets_no_other_characters_than_were_meant(
     cells: ScreenCells, dialog: "subprocess.Popen[str]", monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(x11_spare_keys, "_ANSWER_SECONDS", 0.2)
+    monkeypatch.setattr(spare_keys, "_ANSWER_SECONDS", 0.2)
     dialog.send_signal(signal.SIGSTOP)
     with pytest.raises(ComputerError, match="'Your name' does not answer, so the rest is not typed"):
         _type(X11(cells.display), _MANY)
@@ -936,7 +937,7 @@ def test_a_killed_guard_lets_nothing_be_pressed_and_nothing_stays_pressed(cells:
 
 HOLDS = """
 import os, signal
-from oi_tui.computer.desktop.x11 import X11
+from oi_tui.computer.desktop.x11.desktop import X11
 desktop = X11()
 desktop.button(1, True)
 desktop.key(desktop.key_code('Shift_L')[0], True)

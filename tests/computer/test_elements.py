@@ -13,7 +13,7 @@ from oi_tui.computer.desktop.base import Region, Window
 from oi_tui.computer.desktop.dbus import Call
 from oi_tui.computer.desktop.elements import Element, Elements, Passwords, find_only
 from oi_tui.computer.desktop.pictures import Picture
-from oi_tui.computer.desktop.x11 import X11
+from oi_tui.computer.desktop.x11.desktop import X11
 from oi_tui.engine.llm.base import Text
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.messages import Printed

@@ -18,7 +18,7 @@ from oi_tui.computer.desktop.key_names import find_symbol
 from oi_tui.computer.desktop.session import open_desktop
 from oi_tui.computer.desktop.wayland.driver import Wayland
 from oi_tui.computer.desktop.wayland.keymap import Keymap
-from oi_tui.computer.desktop.x11 import X11
+from oi_tui.computer.desktop.x11.desktop import X11
 from oi_tui.computer.errors import ComputerError
 from oi_tui.computer_api import ComputerApi
 from oi_tui.messages import Displayed, Printed, RunEnded

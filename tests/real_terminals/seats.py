@@ -11,7 +11,7 @@ from unittest.mock import patch
 
 from oi_tui.computer.desktop.base import Desktop
 from oi_tui.computer.desktop.wayland.driver import Wayland
-from oi_tui.computer.desktop.x11 import X11
+from oi_tui.computer.desktop.x11.desktop import X11
 from tests.computer.desktop import screen
 from tests.computer.wayland import compositor
 

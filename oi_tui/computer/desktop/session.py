@@ -22,7 +22,7 @@ from oi_tui.computer.desktop.base import Desktop, Region, Window
 from oi_tui.computer.desktop.limits import ActionLimits
 from oi_tui.computer.desktop.pictures import Picture
 from oi_tui.computer.desktop.wayland.driver import Wayland
-from oi_tui.computer.desktop.x11 import X11
+from oi_tui.computer.desktop.x11.desktop import X11
 from oi_tui.computer.errors import ComputerError, Paused
 
 _NO_DISPLAY = (

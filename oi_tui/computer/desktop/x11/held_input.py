@@ -5,8 +5,8 @@ from __future__ import annotations
 import secrets
 from ctypes import c_uint, c_ulong, c_void_p
 
-from oi_tui.computer.desktop.x11_connection import X11Connection
-from oi_tui.computer.desktop.x11_properties import Properties
+from oi_tui.computer.desktop.x11.connection import X11Connection
+from oi_tui.computer.desktop.x11.properties import Properties
 
 #: The property of the screen with what programs hold down, and what a part of it stands for.
 _HELD = "_OI_TUI_HELD"

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from ctypes import byref, c_int, c_ubyte, c_ulong
 
 from oi_tui.computer.desktop.base import Window
-from oi_tui.computer.desktop.x11_connection import X11Connection
-from oi_tui.computer.desktop.x11_ping import Ping
-from oi_tui.computer.desktop.x11_properties import Properties
-from oi_tui.computer.desktop.x11_windows import X11Windows
+from oi_tui.computer.desktop.x11.connection import X11Connection
+from oi_tui.computer.desktop.x11.ping import Ping
+from oi_tui.computer.desktop.x11.properties import Properties
+from oi_tui.computer.desktop.x11.windows import X11Windows
 from oi_tui.computer.errors import ComputerError
 
 #: How long programs may take to notice that a key has another meaning, in seconds.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from ctypes import byref, c_int, c_long, c_ulong, c_void_p
 
-from oi_tui.computer.desktop.x11_connection import X11Connection
+from oi_tui.computer.desktop.x11.connection import X11Connection
 
 _ANY_PROPERTY = 0
 _CARDINAL, _REPLACE = 6, 0

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from ctypes import byref
 
-from oi_tui.computer.desktop.x11_connection import ClientMessage, X11Connection
+from oi_tui.computer.desktop.x11.connection import ClientMessage, X11Connection
 
 _CLIENT_MESSAGE = 33
 #: SubstructureNotify: an answer is sent to whoever looks after the windows of the screen.

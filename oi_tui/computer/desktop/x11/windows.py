@@ -7,8 +7,8 @@ from ctypes import POINTER, byref, c_int, c_uint, c_ulong
 from functools import partial
 
 from oi_tui.computer.desktop.base import Region, Window
-from oi_tui.computer.desktop.x11_connection import ClientMessage, WindowAttributes, X11Connection
-from oi_tui.computer.desktop.x11_properties import Properties
+from oi_tui.computer.desktop.x11.connection import ClientMessage, WindowAttributes, X11Connection
+from oi_tui.computer.desktop.x11.properties import Properties
 
 _CLIENT_MESSAGE = 33
 #: SubstructureNotify and SubstructureRedirect.

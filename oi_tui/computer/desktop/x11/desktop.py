@@ -16,18 +16,18 @@ from ctypes import POINTER, byref, c_int, c_ubyte, c_uint, c_ulong, c_void_p
 from oi_tui.computer.desktop.base import Region, Window
 from oi_tui.computer.desktop.key_names import find_symbol
 from oi_tui.computer.desktop.pictures import Picture
-from oi_tui.computer.desktop.x11_connection import (
+from oi_tui.computer.desktop.x11.connection import (
     PATIENCE,
     Image,
     Monitor,
     X11Connection,
     load_library,
 )
-from oi_tui.computer.desktop.x11_held_input import BUTTON, KEY, HeldInput
-from oi_tui.computer.desktop.x11_ping import Ping
-from oi_tui.computer.desktop.x11_properties import Properties
-from oi_tui.computer.desktop.x11_spare_keys import SpareKeys
-from oi_tui.computer.desktop.x11_windows import X11Windows
+from oi_tui.computer.desktop.x11.held_input import BUTTON, KEY, HeldInput
+from oi_tui.computer.desktop.x11.ping import Ping
+from oi_tui.computer.desktop.x11.properties import Properties
+from oi_tui.computer.desktop.x11.spare_keys import SpareKeys
+from oi_tui.computer.desktop.x11.windows import X11Windows
 from oi_tui.computer.errors import ComputerError
 
 _Z_PIXMAP = 2

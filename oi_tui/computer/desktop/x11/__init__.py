@@ -1,0 +1,1 @@
+"""The desktop of X11, through its C libraries."""
