@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 
 from oi_tui.messages import Printed, Report, VariablesLost
-from oi_tui.runtimes import Computer, pty_runtime
-from oi_tui.runtimes.processes import channel, process_table
+from oi_tui.runtimes import Computer
+from oi_tui.runtimes.processes import channel, process_table, startup
 from oi_tui.runtimes.processes.marks import MarkReader, encode_mark
 from oi_tui.runtimes.processes.process import LanguageProcess
 from oi_tui.runtimes.runs import input_watch
@@ -540,11 +540,11 @@ def test_nothing_of_a_start_that_failed_is_left_for_the_next_one(
 def test_the_screen_may_change_its_size_while_a_language_starts(
     computer: Computer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    wait_for = pty_runtime.wait_for
+    wait_for_event = startup._wait_for_event
 
     def resize_first(*arguments: Any) -> Any:
         computer.resize(77, 22)
-        return wait_for(*arguments)
+        return wait_for_event(*arguments)
 
-    monkeypatch.setattr(pty_runtime, "wait_for", resize_first)
+    monkeypatch.setattr(startup, "_wait_for_event", resize_first)
     assert play(computer, "shell", "stty size").text == "22 77\n"
