@@ -210,6 +210,8 @@ def fetch(address: str) -> ExternalContent:
                 raise ProfileError("redirects to something that is not a web address", path=address)
             raw = answer.read(_LONGEST + 1)
     except (OSError, ValueError) as error:
+        if isinstance(error, urllib.error.HTTPError):
+            error.close()
         reason = getattr(error, "reason", None) or error
         words = getattr(reason, "strerror", None) or reason
         raise ProfileError(f"cannot be fetched: {words}", path=address) from None

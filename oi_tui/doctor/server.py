@@ -34,6 +34,7 @@ def check_server(profile: "Profile") -> Diagnosis:
         with urllib.request.urlopen(request, timeout=PATIENCE):
             return Diagnosis(True, f"{address} answers")
     except urllib.error.HTTPError as error:
+        error.close()
         if error.code in (502, 503, 504):
             words = f"{address} answers, but the server behind it does not (status {error.code})"
             return Diagnosis(False, words, f"Start the model server, or {_CHANGE}.")
