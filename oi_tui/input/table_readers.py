@@ -456,6 +456,9 @@ def _read_columns(reader: _Reader, facts: Mapping[str, Any]) -> TableRecords:
 
 def _read_sheet(reader: _Reader, path: Path, facts: Mapping[str, Any], table: str) -> TableRecords:
     sheets = facts["sheets"]
+    if not sheets:
+        reader.close()
+        raise TableError(f"{path.name} has no sheet with cells, but only charts.")
     if table and table not in sheets:
         reader.close()
         raise TableError(f"{path.name} has no sheet {table}; it has {', '.join(sheets)}.")

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Any
 
 Value = str | int | float | bool | tuple[str, ...] | None
@@ -120,6 +121,9 @@ class Setting:
                 choice = self.true_means if value else "off"
                 if choice in self.choices:
                     return choice
+            if type(value) is date:
+                # YAML takes a bare version such as 2024-02-01 for a date, which has no other spelling.
+                value = value.isoformat()
             if isinstance(value, str):
                 return self._check_text(value)
         elif self.kind is tuple:

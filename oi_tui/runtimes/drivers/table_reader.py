@@ -8,6 +8,7 @@ facts about the table, and then rows, a batch in a line.
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import json
 import re
@@ -77,12 +78,10 @@ def _shorten(column):
 
 
 def _read_excel(_, path, table):
-    import openpyxl
-
-    book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+    book = _open_book(path, data_only=True)
     sheets = [sheet.title for sheet in book.worksheets]
     _send({"sheets": sheets})
-    if table and table not in sheets:
+    if not sheets or (table and table not in sheets):
         return
     shown = table or sheets[0]
     rows = book[shown].iter_rows(values_only=True)
@@ -90,12 +89,26 @@ def _read_excel(_, path, table):
         yield from ([_convert_date(value) for value in row] for row in rows)
         return
     # What no spreadsheet program has computed yet has a formula and no value.
-    written = openpyxl.load_workbook(path, read_only=True)[shown].iter_rows(values_only=True)
+    written = _open_book(path)[shown].iter_rows(values_only=True)
     for row, formulas in zip(rows, written):
         yield [
             _find_formula(formula) if value is None else _convert_date(value)
             for value, formula in zip(row, formulas)
         ]
+
+
+def _open_book(path, **how):
+    """Open a workbook, whatever is wrong with its sheets of charts, which have no rows."""
+    from openpyxl.reader.excel import ExcelReader
+
+    class Reader(ExcelReader):
+        def read_chartsheet(self, sheet, rel):
+            with contextlib.suppress(Exception):
+                super().read_chartsheet(sheet, rel)
+
+    reader = Reader(path, read_only=True, **how)
+    reader.read()
+    return reader.wb
 
 
 def _has_formulas(path):

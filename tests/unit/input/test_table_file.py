@@ -730,6 +730,21 @@ def test_a_sheet_shows_formulas_without_values_and_begins_anywhere(
     assert cells(table, TableQuery()) == [(None, None, "2", "=C5*2"), (None, None, "3", "6")]
 
 
+def test_sheets_of_charts_are_passed_over(tmp_path: Path, opened: Callable[..., TableFile]) -> None:
+    excel = pytest.importorskip("openpyxl", reason="openpyxl is not installed")
+    book = excel.Workbook()
+    book.active.append(["n"])
+    book.active.append([1])
+    book.create_chartsheet("Chart", 0)
+    book.save(tmp_path / "a.xlsx")
+    table = opened(tmp_path / "a.xlsx")
+    assert (table.tables, cells(table, TableQuery())) == (("Sheet",), [("1",)])
+    book.remove(book["Sheet"])
+    book.save(tmp_path / "b.xlsx")
+    with pytest.raises(TableError, match=r"b\.xlsx has no sheet with cells, but only charts\."):
+        opened(tmp_path / "b.xlsx")
+
+
 def test_excel_opens_where_its_library_is(tmp_path: Path, opened: Callable[..., TableFile]) -> None:
     excel = pytest.importorskip("openpyxl", reason="openpyxl is not installed")
     book = excel.Workbook()

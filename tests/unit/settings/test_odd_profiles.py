@@ -35,7 +35,10 @@ BROKEN: dict[str, tuple[bytes, str]] = {
         "line 42: too many aliases",
     ),
     "many values": (b"".join(b"k%d: 1\n" % n for n in range(6000)), "line 2500: too many values"),
-    "a date": (b"llm.model: 2024-01-01\n", "llm.model: expected text, not 2024-01-01; write it in quotes"),
+    "a time": (
+        b"llm.model: 2024-01-01 10:00:00\n",
+        "llm.model: expected text, not 2024-01-01 10:00:00; write it in quotes",
+    ),
     "no such date": (b"llm.model: 2024-13-45\n", "line 1: cannot read '2024-13-45'"),
     "a bare no": (b"llm.model: no\n", "llm.model: expected text, not false; write it in quotes"),
     "a number": (b"llm.model: 4\n", "llm.model: expected text, not 4; write it in quotes"),

@@ -375,6 +375,7 @@ def test_the_keys_of_version_0_2_for_loop_mode_are_read(tmp_path: Path) -> None:
         ("model: gpt-4\nmax_budget:\ncontext_window:\n", {"model": "gpt-4", "max_budget": None}),
         ("function_calling_llm: false\n", {"supports_functions": False}),
         ('{"model":"gpt-4","max_budget":0.1}', {"model": "gpt-4", "max_budget": 0.1}),
+        ("llm:\n  model: azure/x\n  api_version: 2024-02-01\n", {"api_version": "2024-02-01"}),
         ("{model: gpt-4, max_budget: 0.1}\n", {"model": "gpt-4", "max_budget": 0.1}),
     ],
 )
