@@ -365,7 +365,8 @@ class ModelsScreen(Dialog[ModelChoice | None]):
             return Content.assemble("Current model: ", (self._current, "bold"))
         return Content(
             "Type what you want. A model writes code for it; you read it, edit it, and decide whether it "
-            "runs. Nothing runs unless you approve it.\n\nChoose a model:"
+            "runs. Nothing runs unless you approve it.\n\nChoose a model. With an API key: "
+            "type the model's name, such as gpt-4o."
         )
 
 
