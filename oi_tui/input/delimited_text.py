@@ -26,6 +26,11 @@ _NAMES = {**_DELIMITERS, _SPACE: "spaces"}
 _OPEN_ENDINGS = (".txt", ".dat", ".data")
 #: No text has this character: the file has one column.
 _NONE = "\x1f"
+#: What may stand between cells in more than one character: `||`, `::`, `|~|`. Doubled commas, semicolons and
+#: tabs have an empty cell between them.
+_LONG_DELIMITER = re.compile(r"[^\w\s\"'.,;()\[\]{}<>/\\+=-]{2,4}")
+#: What stands for it while lines are read; no text has this character, either.
+_LONG = "\x1d"
 _DECIMAL_COMMA = re.compile(r"[+-]?\d[\d \u00a0\u202f]*,\d+$")
 #: After this many lines, an open quotation mark is an error in the file, unless the next mark ends a cell.
 _LONG_CELL = 5000
@@ -42,6 +47,8 @@ class _Form:
     delimiter: str
     spaces: bool
     escaped: bool
+    #: The characters between the cells, where they are several, and `delimiter` stands for them.
+    several: str = ""
 
     def make_reader(self, lines: Iterable[str], *, quotes: bool = True) -> Any:
         return csv.reader(
@@ -67,21 +74,31 @@ def read(ending: str, name: str, opener: Callable[[], IO[bytes]]) -> TableRecord
     lines = io.StringIO(text, newline="").readlines()
     if not complete and len(lines) > 1:
         lines.pop()
-    given = re.match(r"sep=(.)\s*$", lines[0]) if lines else None
+    given = re.match(r"sep=(.|[^\w\s]{2,4})\s*$", lines[0]) if lines else None
     lines = lines[1 if given else 0 :][:_SAMPLE_LINES]
     remarks = _count_remarks(lines)
     lines = lines[remarks:]
-    form = _detect_form(lines, given.group(1) if given else "", tabs=ending in (".tsv", ".tab"))
+    tabs = ending in (".tsv", ".tab")
+    several = given.group(1) if given else "" if tabs else _detect_long_delimiter(lines)
+    if len(several) > 1:
+        lines = [line.replace(several, _LONG) for line in lines]
+        form = replace(_detect_form(lines, _LONG, tabs=False), several=several)
+    else:
+        form = _detect_form(lines, several, tabs=tabs)
     if ending in _OPEN_ENDINGS:
         form = _read_as_text(name, lines, form)
     notes = [] if encoding.startswith("utf-8") else [encoding.upper()]
     source = _read_lines(lambda: io.TextIOWrapper(opener(), encoding, "surrogateescape", newline=""), notes)
     if given:
         next(source, None)
+    if form.several:
+        source = (line.replace(form.several, _LONG) for line in source)
     last_remark = list(islice(source, remarks))[-1:]
     if form.delimiter == _SPACE:
         source = map(_space, source)
     rows = _read_rows(source, form, notes)
+    if form.several:
+        rows = ([cell.replace(_LONG, form.several) for cell in row] for row in rows)
     first = list(islice(rows, 1))
     first += islice(rows, min(_SAMPLE_LINES, _SAMPLE_CELLS // max(1, *map(len, first), 1)))
     widths = Counter(len(row) for row in first)
@@ -98,7 +115,7 @@ def read(ending: str, name: str, opener: Callable[[], IO[bytes]]) -> TableRecord
         notes.append(f"{at} line{'s' * (at != 1)} above the names left out")
     kind = "Text" if ending in _OPEN_ENDINGS else ending[1:].upper()
     if form.delimiter not in (",", _NONE) and ending in (".csv", *_OPEN_ENDINGS):
-        kind += f" with {_NAMES.get(form.delimiter, repr(form.delimiter))}"
+        kind += f" with {form.several or _NAMES.get(form.delimiter, repr(form.delimiter))}"
     comma = form.delimiter != "," and _has_decimal_commas(body, certain=form.delimiter == ";")
     return TableRecords(kind, names, chain(body, rows), comma=comma, notes=notes)
 
@@ -226,6 +243,28 @@ def _detect_delimiter(lines: list[str], *, tabs: bool) -> str:
     return best
 
 
+def _detect_long_delimiter(lines: Sequence[str]) -> str:
+    """Return the several characters that stand between the cells; "" where it is one."""
+    # What is quoted is no delimiter.
+    filled = [re.sub(r'"(?:[^"]|"")*"', "", line) for line in lines if line.strip()]
+    if not filled:
+        return ""
+    candidates: set[str] = set(_LONG_DELIMITER.findall(filled[0]))
+    for found in sorted(candidates, key=len):
+        many, lines_with_many = Counter(line.count(found) for line in filled).most_common(1)[0]
+        if filled[0].count(found) != many or lines_with_many < len(filled) * _TABLE_SHARE:
+            continue
+        rest = [line.replace(found, "") for line in filled]
+        if any(mark in rest[0] for mark in found if mark in _DELIMITERS):
+            continue
+        single = _detect_delimiter(rest, tabs=False)
+        widths = Counter(len(row) for row in csv.reader(rest, delimiter=single) if row)
+        (width, lines_with_width), *_ = widths.most_common(1) or [(0, 0)]
+        if width <= many or lines_with_width < len(filled) * _TABLE_SHARE:
+            return found
+    return ""
+
+
 def _read_as_text(name: str, lines: list[str], form: _Form) -> _Form:
     """Return the form of a text whose name does not say that it is a table.
 
@@ -233,7 +272,7 @@ def _read_as_text(name: str, lines: list[str], form: _Form) -> _Form:
     """
     if not any(line.strip() for line in lines):
         raise TableError(f"{name} is not a table: it is empty.")
-    spaced = replace(form, delimiter=_SPACE, spaces=True)
+    spaced = replace(form, delimiter=_SPACE, spaces=True, several="")
     share = _count_share(lines, form)
     # Where columns are aligned, there are several spaces in a row.
     aligned = all("  " in line for line in lines if line.strip())

@@ -51,6 +51,14 @@ _GROUPED = re.compile(
 )
 _COMMA = re.compile(rf"[+-]?(?:\d{{1,3}}([.{_GAPS}])\d{{3}}(?:\1\d{{3}})*|\d+)(?:,\d+)?$")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$")
+#: A negative amount as accountants write it, with its currency or % within the brackets or beside them.
+_BRACKETED = re.compile(rf"([{MARKS[:-1]}]?)[{_GAPS}]*\(([^()+-]+)\)[{_GAPS}]*([{MARKS}]?)$")
+#: A minus that is longer than the sign on a keyboard.
+_MINUS = "\u2212"
+#: What says in a column of numbers that one of them is negative, apart from a sign.
+_NEGATIVE = f"(){_MINUS}"
+#: Hours, minutes and seconds, or minutes and seconds, perhaps after days as pandas and Python write them.
+_TIME = re.compile(r"(?:([+-]?\d+) days?,? )?([+-])?(?:(\d+):)?(\d+):([0-5]\d(?:\.\d+)?)$")
 _BOOLEANS = frozenset(("true", "false", "True", "False", "TRUE", "FALSE"))
 #: Texts that stand for a missing value, as for pandas; but NA among texts is a text, such as a country.
 _MISSING_WORDS = frozenset(
@@ -58,12 +66,16 @@ _MISSING_WORDS = frozenset(
     for word in (
         *("NA", "N/A", "n/a", "<NA>", "#NA", "#N/A", "#N/A N/A", "NaN", "nan", "-NaN", "-nan"),
         *("null", "NULL", "None", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"),
+        # What a spreadsheet has where it cannot compute a value.
+        *("#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!", "#SPILL!", "#CALC!"),
     )
     for text in (word, f" {word}", f"{word} ", f" {word} ")
 )
 _EMPTY: dict[object, None] = dict.fromkeys(("", " ", "  "))
 #: What ends each text where those of a column are looked at together, and columns in which all are of a kind.
 _END = "\x1e"
+#: The types of a database that hold numbers; not POINT, INTERVAL and ENUM.
+_NUMERIC_TYPE = re.compile("(?<!PO)INT(?!ERVAL)|REAL|FLO|DOUB|(?<!E)NUM|DECIMAL")
 #: The values of a question, by their names in it.
 _Values = dict[str, object]
 _COLUMN_KINDS = {
@@ -177,6 +189,7 @@ class TableFile:
             return
         # SQLite keeps a database without a name in a file that no longer has one: nothing of it outlives us.
         self._database = sqlite3.connect("", check_same_thread=False)
+        self._database.create_function("seconds", 1, _count_seconds, deterministic=True)
         records = table_readers.read(path, table, self._pythons)
         self.tables, self.table = records.tables, records.table
         self._records = records
@@ -206,9 +219,7 @@ class TableFile:
         columns = [column for column in self._database.execute(listed) if column[-1] != 1]
         self._names = [name for _, name, *_ in columns]
         self._shape = tuple(
-            Column(
-                name, of.lower(), any(word in of.upper() for word in ("INT", "REAL", "FLO", "DOUB", "NUM"))
-            )
+            Column(name, of.lower(), _NUMERIC_TYPE.search(of.upper()) is not None)
             for _, name, of, *_ in columns
         )
 
@@ -290,10 +301,14 @@ class TableFile:
             shown, numeric = kind or "empty", base in _NUMERIC
             if at < len(records.types):
                 shown, numeric = records.types[at]
-            if base in ("infinite", "grouped", "comma"):
+            # What seemed to be a number may stand among texts further below.
+            self._written.pop(self._names[at], None)
+            if base in ("infinite", "grouped", "comma", "time"):
                 self._written[self._names[at]] = kind
-                if at >= len(records.types):
+                if at >= len(records.types) and numeric:
                     shown = "float" if not mark else "percent" if mark == "%" else "currency"
+            elif base == "bracketed" and at >= len(records.types):
+                shown = "text"
             columns.append(Column(name or f"column {at + 1}", shown, numeric))
         self._shape = tuple(columns)
 
@@ -422,16 +437,11 @@ class TableFile:
         if value == MISSING and sign in ("=", "!="):
             return f" WHERE {present} IS {'NOT ' * (sign == '!=')}NULL", {}, (at,)
         written = self._written.get(self._names[at], "")
-        marked = written.partition(" ")[2]
-        number = find_number(value.strip(f"{marked}{_GAPS}") if marked else value)
-        if number is None or (sign in ("=", "!=") and not self._shape[at].numeric):
+        number = _find_written_number(value, written)
+        if number is None or (sign in ("=", "!=") and not (self._shape[at].numeric or written)):
             return f" WHERE {present} IS NOT NULL AND {name} {sign} :value", {"value": value}, (at,)
         # Of a column with texts among its numbers, only the numbers are compared.
-        is_number = f"{name} GLOB '[0-9]*' OR {name} GLOB '[-+.0-9]*[0-9]*'"
-        if marked:
-            is_number = "TRUE"
-        if written == "infinite" or (written and self._has_infinite(name)):
-            is_number += f" OR abs({self._build_number(name)}) = {_INFINITY}"
+        is_number = "TRUE" if written else f"{name} GLOB '[0-9]*' OR {name} GLOB '[-+.0-9]*[0-9]*'"
         return (
             f" WHERE {present} IS NOT NULL AND ({is_number}) AND {self._build_number(name)} {sign} :value",
             {"value": number},
@@ -443,7 +453,7 @@ class TableFile:
         name = _quote(self._names[at])
         if self._records is None or not self._missing[at]:
             return name
-        if self._shape[at].numeric or self._shape[at].type in ("date", "bool"):
+        if self._shape[at].numeric or self._shape[at].type in ("date", "time", "bool"):
             for word in sorted(map(str, self._missing[at])):
                 name = "NULLIF({}, '{}')".format(name, word.replace("'", "''"))
         return name
@@ -452,7 +462,10 @@ class TableFile:
         """Return what reads the number in a column."""
         written = self._written.get(name.strip('"'))
         if written is None:
-            return f"CAST({name} AS REAL)"
+            # Long integers differ in digits that a float does not have.
+            return f"CAST({name} AS NUMERIC)"
+        if written == "time":
+            return f"seconds({name})"
         if written != "infinite" and not self._has_infinite(name):
             return self._build_finite_number(name, written)
         signed = f"trim({name}) LIKE '{{}}inf%' THEN {{}}{_INFINITY}"
@@ -462,20 +475,23 @@ class TableFile:
     def _build_finite_number(self, name: str, written: str) -> str:
         if written == "infinite":
             return f"CAST({name} AS REAL)"
-        digits = name
-        for gap in self._find_gaps(name):
+        digits, gaps = name, self._find_gaps(name)
+        for gap in gaps:
             digits = "REPLACE({}, '{}', '')".format(digits, gap.replace("'", "''"))
-        if written.startswith("grouped"):
-            return f"CAST(REPLACE({digits}, ',', '') AS REAL)"
-        return f"CAST(REPLACE(REPLACE({digits}, '.', ''), ',', '.') AS REAL)"
+        if not written.startswith("grouped"):
+            digits = f"REPLACE(REPLACE({digits}, '.', ''), ',', '.')"
+        number = f"CAST(REPLACE({digits}, ',', '') AS REAL)"
+        signs = [f"instr({name}, '{sign}')" for sign in _NEGATIVE if sign in gaps]
+        return f"CASE WHEN {' OR '.join(signs)} THEN -{number} ELSE {number} END" if signs else number
 
     def _find_gaps(self, name: str) -> Sequence[str]:
         """Return what stands beside the digits in a column, apart from signs, commas and points."""
         if name not in self._gaps or not self._is_whole:
             table = self._find_part(self._names.index(name[1:-1].replace('""', '"')))
-            wanted = ", ".join(f"max(instr({name}, ?))" for _ in _GAPS + MARKS)
-            (found,) = self._ask(f"SELECT {wanted} FROM {table}", _GAPS + MARKS)
-            self._gaps[name] = [gap for gap, at in zip(_GAPS + MARKS, found, strict=True) if at]
+            gaps = _GAPS + MARKS + _NEGATIVE
+            wanted = ", ".join(f"max(instr({name}, ?))" for _ in gaps)
+            (found,) = self._ask(f"SELECT {wanted} FROM {table}", gaps)
+            self._gaps[name] = [gap for gap, at in zip(gaps, found, strict=True) if at]
         return self._gaps[name]
 
     def _has_infinite(self, name: str) -> bool:
@@ -541,7 +557,9 @@ class TableFile:
         if view.sort is None:
             return where, "", values, needed
         name = _quote(self._names[view.sort])
-        key = self._build_number(name) if self._shape[view.sort].numeric else name
+        is_number = self._shape[view.sort].numeric or self._names[view.sort] in self._written
+        # A database knows for each value whether it is a number.
+        key = self._build_number(name) if is_number and self._records is not None else name
         order = f" ORDER BY {self._build_value(view.sort)} IS NULL, {key}{' DESC' if view.descending else ''}"
         return where, order, values, {*needed, view.sort}
 
@@ -631,6 +649,9 @@ def _merge(kind: str, found: str) -> str:
     """Return the kind of a column of one kind that also holds texts of another."""
     if not kind or kind == found:
         return found
+    if "bracketed" in (kind, found):
+        # Alone, whole numbers in brackets are labels; among numbers they are negative.
+        return _merge("grouped", found if kind == "bracketed" else kind)
     one, other = kind.partition(" "), found.partition(" ")
     if one[2] and one[2] == other[2]:
         return f"{_merge(one[0], other[0])} {one[2]}"
@@ -640,6 +661,8 @@ def _merge(kind: str, found: str) -> str:
 
 
 def _detect_kind(text: str, *, comma: bool) -> str:
+    if "(" in text or text.startswith(_MINUS):
+        return _detect_negative(text, comma=comma)
     if _INTEGER.match(text):
         # A number that begins with a zero is a label, as a postal code.
         label = len(text.lstrip("+-")) > 1 and text.lstrip("+-").startswith("0")
@@ -656,7 +679,25 @@ def _detect_kind(text: str, *, comma: bool) -> str:
         return "infinite"
     if text in _BOOLEANS:
         return "bool"
+    if _TIME.match(text):
+        return "time"
     return "date" if _DATE.match(text) else "text"
+
+
+def _detect_negative(text: str, *, comma: bool) -> str:
+    """Return the kind of a number in brackets, or with a long minus; "text" for other texts."""
+    match = _BRACKETED.match(text)
+    if match and (match[2][:1] in MARKS or match[2][-1:] in MARKS) and (match[1] or match[3]):
+        return "text"
+    number = f"{match[1]}{match[2].strip(_GAPS)}{match[3]}" if match else text[1:]
+    if number[:1] in f"+-({_MINUS}":
+        return "text"
+    kind = _detect_kind(number, comma=comma)
+    if kind == "int":
+        return "bracketed" if match else "grouped"
+    if kind == "float":
+        return "grouped"
+    return kind if kind.startswith(("grouped", "comma")) else "text"
 
 
 def _detect_marked(text: str, *, comma: bool) -> str:
@@ -670,6 +711,39 @@ def _detect_marked(text: str, *, comma: bool) -> str:
     return {"int": f"grouped {mark}", "float": f"grouped {mark}"}.get(
         kind, f"{kind} {mark}" if kind in ("grouped", "comma") else "text"
     )
+
+
+def _find_written_number(text: str, written: str) -> float | None:
+    """Return the number in a condition, which may be written as those of the column are.
+
+    None for other texts.
+    """
+    text = text.strip()
+    if _INTEGER.match(text) and len(text) < 20 and abs(int(text)) < 2**63:
+        # A float would be another number than the longest ones in the file.
+        return int(text)
+    if written == "time":
+        return _count_seconds(text)
+    digits = text
+    for mark in (*_GAPS, *MARKS, *_NEGATIVE) if written else ():
+        digits = digits.replace(mark, "")
+    sign = -1 if written and not set(_NEGATIVE).isdisjoint(text) else 1
+    if written.startswith("comma") and _COMMA.match(digits):
+        digits = digits.replace(".", "").replace(",", ".")
+    elif written.startswith("grouped"):
+        digits = digits.replace(",", "")
+    number = find_number(digits)
+    return None if number is None else sign * number
+
+
+def _count_seconds(text: object) -> float | None:
+    """Return how many seconds a time is: hours, minutes and seconds, or minutes and seconds."""
+    match = _TIME.match(text.strip()) if isinstance(text, str) else None
+    if match is None:
+        return None
+    days, sign, hours, minutes, seconds = match.groups()
+    time_of_day = int(hours or 0) * 3600 + int(minutes) * 60 + float(seconds)
+    return int(days or 0) * 86400 + (-time_of_day if sign == "-" else time_of_day)
 
 
 def _repair_halves(value: object) -> object:

@@ -39,13 +39,25 @@ def _send(value):
 
 
 def _simplify(value):
-    if value is None or isinstance(value, (bool, int, float, str, list, dict)):
-        try:
-            json.dumps(value)
-        except (TypeError, ValueError):
-            return str(value)
+    if value is None or isinstance(value, (bool, int, float, str)):
         return value
-    return "<{:,} bytes>".format(len(value)) if isinstance(value, bytes) else str(value)
+    if isinstance(value, dict):
+        return {str(name): _simplify(part) for name, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_simplify(part) for part in value]
+    if isinstance(value, bytes):
+        return "<{:,} bytes>".format(len(value))
+    return _write_duration(value) if isinstance(value, datetime.timedelta) else str(value)
+
+
+def _write_duration(value):
+    """Return hours, minutes and seconds: 26:03:04 and not 1 day, 2:03:04."""
+    rest = abs(value)
+    hours, seconds = divmod(rest.seconds, 3600)
+    text = "{}:{:02}:{:02}".format(rest.days * 24 + hours, seconds // 60, seconds % 60)
+    if rest.microseconds:
+        text += ".{:06}".format(rest.microseconds)
+    return text if value == rest else "-" + text
 
 
 def _read_arrow(ending, path, _):
@@ -65,31 +77,60 @@ def _read_arrow(ending, path, _):
             source.seek(0)
             batches = file = pyarrow.ipc.open_stream(source)
         kind, schema = "Arrow", file.schema
-    _send({"kind": kind, "names": schema.names, "types": [str(item.type) for item in schema]})
+    # Of values that are kept in a dictionary, only they are told.
+    kinds = [item.type for item in schema]
+    kinds = [of.value_type if str(of).startswith("dictionary<") else of for of in kinds]
+    _send({"kind": kind, "names": schema.names, "types": list(map(str, kinds))})
     for batch in batches:
         for at in range(0, batch.num_rows, _BATCH):
-            columns = [_shorten(column).to_pylist() for column in batch.slice(at, _BATCH).columns]
-            yield from zip(*columns)
+            yield from zip(*map(_list_values, batch.slice(at, _BATCH).columns))
 
 
-def _shorten(column):
-    """Return a column of numbers with few digits as texts with no more: 0.1 and not 0.10000000149."""
-    return column.cast("string") if str(column.type) == "float" else column
+def _list_values(column):
+    """Return the values of a column; those that Python has no object for as texts."""
+    if str(column.type) == "float":
+        # Numbers with few digits get no more: 0.1 and not 0.10000000149.
+        return column.cast("string").to_pylist()
+    try:
+        return column.to_pylist()
+    except Exception:
+        # Python knows neither days after the year 9999 nor all time zones that a file can name.
+        return [_read_value(value) for value in _drop_zone(column)]
+
+
+def _drop_zone(column):
+    """Return a column of times without a zone, as UTC."""
+    import pyarrow
+
+    of = column.type
+    return column.cast(pyarrow.timestamp(of.unit)) if getattr(of, "tz", None) else column
+
+
+def _read_value(value):
+    try:
+        return value.as_py()
+    except Exception:
+        try:
+            return value.cast("string").as_py()
+        except Exception:
+            # A list or a record that has such a value.
+            return "<{}>".format(value.type)
 
 
 def _read_excel(_, path, table):
     book = _open_book(path, data_only=True)
-    sheets = [sheet.title for sheet in book.worksheets]
+    # The sheets that are hidden come behind the others.
+    sheets = [sheet.title for sheet in sorted(book.worksheets, key=_is_hidden)]
     _send({"sheets": sheets})
     if not sheets or (table and table not in sheets):
         return
     shown = table or sheets[0]
-    rows = book[shown].iter_rows(values_only=True)
+    rows = _read_rows(book[shown])
     if not _has_formulas(path):
         yield from ([_convert_date(value) for value in row] for row in rows)
         return
     # What no spreadsheet program has computed yet has a formula and no value.
-    written = _open_book(path)[shown].iter_rows(values_only=True)
+    written = _read_rows(_open_book(path)[shown])
     for row, formulas in zip(rows, written):
         yield [
             _find_formula(formula) if value is None else _convert_date(value)
@@ -109,6 +150,17 @@ def _open_book(path, **how):
     reader = Reader(path, read_only=True, **how)
     reader.read()
     return reader.wb
+
+
+def _is_hidden(sheet):
+    return getattr(sheet, "sheet_state", "visible") != "visible"
+
+
+def _read_rows(sheet):
+    """Read all rows of a sheet, whose size some programs write wrongly at its beginning."""
+    if hasattr(sheet, "reset_dimensions"):
+        sheet.reset_dimensions()
+    return sheet.iter_rows(values_only=True)
 
 
 def _has_formulas(path):

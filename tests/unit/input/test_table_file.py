@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import lzma
+import re
 import sqlite3
 import subprocess
 import sys
@@ -11,7 +12,8 @@ import threading
 import time
 import zipfile
 from collections.abc import Callable, Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -1151,3 +1153,188 @@ def test_numbers_with_few_digits_in_parquet_are_shown_with_no_more(
     assert table.shape(TableQuery(words="few > 0")).rows == 2
     order = [row.cells[0] for row in table.page(TableQuery(sort=0), 0, 9, 0, 1)]
     assert order == ["-2.5", "0.1", "inf", None, None]
+
+
+#: Columns of a file with the order of their rows, and conditions with the rows that they find.
+WRITTEN = {
+    "brackets": ("n,v\na,(5)\nb,3\nc,-1\n", "float", "a c b", {"v < 0": "a c", "v = (5)": "a"}),
+    "brackets with thousands": (
+        'n,v\na,"(1,234.50)"\nb,20\nc,"1,000"\n',
+        "float",
+        "a b c",
+        {"v > 10": "b c", "v >= 1,000": "c", "v > 1,000": "", "v <= (1,234.50)": "a"},
+    ),
+    "brackets with a currency": (
+        "n,v\na,($5.00)\nb,$3.00\nc,$(4.00)\n",
+        "currency",
+        "a c b",
+        {"v < -$4": "a", "v < $3": "a c"},
+    ),
+    "brackets with percent": ("n,v\na,(5%)\nb,3%\nc,-2%\n", "percent", "a c b", {"v < 0": "a c"}),
+    "labels in brackets": ("n,v\na,(2)\nb,(10)\nc,(9)\n", "text", "b a c", {}),
+    "a long minus": ("n,v\na,\u22125\nb,3\nc,\u22121.5\n", "float", "a c b", {"v < 0": "a c"}),
+    "long integers": (
+        "n,v\na,1234567890123456789\nb,1234567890123456788\nc,1234567890123456790\n",
+        "int",
+        "b a c",
+        {"v = 1234567890123456789": "a", "v > 1234567890123456789": "c"},
+    ),
+    "times": (
+        "n,v\na,26:03:04\nb,9:00:00\nc,10:00\n",
+        "time",
+        "c b a",
+        {"v > 9:30:00": "a", "v = 9:00:00": "b", "v < 1:00:00": "c"},
+    ),
+    "days and times": (
+        "n,v\na,2 days 00:00:01\nb,-1 days +23:59:00\nc,1 days 23:00:00\n",
+        "time",
+        "b c a",
+        {"v > 1 days 23:30:00": "a"},
+    ),
+    "errors of a spreadsheet": (
+        "n,v\na,10\nb,#DIV/0!\nc,9\nd,#REF!\n",
+        "int",
+        "c a b d",
+        {"v > 9": "a", "v = missing": "b d"},
+    ),
+    "decimal commas": (
+        "n;v\na;0,5\nb;1.234,5\nc;12,25\n",
+        "float",
+        "a c b",
+        {"v > 1,5": "b c", "v > 1.000": "b", "v = 12,25": "c", "v > 12.5": "b"},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRITTEN)
+def test_numbers_and_times_are_ordered_and_compared_as_they_are_written(
+    case: str, tmp_path: Path, opened: Callable[..., TableFile]
+) -> None:
+    text, kind, order, conditions = WRITTEN[case]
+    (tmp_path / "a.csv").write_text(text, encoding="utf-8")
+    table = opened(tmp_path / "a.csv")
+    assert table.shape(TableQuery()).columns[1].type == kind
+    assert [row[0] for row in cells(table, TableQuery(sort=1))] == order.split()
+    for words, rows in conditions.items():
+        assert [row[0] for row in cells(table, TableQuery(words=words))] == rows.split(), words
+
+
+def test_a_column_of_amounts_with_a_text_far_below_is_one_of_texts(
+    tmp_path: Path, opened: Callable[..., TableFile]
+) -> None:
+    (tmp_path / "a.csv").write_text("v\n" + "$5\n" * 2500 + "none given\n")
+    table = opened(tmp_path / "a.csv")
+    assert table.shape(TableQuery()).columns[0].type == "text"
+    assert table.shape(TableQuery(words="v < 1")).rows == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "kind", "names", "first"),
+    [
+        ("a.csv", "a||b||c\n1||||3\n2||x|y||4\n", "CSV with ||", "a b c", ("1", None, "3")),
+        ("a.csv", 'a||b||c\n1||"x||y"||3\n', "CSV with ||", "a b c", ("1", "x||y", "3")),
+        ("a.txt", "a|~|b\n1|~|x\n2|~|y\n", "Text with |~|", "a b", ("1", "x")),
+        ("a.csv", "sep=||\na||b\n1||2\n", "CSV with ||", "a b", ("1", "2")),
+        (
+            "movies.dat",
+            "id::title::genre\n1::Toy Story, The::Animation|Comedy\n2::Heat::Action\n",
+            "Text with ::",
+            "id title genre",
+            ("1", "Toy Story, The", "Animation|Comedy"),
+        ),
+        ("a.csv", "fe80::1,eth0\nfe80::2,eth1\n", "CSV", "fe80::1 eth0", ("fe80::2", "eth1")),
+        ("a.csv", "a|b||c\n1|2||3\n", "CSV with bars", "a b column 3 c", ("1", "2", None, "3")),
+    ],
+)
+def test_delimiters_of_several_characters_are_found(
+    name: str,
+    text: str,
+    kind: str,
+    names: str,
+    first: tuple[str | None, ...],
+    tmp_path: Path,
+    opened: Callable[..., TableFile],
+) -> None:
+    (tmp_path / name).write_text(text)
+    shape = (table := opened(tmp_path / name)).shape(TableQuery())
+    assert (shape.kind, " ".join(column.name for column in shape.columns)) == (kind, names)
+    assert cells(table, TableQuery())[0] == first
+
+
+def test_parquet_shows_what_is_in_lists_and_days_that_python_has_not(
+    tmp_path: Path, opened: Callable[..., TableFile]
+) -> None:
+    arrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
+    days = arrow.array([[1], None], arrow.list_(arrow.date32()))
+    amounts = arrow.array([{"a": Decimal("1.50"), "b": b"xy"}, {"a": None, "b": None}])
+    columns = {
+        "days": days,
+        "record": amounts,
+        "far": arrow.array([10**8, 2], arrow.date32()),
+        "zone": arrow.array([0, 1_000_000], arrow.timestamp("us", "Mars/Phobos")),
+        "long": arrow.array([timedelta(hours=26, minutes=3), timedelta(hours=9)]),
+    }
+    parquet.write_table(arrow.table(columns), tmp_path / "a.parquet")
+    table = opened(tmp_path / "a.parquet")
+    first, second = cells(table, TableQuery())
+    assert first[:2] == ('["1970-01-02"]', '{"a": "1.50", "b": "<2 bytes>"}')
+    assert "100000000" in (first[2] or "")
+    assert first[4] == "26:03:00"
+    assert second[:3] == (None, '{"a": null, "b": null}', "1970-01-03")
+    assert (second[3] or "").startswith("1970-01-01 00:00:01")
+    assert [row[4] for row in cells(table, TableQuery(sort=4))] == ["9:00:00", "26:03:00"]
+
+
+def test_values_in_a_dictionary_of_arrow_have_the_type_of_these(
+    tmp_path: Path, opened: Callable[..., TableFile]
+) -> None:
+    arrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    feather = pytest.importorskip("pyarrow.feather", reason="pyarrow is not installed")
+    column = arrow.array([10, 9, None]).dictionary_encode()
+    feather.write_feather(arrow.table({"n": column}), str(tmp_path / "a.feather"))
+    table = opened(tmp_path / "a.feather")
+    assert [(column.type, column.numeric) for column in table.shape(TableQuery()).columns] == [
+        ("int64", True)
+    ]
+    assert cells(table, TableQuery(sort=0)) == [("9",), ("10",), (None,)]
+
+
+def test_a_sheet_is_read_to_its_end_and_hidden_ones_come_last(
+    tmp_path: Path, opened: Callable[..., TableFile]
+) -> None:
+    excel = pytest.importorskip("openpyxl", reason="openpyxl is not installed")
+    book = excel.Workbook()
+    book.active.title, book.active.sheet_state = "Codes", "hidden"
+    book.active.append(["code"])
+    sheet = book.create_sheet("Data")
+    for row in (["n", "took"], ["a", timedelta(hours=26)], ["b", timedelta(hours=9)]):
+        sheet.append(row)
+    book.active = 1
+    book.save(tmp_path / "whole.xlsx")
+    # Some programs write that a sheet has one cell, whatever it has.
+    with zipfile.ZipFile(tmp_path / "whole.xlsx") as whole, zipfile.ZipFile(tmp_path / "a.xlsx", "w") as odd:
+        for name in whole.namelist():
+            odd.writestr(name, re.sub(rb'<dimension ref="[^"]*"', b'<dimension ref="A1"', whole.read(name)))
+    table = opened(tmp_path / "a.xlsx")
+    assert (table.table, table.tables) == ("Data", ("Data", "Codes"))
+    assert cells(table, TableQuery(sort=1)) == [("b", "9:00:00"), ("a", "26:00:00")]
+
+
+def test_columns_of_a_database_are_ordered_as_it_orders_them(
+    tmp_path: Path, opened: Callable[..., TableFile]
+) -> None:
+    database = sqlite3.connect(tmp_path / "a.db")
+    database.executescript(
+        "create table a (id integer, place point, price decimal(9,2));"
+        "insert into a values (1234567890123456789, 'POINT (2 1)', 10.5), (1234567890123456788, 'A', 9);"
+    )
+    database.close()
+    table = opened(tmp_path / "a.db")
+    assert [column.numeric for column in table.shape(TableQuery()).columns] == [True, False, True]
+    assert [row[0] for row in cells(table, TableQuery(sort=0))] == [
+        "1234567890123456788",
+        "1234567890123456789",
+    ]
+    assert [row[1] for row in cells(table, TableQuery(sort=1))] == ["A", "POINT (2 1)"]
+    assert [row[1] for row in cells(table, TableQuery(words="id = 1234567890123456788"))] == ["A"]
