@@ -779,23 +779,28 @@ def test_a_missing_library_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         TableFile(tmp_path / "a.xlsx")
 
 
-#: A library for workbooks, of which one file holds the rows of its only sheet.
+#: The module of a library that reads workbooks, of which one file holds the rows of its only sheet.
 LIBRARY = """
 import json, types
-def load_workbook(path, read_only, data_only):
-    rows = json.load(open(path))
-    class Book(dict):
-        worksheets = [types.SimpleNamespace(title="One")]
-    return Book(One=types.SimpleNamespace(iter_rows=lambda values_only: rows))
+class Book(dict):
+    worksheets = [types.SimpleNamespace(title="One")]
+class ExcelReader:
+    def __init__(self, path, **how):
+        self.path = path
+    def read(self):
+        rows = json.load(open(self.path))
+        self.wb = Book(One=types.SimpleNamespace(iter_rows=lambda values_only: rows))
 """
 
 
 def test_the_library_of_another_python_reads_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(tmp_path / "ours"))
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-this-test")
-    for folder, text in (("ours", "raise ImportError"), ("theirs", LIBRARY)):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "openpyxl.py").write_text(text)
+    (tmp_path / "ours").mkdir()
+    (tmp_path / "ours" / "openpyxl.py").write_text("raise ImportError")
+    package = tmp_path / "theirs" / "openpyxl" / "reader"
+    package.mkdir(parents=True)
+    (package / "excel.py").write_text(LIBRARY)
     python = tmp_path / "python"
     python.write_text(
         f'#!/bin/sh\nenv >{tmp_path}/environment\nPYTHONPATH={tmp_path}/theirs exec {sys.executable} "$@"\n'
