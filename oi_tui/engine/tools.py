@@ -110,9 +110,11 @@ def describe_tool(language: str) -> str:
 def make_function_name(language: str) -> str:
     """Return the name by which models call the tool of this language."""
     server, _, name = language.removeprefix(_PREFIX).partition(".")
-    function = f"{_FUNCTION}{_NOT_IN_NAMES.sub('_', server)}__{_NOT_IN_NAMES.sub('_', name)}"
-    # Names in Chinese, say, would all be the same.
-    if len(function) <= _LONGEST_NAME and language.isascii():
+    plain = f"{_FUNCTION}{server}__{name}"
+    function = _NOT_IN_NAMES.sub("_", plain)
+    # Else `a.b` would be `a_b`, names in Chinese would all be the same, and `a__b.c` would be `a.b__c`.
+    is_plain = function == plain and "__" not in f"{server}_"
+    if is_plain and len(function) <= _LONGEST_NAME:
         return function
     # Loads a library for cryptography, which a start does not need.
     import hashlib

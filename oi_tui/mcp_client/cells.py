@@ -27,7 +27,9 @@ _NOT_THE_CELL = (
     "in the cell itself."
 )
 _NOT_THIS_CELL = "The call of {0} did not begin in the cell that runs now."
-_AMBIGUOUS = "{0} is the name of several tools: {1}. Give one of the servers another name."
+_AMBIGUOUS = "{0} is the name of several tools: {1}. {2}"
+_OTHER_SERVER = "Give one of the servers another name."
+_NOT_IN_CELLS = "They cannot be called in a cell: call the one that is meant as a tool."
 
 
 class CellTools:
@@ -124,7 +126,9 @@ class CellTools:
         if not found:
             return f"There is no tool {name}."
         if len(found) > 1:
-            return _AMBIGUOUS.format(name, ", ".join(f"{tool.server}.{tool.name}" for tool in found))
+            is_one_server = len({tool.server for tool in found}) == 1
+            advice = _NOT_IN_CELLS if is_one_server else _OTHER_SERVER
+            return _AMBIGUOUS.format(name, ", ".join(f"{tool.server}.{tool.name}" for tool in found), advice)
         if not callable_tools.allows(found[0]):
             return _NOT_NAMED.format(name)
         if not self._is_running(peer):

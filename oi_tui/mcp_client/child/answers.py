@@ -1,11 +1,11 @@
 """Makes HTTP servers' answers fit for the package: their size is limited, and a refusal explained."""
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 import httpx2
-from mcp.types import INTERNAL_ERROR
+from mcp.types import INTERNAL_ERROR, INVALID_REQUEST
 
 from oi_tui.mcp_client.child.stdio import LONGEST_LINE
 
@@ -27,11 +27,63 @@ async def explain_refusal(response: httpx2.Response) -> None:
     is_message = "text/event-stream" in response.request.headers.get("accept", "")
     if not is_message or has_reason or not is_refused:
         return
-    error = {"code": INTERNAL_ERROR, "message": describe_refusal(response)}
     if isinstance(response.stream, httpx2.AsyncByteStream):
         await response.stream.aclose()
+    _replace(response, None, {"code": INTERNAL_ERROR, "message": describe_refusal(response)})
+
+
+async def check_answer(response: httpx2.Response) -> None:
+    """Have the answer to a request be one to this request; the package would wait on for another one."""
+    is_message = "text/event-stream" in response.request.headers.get("accept", "")
+    is_json = response.headers.get("content-type", "").lower().startswith("application/json")
+    if not (is_message and is_json) or response.request.method != "POST":
+        return
+    number, stream = _read_number(response.request), response.stream
+    if number is None or not isinstance(stream, httpx2.AsyncByteStream):
+        return
+    try:
+        body = b"".join([piece async for piece in stream])
+    finally:
+        await stream.aclose()
+    response.stream = httpx2.ByteStream(body)
+    if error := _find_error(response, number, body):
+        _replace(response, number, error)
+
+
+def _find_error(response: httpx2.Response, number: int | str, body: bytes) -> Mapping[str, Any] | None:
+    """Return the error to report in the place of an answer; None where the package can use the answer."""
+    try:
+        answer = json.loads(body)
+    except (ValueError, RecursionError):
+        answer = None
+    error = answer.get("error") if isinstance(answer, dict) else None
+    if response.is_error:
+        is_readable = isinstance(error, dict) and isinstance(error.get("code"), int)
+        # The package finds by itself what a 404 means, and reads errors of the protocol.
+        if is_readable or response.status_code == httpx2.codes.NOT_FOUND:
+            return None
+        return {"code": INTERNAL_ERROR, "message": describe_refusal(response)}
+    # Of what is not valid JSON, the package says so.
+    if not isinstance(answer, dict) or ("method" not in answer and str(answer.get("id")) == str(number)):
+        return None
+    if answer.get("id") is None and isinstance(error, dict):
+        # The server refused the request before it knew the number.
+        return error
+    return {"code": INVALID_REQUEST, "message": "it answered another request than the one that it got"}
+
+
+def _read_number(request: httpx2.Request) -> int | str | None:
+    """Return the number of the request in a message; None for one that needs no answer."""
+    message = json.loads(request.content)
+    number = message.get("id") if "method" in message else None
+    return number if isinstance(number, int | str) else None
+
+
+def _replace(response: httpx2.Response, number: int | str | None, error: Mapping[str, Any]) -> None:
+    """Put an error in the place of what a server has sent."""
     response.headers["content-type"] = "application/json"
-    response.stream = httpx2.ByteStream(json.dumps({"jsonrpc": "2.0", "id": None, "error": error}).encode())
+    text = json.dumps({"jsonrpc": "2.0", "id": number, "error": error})
+    response.stream = httpx2.ByteStream(text.encode())
 
 
 def describe_refusal(response: httpx2.Response) -> str:

@@ -27,6 +27,7 @@ from pydantic import ValidationError
 
 from oi_tui.engine.llm.hosts import is_near, is_this_machine
 from oi_tui.mcp_client.child.answers import (
+    check_answer,
     describe_refusal,
     explain_refusal,
     limit,
@@ -287,7 +288,7 @@ async def _open_remote(
 
     hooks: Any = {
         "request": [reachable],
-        "response": [authorised, refuse_compressed, explain_refusal, limit],
+        "response": [authorised, refuse_compressed, explain_refusal, limit, check_answer],
     }
     # How long an answer may take is for the person to say, who can stop it.
     timeout = httpx2.Timeout(PATIENCE, read=None)

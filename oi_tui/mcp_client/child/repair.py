@@ -7,16 +7,28 @@ from typing import Any
 from mcp.shared.message import SessionMessage
 from mcp.types import (
     INTERNAL_ERROR,
+    ContentBlock,
     ErrorData,
     JSONRPCError,
     JSONRPCResponse,
+    Prompt,
+    Resource,
     Tool,
     jsonrpc_message_adapter,
 )
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
-#: Kinds of content that the protocol has.
-_KINDS = frozenset({"text", "image", "audio", "resource", "resource_link"})
+#: Kinds of content that the protocol has, and what is needed of a part of each.
+_KINDS: Mapping[str, tuple[str, ...]] = {
+    "text": ("text",),
+    "image": ("data", "mimeType"),
+    "audio": ("data", "mimeType"),
+    "resource": ("resource",),
+    "resource_link": ("uri", "name"),
+}
+_part_adapter: TypeAdapter[Any] = TypeAdapter(ContentBlock)
+#: Lists of which only the entries are used that are valid.
+_LISTS = (("resources", TypeAdapter(Resource)), ("prompts", TypeAdapter(Prompt)))
 
 
 def parse_line(line: bytes | str) -> Iterator[SessionMessage | Exception]:
@@ -80,9 +92,13 @@ def repair_result(result: dict[str, Any]) -> dict[str, Any]:
     if isinstance(tools := result.get("tools"), list):
         named = (tool for tool in tools if isinstance(tool, dict) and isinstance(tool.get("name"), str))
         return {**result, "tools": [_repair_tool(tool) for tool in named]}
+    for name, adapter in _LISTS:
+        if isinstance(entries := result.get(name), list):
+            return {**result, name: [entry for entry in entries if _is_valid(adapter, entry)]}
     content = result.get("content")
     if isinstance(content, list):
-        return {**result, "content": [_repair_part(part) for part in content]}
+        rest = {name: value for name, value in result.items() if (name, value) != ("isError", None)}
+        return {**rest, "content": [_repair_part(part) for part in content]}
     if content is None and "structuredContent" in result:
         return {**result, "content": []}
     return result
@@ -126,7 +142,26 @@ def _repair_schema(schema: object) -> dict[str, Any]:
 
 
 def _repair_part(part: object) -> object:
+    """Return a part of a result that the package takes: as it is, else without what is not needed of it."""
     kind = part.get("type") if isinstance(part, dict) else None
-    if not isinstance(kind, str) or kind in _KINDS:
-        return part
-    return {"type": "text", "text": f"[content of the type {kind[:50]}, which is not part of the protocol]"}
+    if not isinstance(part, dict) or not isinstance(kind, str):
+        return _note("content that is not valid")
+    if kind not in _KINDS:
+        return _note(f"content of the type {kind[:50]}, which is not part of the protocol")
+    needed = {name: part[name] for name in ("type", *_KINDS[kind]) if name in part}
+    for taken in (part, needed):
+        if _is_valid(_part_adapter, taken):
+            return taken
+    return _note(f"content of the type {kind}, which is not valid")
+
+
+def _is_valid(adapter: TypeAdapter[Any], value: object) -> bool:
+    try:
+        adapter.validate_python(value, by_name=False)
+    except ValidationError:
+        return False
+    return True
+
+
+def _note(text: str) -> dict[str, str]:
+    return {"type": "text", "text": f"[{text}]"}

@@ -152,9 +152,10 @@ class ResponseStore:
         """
         if response := self._responses.get(id):
             return response
-        code = "previous_response_not_found" if param else None
+        # OpenAI answers so, and clients that send the whole conversation then look at the two.
+        status, code = (400, "previous_response_not_found") if param else (404, None)
         raise RequestRefusedError(
-            404,
+            status,
             f"There is no response {id[:100]!r}: it was deleted or not stored, or the server was restarted.",
             param=param,
             code=code,

@@ -93,6 +93,7 @@ def test_a_server_that_cannot_be_used_is_named_with_the_reason(
 
 _HEAD = '"jsonrpc": "2.0", "id": ID'
 _CONTENT = '"result": {"content": [{"type": "text", "text": "added"}]}'
+_NOTHING = '{"type": "text", "text": null}'
 _ANSWER = f"{{{_HEAD}, {_CONTENT}}}"
 
 
@@ -104,6 +105,14 @@ _ANSWER = f"{{{_HEAD}, {_CONTENT}}}"
         ("\xef\xbb\xbf" + _ANSWER, "added"),
         (f"[{_ANSWER}]", "added"),
         (f'{{"id": ID, {_CONTENT}}}', "added"),
+        (
+            _ANSWER.replace("[", '[{"type": "text", "text": null}, '),
+            "[content of the type text, which is not valid]",
+        ),
+        (_ANSWER.replace("[", '[{"type": "text", "text": null}, '), "added"),
+        (_ANSWER.replace("[", '["odd", {"type": "image", "data": 5}, {"text": "no type"}, '), "added"),
+        (_ANSWER.replace('"added"', '"added", "annotations": 5, "_meta": []'), "added"),
+        (_ANSWER.replace("}]", '}], "isError": null'), "added"),
         (f'{{{_HEAD}, "error": {{"message": "It is full."}}}}', "failed: It is full."),
         (f"{{{_HEAD}}}", "failed: its answer has neither a result nor an error"),
         (f'{{{_HEAD}, "result": "added"}}', "failed: its answer has neither a result nor an error"),

@@ -146,6 +146,39 @@ def test_a_call_that_http_does_not_answer_ends_and_says_why(
     assert call(add, {})["content"][0]["text"] == "added"
 
 
+OTHER = "it answered another request than the one that it got"
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "named"),
+    [
+        (200, {"id": 999, "result": RESULTS["tools/call"]}, OTHER),
+        (200, {"id": None, "error": {"code": -32600, "message": "No session."}}, "No session."),
+        (200, {"method": "notifications/message", "params": {}}, OTHER),
+        (200, {"id": "1", "method": "ping"}, OTHER),
+        (403, {"detail": "no"}, "it refused the request: 403 Forbidden"),
+        (500, {"id": 999, "error": {"code": -32603, "message": "No room."}}, "No room."),
+    ],
+)
+def test_a_call_whose_answer_belongs_to_no_call_ends_and_says_so(
+    open_workspace: Open, odd: _Server, status: int, body: dict[str, Any], named: str
+) -> None:
+    workspace = open_workspace(servers=[f"t = http://127.0.0.1:{odd.server_port}/mcp"])
+    (add,) = workspace.mcp.tools()
+    call = workspace.mcp.servers.call
+    odd.status, odd.body = status, json.dumps({"jsonrpc": "2.0", **body}).encode()
+    # A call that nothing answers goes on until somebody stops it.
+    stopped = threading.Event()
+    bound = threading.Timer(60.0, stopped.set)
+    bound.start()
+    with pytest.raises(McpCallError) as failure:
+        call(add, {}, stopped)
+    bound.cancel()
+    assert str(failure.value) == named
+    odd.status = 0
+    assert call(add, {})["content"][0]["text"] == "added"
+
+
 def test_a_message_is_posted_again_where_its_server_moves_it_within_itself(
     open_workspace: Open, odd: _Server
 ) -> None:

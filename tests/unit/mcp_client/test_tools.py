@@ -1,6 +1,7 @@
 """Tools of MCP servers as the model uses them: real servers, a real session, a model that recites."""
 
 import json
+import re
 import socket
 import subprocess
 import sys
@@ -493,8 +494,19 @@ def test_of_names_that_are_alike_the_first_counts_everywhere(open_workspace: Ope
     assert [tool.name for tool in status.tools] == ["Do", "a.b", "a_b"]
     workspace.mcp.servers.start = status.settled.set  # type: ignore[method-assign]
     servers = workspace.mcp.servers
-    assert [tool.name for tool in servers.tools()] == ["Do", "a.b"]
+    assert [tool.name for tool in servers.tools()] == ["Do", "a.b", "a_b"]
+    assert [tool.function for tool in status.tools[1:]] == ["mcp__t__a_b_ec1954a8", "mcp__t__a_b"]
     assert [language.name for language in servers.languages()] == ["mcp:t.do", "mcp:t.a.b", "mcp:t.a_b"]
+
+
+def test_no_two_tools_are_called_by_the_same_function() -> None:
+    names = (("a", "b.c"), ("a", "b_c"), ("a", "b/c"), ("a__b", "c"), ("a", "b__c"), ("a_", "b"), ("a", "_b"))
+    all_tools = [McpTool(server, name) for server, name in names]
+    known = tools.index_by_function(all_tools)
+    assert len(known) == len(all_tools)
+    for tool in all_tools:
+        assert tools.find_language(tool.function, known) == tool.language
+        assert re.fullmatch(r"mcp__[A-Za-z0-9_-]{1,59}", tool.function)
 
 
 def test_tools_with_spaces_or_very_long_names_get_a_usable_name_and_are_told(

@@ -245,7 +245,7 @@ def test_errors_have_the_form_of_openai(serve: Serve) -> None:
         lost, earlier = "previous_response_not_found", "previous_response_id"
         for error, kind, code, param, given in (
             (openai.BadRequestError, "invalid_request_error", None, "input", {"input": []}),
-            (openai.NotFoundError, "not_found_error", lost, earlier, {"input": "x", earlier: "resp_no_1"}),
+            (openai.BadRequestError, "invalid_request_error", lost, earlier, {"input": "x", earlier: "no_1"}),
         ):
             with pytest.raises(error) as raised:
                 client.responses.create(model="x", **given)
