@@ -1,18 +1,20 @@
 """Repairs messages that the package would refuse as a whole, because a part does not fit the protocol."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from mcp.shared.message import SessionMessage
 from mcp.types import (
     INTERNAL_ERROR,
+    BlobResourceContents,
     ContentBlock,
     ErrorData,
     JSONRPCError,
     JSONRPCResponse,
     Prompt,
     Resource,
+    TextResourceContents,
     Tool,
     jsonrpc_message_adapter,
 )
@@ -27,8 +29,12 @@ _KINDS: Mapping[str, tuple[str, ...]] = {
     "resource_link": ("uri", "name"),
 }
 _part_adapter: TypeAdapter[Any] = TypeAdapter(ContentBlock)
-#: Lists of which only the entries are used that are valid.
-_LISTS = (("resources", TypeAdapter(Resource)), ("prompts", TypeAdapter(Prompt)))
+#: Other lists, with the type of their entries, and what is needed of one.
+_LISTS: tuple[tuple[str, TypeAdapter[Any], tuple[str, ...]], ...] = (
+    ("resources", TypeAdapter(Resource), ("uri", "name")),
+    ("prompts", TypeAdapter(Prompt), ("name", "arguments")),
+    ("contents", TypeAdapter(TextResourceContents | BlobResourceContents), ("uri", "text", "blob")),
+)
 
 
 def parse_line(line: bytes | str) -> Iterator[SessionMessage | Exception]:
@@ -92,9 +98,12 @@ def repair_result(result: dict[str, Any]) -> dict[str, Any]:
     if isinstance(tools := result.get("tools"), list):
         named = (tool for tool in tools if isinstance(tool, dict) and isinstance(tool.get("name"), str))
         return {**result, "tools": [_repair_tool(tool) for tool in named]}
-    for name, adapter in _LISTS:
+    for name, adapter, needed in _LISTS:
         if isinstance(entries := result.get(name), list):
-            return {**result, name: [entry for entry in entries if _is_valid(adapter, entry)]}
+            usable = (_simplify(adapter, entry, needed) for entry in entries)
+            return {**result, name: [entry for entry in usable if entry is not None]}
+    if isinstance(messages := result.get("messages"), list):
+        return {**result, "messages": [_repair_prompt_message(item) for item in messages]}
     content = result.get("content")
     if isinstance(content, list):
         rest = {name: value for name, value in result.items() if (name, value) != ("isError", None)}
@@ -148,11 +157,24 @@ def _repair_part(part: object) -> object:
         return _note("content that is not valid")
     if kind not in _KINDS:
         return _note(f"content of the type {kind[:50]}, which is not part of the protocol")
-    needed = {name: part[name] for name in ("type", *_KINDS[kind]) if name in part}
-    for taken in (part, needed):
-        if _is_valid(_part_adapter, taken):
+    taken = _simplify(_part_adapter, part, ("type", *_KINDS[kind]))
+    return _note(f"content of the type {kind}, which is not valid") if taken is None else taken
+
+
+def _repair_prompt_message(message: object) -> object:
+    if not isinstance(message, dict):
+        return message
+    return {**message, "content": _repair_part(message.get("content"))}
+
+
+def _simplify(adapter: TypeAdapter[Any], entry: object, names: Sequence[str]) -> dict[str, Any] | None:
+    """Return an entry as it is, else only the fields that are needed of it; None where that is not valid."""
+    if not isinstance(entry, dict):
+        return None
+    for taken in (entry, {name: entry[name] for name in names if name in entry}):
+        if _is_valid(adapter, taken):
             return taken
-    return _note(f"content of the type {kind}, which is not valid")
+    return None
 
 
 def _is_valid(adapter: TypeAdapter[Any], value: object) -> bool:

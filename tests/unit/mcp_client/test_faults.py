@@ -93,6 +93,7 @@ def test_a_server_that_cannot_be_used_is_named_with_the_reason(
 
 _HEAD = '"jsonrpc": "2.0", "id": ID'
 _CONTENT = '"result": {"content": [{"type": "text", "text": "added"}]}'
+_NOTE = "[content of the type text, which is not valid]"
 _NOTHING = '{"type": "text", "text": null}'
 _ANSWER = f"{{{_HEAD}, {_CONTENT}}}"
 
@@ -126,6 +127,35 @@ def test_an_answer_that_is_not_of_the_protocol_ends_its_call(
     )
     assert work(workspace)[-1] == TurnEnded("done")
     assert printed in output(workspace)
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "kept"),
+    [
+        ("resources", [{"uri": "a:b", "name": "b", "title": 5}], [{"uri": "a:b", "name": "b"}]),
+        (
+            "resources",
+            [{"uri": None, "name": "b"}, 5, {"uri": "a:c", "name": "c"}],
+            [{"uri": "a:c", "name": "c"}],
+        ),
+        (
+            "contents",
+            [{"uri": "a:b", "text": None}, {"uri": "a:b", "text": "c"}],
+            [{"uri": "a:b", "text": "c"}],
+        ),
+        ("prompts", [{"name": 5}, {"name": "p", "description": 5}], [{"name": "p"}]),
+        (
+            "messages",
+            [{"role": "user", "content": {"type": "text", "text": None}}],
+            [{"role": "user", "content": {"type": "text", "text": _NOTE}}],
+        ),
+    ],
+)
+def test_of_other_lists_the_valid_entries_are_kept(
+    name: str, given: list[object], kept: list[object]
+) -> None:
+    repair = pytest.importorskip("oi_tui.mcp_client.child.repair", reason="mcp is not installed here")
+    assert repair.repair_result({name: given, "nextCursor": "x"}) == {name: kept, "nextCursor": "x"}
 
 
 def test_a_result_that_does_not_fit_its_schema_is_used_and_never_measured_by_it(open_workspace: Open) -> None:
