@@ -360,7 +360,7 @@ def test_what_the_client_does_not_want_kept_cannot_be_fetched_or_continued(serve
         response = client.responses.create(model="x", input="1", store=False)
         with pytest.raises(openai.NotFoundError):
             client.responses.retrieve(response.id)
-        with pytest.raises(openai.NotFoundError):
+        with pytest.raises(openai.BadRequestError):
             client.responses.create(model="x", input="2", previous_response_id=response.id)
 
 
