@@ -800,7 +800,8 @@ def test_the_library_of_another_python_reads_a_file(tmp_path: Path, monkeypatch:
     (tmp_path / "ours" / "openpyxl.py").write_text("raise ImportError")
     package = tmp_path / "theirs" / "openpyxl" / "reader"
     package.mkdir(parents=True)
-    (package / "excel.py").write_text(LIBRARY)
+    for module, text in (("../__init__", ""), ("__init__", ""), ("excel", LIBRARY)):
+        (package / f"{module}.py").write_text(text)
     python = tmp_path / "python"
     python.write_text(
         f'#!/bin/sh\nenv >{tmp_path}/environment\nPYTHONPATH={tmp_path}/theirs exec {sys.executable} "$@"\n'
