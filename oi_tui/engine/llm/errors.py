@@ -26,6 +26,7 @@ from oi_tui.engine.llm.transport.chunk_repair import describe_page, extract_erro
 from oi_tui.engine.llm.transport.foreign_format import ForeignFormat
 from oi_tui.engine.llm.urls import hide_password
 from oi_tui.engine.models.model_names import explain_gone, suggest_name
+from oi_tui.system.failures import describe_refusal
 
 #: Longest piece of a provider's own words that is kept.
 _DETAIL = 600
@@ -381,11 +382,25 @@ def make_internal_error(error: Exception) -> ErrorInfo:
 def explain_import_failed(error: Exception) -> ErrorInfo:
     """LiteLLM cannot be loaded: its installation is broken, or certificates that it reads are."""
     text = redact(f"{type(error).__name__}: {error}"[:_DETAIL])
+    if refusal := describe_refusal(text):
+        return ErrorInfo(
+            "process", f"LiteLLM, which talks to models, cannot be loaded: {refusal}.", detail=text
+        )
     named = [f"{name} ({os.environ[name]})" for name in _CERTIFICATES if os.environ.get(name)]
     advice = "Install it again, with the Python that runs oi-tui: pip install --force-reinstall litellm"
     if isinstance(error, OSError) and named:
         advice = f"Correct or unset {' and '.join(named)}"
     return ErrorInfo("process", f"LiteLLM, which talks to models, cannot be loaded. {text}. {advice}.")
+
+
+def explain_process_cannot_begin(reason: str, last_words: str) -> ErrorInfo:
+    """Explain that the process that talks to models ended before it answered anything."""
+    last = last_words.rpartition("\n")[2].strip()
+    why = describe_refusal(last_words) or redact(last[:_DETAIL])
+    sentence = f"The model process {reason} as it began"
+    return ErrorInfo(
+        "process", f"{sentence}: {why.rstrip('.')}." if why else f"{sentence}.", detail=redact(last_words)
+    )
 
 
 def explain_process_ended(reason: str) -> ErrorInfo:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from oi_tui.engine.review.findings import Finding
+from oi_tui.engine.review.findings import Finding, shorten_part
 from oi_tui.engine.review.harmless_names import HARMLESS, KEYWORDS, REACHING
 from oi_tui.engine.review.quoting import strip
 
@@ -143,13 +143,32 @@ _GIVEN_A_NAME = frozenset(("library", "require", "do.call", "match.fun", "requir
 _FIRST_NAME = re.compile(r"\s*\(\s*([\w.]+)\s*[,)]")
 #: What is brought in, by the text of the code itself: names of modules, separated by commas.
 _IMPORTS = {
-    "go": re.compile(r'^[ \t]*(?:import[ \t]+)?(?:[\w.]+[ \t]+)?"([\w./-]+)"[ \t]*$', re.MULTILINE),
-    "julia": re.compile(r"^[ \t]*(?:using|import)[ \t]+([\w., ]+)", re.MULTILINE),
-    "javascript": re.compile(r"""\b(?:from|import)[ \t]+['"]([^'"\n]+)"""),
-    "c": re.compile(r'^[ \t]*#[ \t]*include[ \t]*("[^"\n]*")', re.MULTILINE),
+    "go": re.compile(
+        r"(?:^|;|^[ \t]*import[ \t]*\()[ \t]*(?:import[ \t]*\(?[ \t]*)?(?:[\w.]+[ \t]+)?"
+        r'["`]([\w./-]+)["`][ \t]*(?=$|;|\))',
+        re.MULTILINE,
+    ),
+    "julia": re.compile(
+        r"(?:^|[;(]|\b(?:begin|do|else|let|try)\b)[ \t]*(?:using|import)[ \t]+([\w., ]+)", re.MULTILINE
+    ),
+    "javascript": re.compile(r"""\b(?:from|import)\s*['"]([^'"\n]+)"""),
+    # A file of the folder, or one that a macro names. What a backslash splits is not read.
+    "c": re.compile(
+        r"^[ \t]*(?:#|%:|\?\?=)(?:[ \t]|/\*[^\n]*?\*/){0,20}"
+        r"(?:(?:include|include_next|import|embed)\b(?![ \t]*<\w[\w/+-]*(?:\.\w+)?>)[ \t]*([^\n]{1,80})"
+        r"|(\w{0,12}\\)$)",
+        re.MULTILINE,
+    ),
+    # A module without a body is a file.
+    "rust": re.compile(r"\bmod\s+((?:r#)?\w+)\s*;"),
+    "powershell": re.compile(
+        r"^[ \t]*#requires[ \t]+-((?:modules|assembly|pssnapin)[^\n]{0,80})", re.MULTILINE | re.IGNORECASE
+    ),
 }
 _IMPORTS["cpp"] = _IMPORTS["c"]
 _IMPORTS["typescript"] = _IMPORTS["react"] = _IMPORTS["javascript"]
+#: What is brought in there is a file, whatever its name.
+_WITH_FILES = frozenset(("c", "cpp", "rust", "powershell"))
 _COMPUTED = "a call of a computed function"
 _GOES_ON = re.compile(r"\s*(?:\(|!\(|\?\.\s*\()")
 #: Where a function is called with each element, as `f.(xs)` of Julia, or as `f.(x)` of Ruby.
@@ -182,7 +201,9 @@ def find_unknown_calls(language: str, code: str) -> list[Finding]:
         found = _Search(language).scan(code)
     else:
         return [Finding("not understood", f"all of the {language}", 0)]
-    listed = [Finding("not understood", what[:40], line) for line, what in sorted(dict.fromkeys(found))]
+    listed = [
+        Finding("not understood", shorten_part(what), line) for line, what in sorted(dict.fromkeys(found))
+    ]
     return listed[:_MOST]
 
 
@@ -240,8 +261,10 @@ class _Search:
     def _find_imports(self, code: str) -> Iterator[tuple[int, str]]:
         pattern = _IMPORTS.get(self._language)
         for found in pattern.finditer(code) if pattern else ():
-            for name in found[1].split(","):
-                if not all(self._known(part) for part in re.split(r"[./ ]+", name.strip())):
+            for name in (found[1] or found[found.lastindex or 0]).split(","):
+                if self._language in _WITH_FILES or not all(
+                    self._known(part) for part in re.split(r"[./ ]+", name.strip())
+                ):
                     yield code.count("\n", 0, found.start()) + 1, f"import {name.strip()}"
 
     def _find_names_in_texts(self, code: str) -> Iterator[tuple[int, str]]:

@@ -63,6 +63,8 @@ WORDS: dict[Kind, str] = {
 }
 #: How much pieces of a long line have in common.
 _OVERLAP = 200
+#: How much of the code a finding repeats.
+_LONGEST_PART = 40
 _FACTS: tuple[Kind, ...] = ("writes", "reads", "not understood")
 #: What cannot be taken back, or reaches beyond the folder.
 _GRAVE: frozenset[Kind] = frozenset(
@@ -80,6 +82,11 @@ _GRAVE: frozenset[Kind] = frozenset(
 )
 #: How much care code needs.
 Level = Literal["clear", "notes", "danger"]
+
+
+def shorten_part(what: str) -> str:
+    """Return a part of code as a finding names it: short, with a mark where it is cut."""
+    return what if len(what) <= _LONGEST_PART else f"{what[: _LONGEST_PART - 1].rstrip()}…"
 
 
 @dataclass(frozen=True, slots=True)

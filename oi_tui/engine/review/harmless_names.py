@@ -414,7 +414,7 @@ REACHING: Final = {
         quit
         atexit chmod chown symlink hardlink mkdir mkpath touch truncate unlink download connect listen open
         write read readdir walkdir cd Filesystem Sockets Libdl Core Main deserialize Serialization Pkg
-        invokelatest
+        invokelatest LOAD_PATH DEPOT_PATH
         """
     ),
     "powershell": _split_words("$env $profile $executioncontext $psscriptroot_"),

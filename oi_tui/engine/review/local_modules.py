@@ -2,13 +2,26 @@
 
 import re
 import sys
-from collections.abc import Set
+from collections.abc import Iterator, Set
 from functools import cache
 
 from oi_tui.engine.review.folder import Folder
 
 #: The settings of matplotlib, which may name modules and programs.
 _SETTINGS = "matplotlibrc"
+#: Files that a language reads in the folder where it starts, which name or hold code that it then runs.
+#: Octave runs functions of a folder `@double` in place of its own, also to show a value.
+_STARTUP_FILES = {
+    "r": re.compile(r"\.Renviron"),
+    "octave": re.compile(r"PKG_ADD|@\w+"),
+    "bun": re.compile(r"bunfig\.toml"),
+    "rust": re.compile(r"rust-toolchain(?:\.toml)?"),
+}
+#: R: `data(x)` runs `data/x.R` of the folder, or loads what is kept there.
+_R_DATA_CALL = re.compile(
+    r"\bdata\s*\(|(?:\|>|%>%)\s*data\b|\b(?:\w*apply|map\w*|walk|Map|Filter|Reduce)\s*\([^\n]*\bdata\s*[,)]"
+)
+_R_DATA = (".r", ".rda", ".rdata", ".rdb", ".rds")
 _LOADABLE = (".py", ".pyc", ".so", ".pyd")
 
 
@@ -39,6 +52,22 @@ def find_script(folder: Folder, code: str) -> str | None:
     except (OSError, ValueError):
         return None
     return None
+
+
+def find_startup_files(language: str, folder: Folder, code: str) -> Iterator[str]:
+    """Yield files of the folder that a language runs by itself, at its start or for what the code says."""
+    named = _STARTUP_FILES.get(language)
+    try:
+        if named is not None:
+            for entry, _ in folder.names() or ():
+                if named.fullmatch(entry):
+                    yield entry
+        if language == "r" and _R_DATA_CALL.search(code):
+            for entry, _ in folder.names("data") or ():
+                if entry.lower().endswith(_R_DATA):
+                    yield f"data/{entry}"
+    except (OSError, ValueError):
+        return
 
 
 def _is_loadable(folder: Folder, entry: str, ending: str) -> bool:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 
 from oi_tui.engine import cell_target
@@ -12,7 +13,7 @@ from oi_tui.engine.review.findings import Finding, Findings
 from oi_tui.engine.review.folder import Folder, LocalFolder, make_unknown
 from oi_tui.engine.review.folder_changes import find_folder_changes
 from oi_tui.engine.review.line_rules import PATTERNS, find_patterns
-from oi_tui.engine.review.local_modules import find_script
+from oi_tui.engine.review.local_modules import find_script, find_startup_files
 from oi_tui.engine.review.python import checker as python_checker
 from oi_tui.engine.review.python import rules as python_rules
 from oi_tui.engine.review.shell import checker as shell_checker
@@ -23,6 +24,8 @@ from oi_tui.engine.tools import CALLING_LANGUAGES, find_named_of
 _LONGEST = 400_000
 #: In no more folders than these is code judged that changes the folder.
 _MOST_PLACES = 8
+#: No more files of the folder than these are listed that run by themselves.
+_MOST_FILES = 4
 
 
 def scan_code(language: str, code: str, cwd: Path, earlier: EarlierCode | None = None) -> Findings:
@@ -63,10 +66,13 @@ def scan_code(language: str, code: str, cwd: Path, earlier: EarlierCode | None =
         case "deno" | "bun":
             # They have libraries of their own, so nothing in their code is known to be harmless.
             found = find_patterns(language.lower(), code)
-            return Findings(tuple(_locate(found, folder, elsewhere, places)), readable=False)
+            unchecked = _list_startup_files(language.lower(), folder, code)
+            return Findings(
+                tuple(_locate(found, folder, elsewhere, places)), readable=False, unchecked=tuple(unchecked)
+            )
         case name if name in PATTERNS:
             result, parsed = [*find_patterns(name, code), *_list_tools(name, code, earlier)], False
-            unchecked = find_unknown_calls(name, code)
+            unchecked = [*find_unknown_calls(name, code), *_list_startup_files(name, folder, code)]
             if name == "octave" and (file := find_script(folder, code)) is not None:
                 unchecked.append(Finding("not understood", f"{file} in this folder", 0))
         case _:
@@ -104,6 +110,14 @@ def _list_places(changes: list[str]) -> tuple[str, ...]:
         places += [os.path.normpath(os.path.join(place, change)) for place in places]  # noqa: PTH118
         places = list(dict.fromkeys(places))[:_MOST_PLACES]
     return tuple(places)
+
+
+def _list_startup_files(language: str, folder: Folder, code: str) -> list[Finding]:
+    """Return the files of the folder that the language runs although no code says so."""
+    return [
+        Finding("not understood", f"{file} in this folder", 0)
+        for file in islice(find_startup_files(language, folder, code), _MOST_FILES)
+    ]
 
 
 def _list_tools(language: str, code: str, earlier: EarlierCode | None) -> list[Finding]:

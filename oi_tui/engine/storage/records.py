@@ -64,6 +64,10 @@ class JournalContents:
     foreign: list[bytes] = field(default_factory=list)
     #: How many lines are not as they were written.
     damaged: int = 0
+    #: How many messages the file should have, by its last record, beyond those that are in it.
+    missing: int = 0
+    #: How many messages have text that goes on after a piece which is not in the file.
+    gaps: int = 0
     #: The version of the newest records.
     version: int = VERSION
 
@@ -77,6 +81,13 @@ class JournalContents:
                 f"This conversation's file is damaged in {lines}. The readable part is shown; "
                 "the file is kept as it is."
             )
+        # A line that is damaged, or another version's, is said to be so; these are lines that are not there.
+        if self.missing and not self.damaged and not self.foreign:
+            some = "1 message is" if self.missing == 1 else f"{self.missing:,} messages are"
+            notices_read.append(f"{some} missing from this conversation's file. The rest is shown.")
+        if self.gaps and not self.damaged:
+            some = "1 message" if self.gaps == 1 else f"{self.gaps:,} messages"
+            notices_read.append(f"A part of {some} is missing from this conversation's file.")
         if self.foreign:
             some = "1 entry" if len(self.foreign) == 1 else f"{len(self.foreign):,} entries"
             notices_read.append(
@@ -105,6 +116,8 @@ def parse(raw: bytes) -> JournalContents:
     contents = JournalContents()
     growth = _Growth(contents.messages)
     has_checksums = False
+    #: How many messages there should be after the last record that says so.
+    count = 0
     for whole in _split_lines(raw):
         line = whole.strip(b"\0\r \t")
         if not line:
@@ -118,7 +131,13 @@ def parse(raw: bytes) -> JournalContents:
         has_checksums = has_checksums or is_sound is not None
         for record in records.records:
             _apply(record, line, contents, growth)
+            stated = record.get("n")
+            # A number that is not as it was written counts for nothing.
+            if isinstance(stated, int) and is_sound is not False:
+                count = stated
     growth.settle()
+    contents.missing = max(0, count - len(contents.messages))
+    contents.gaps = growth.gaps
     contents.messages = {key: _end_message(message) for key, message in contents.messages.items()}
     return contents
 
@@ -202,6 +221,12 @@ class _Growth:
         self._messages = messages
         self._pieces: dict[str, list[str]] = {}
         self._lengths: dict[str, int] = {}
+        self._with_gaps: set[str] = set()
+
+    @property
+    def gaps(self) -> int:
+        """How many messages have text that goes on after a piece which is not there."""
+        return len(self._with_gaps & self._messages.keys())
 
     def add(self, id: str, at: object, text: str) -> None:
         """Note that the message continues with the text after its first `at` characters."""
@@ -214,12 +239,15 @@ class _Growth:
         if isinstance(at, int) and 0 <= at < self._lengths[id]:
             pieces[:] = ["".join(pieces)[:at]]
             self._lengths[id] = at
+        elif isinstance(at, int) and at > self._lengths[id]:
+            self._with_gaps.add(id)
         pieces.append(text)
         self._lengths[id] += len(text)
 
     def forget(self, id: str) -> None:
         """Note that the message was removed or replaced."""
         self._pieces.pop(id, None)
+        self._with_gaps.discard(id)
 
     def settle(self) -> None:
         """Add the appended text to the messages."""

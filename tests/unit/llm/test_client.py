@@ -12,6 +12,7 @@ from time import monotonic
 
 import pytest
 
+from oi_tui.engine.llm import errors
 from oi_tui.engine.llm.base import (
     Delta,
     ErrorInfo,
@@ -247,6 +248,40 @@ def test_a_process_that_dies_is_a_fault_and_the_next_reply_starts_another(served
         assert raised.value.fault.retryable
         assert text(list(models.reply(request(served.base)))) == "Back"
     assert models.pid is None
+
+
+@pytest.mark.parametrize(
+    ("boot", "words"),
+    [
+        (
+            "raise MemoryError('{}')",
+            "ended unexpectedly as it began: the system refused memory. A limit is too low",
+        ),
+        ('raise RuntimeError("can\'t start new thread {}")', "the system refused another thread."),
+        ("raise SystemExit('{}: no such thing')", "as it began: llm.transport.process: no such thing."),
+        (
+            "import os, signal; '{}'; os.kill(os.getpid(), signal.SIGSEGV)",
+            "was ended by signal 11 as it began.",
+        ),
+    ],
+)
+def test_a_process_that_cannot_begin_says_why_and_is_not_tried_again(
+    boot: str, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(child, "_BOOT", boot)
+    with closing(ModelProcess(environment())) as models:
+        assert models.facts("gpt-4o", timeout=40) is None
+        _, fault = broken(models.reply(request("http://127.0.0.1:9")))
+    assert fault.kind == "process"
+    assert words in fault.sentence
+    assert not fault.retryable
+
+
+def test_litellm_that_is_refused_memory_names_the_limit_and_not_its_installation() -> None:
+    fault = errors.explain_import_failed(ImportError("x.so: failed to map segment from shared object"))
+    assert "the system refused memory. A limit is too low" in fault.sentence
+    assert "pip install" not in fault.sentence
+    assert "pip install" in errors.explain_import_failed(ImportError("No module named 'x'")).sentence
 
 
 def test_a_process_that_hangs_can_be_cancelled_and_closed(served: ModelServer) -> None:

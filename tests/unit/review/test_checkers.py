@@ -472,7 +472,7 @@ def test_other_shell_is_listed(code: str, folder: Path) -> None:
         ("ls\n2>&1 ls", "a redirection in front", 2),
         ("ls\n\nrm a", "rm", 3),
         ("ls --strange a.csv", "ls --strange a.csv", 1),
-        ("test 1 " + "x" * 50, "test 1 " + "x" * 33, 1),
+        ("test 1 " + "x" * 50, "test 1 " + "x" * 32 + "…", 1),
         ("ls\ncat ''", "an empty name", 2),
         ("#" * 100_001, "code of this length", 1),
         ("ls\necho \ud800", "characters that are no text", 1),
@@ -1310,6 +1310,102 @@ def test_a_file_that_python_would_load_instead_of_a_module_is_listed(name: str, 
     (tmp_path / name).write_text("")
     assert not nothing_listed("python", "import json", tmp_path)
     assert name in scan_code("python", "1", tmp_path).sentences[0]
+
+
+@pytest.mark.parametrize(
+    ("language", "code", "file"),
+    [
+        ("r", "data(prices)", "data/prices.R"),
+        ("r", "utils::data(list = 'prices')", "data/prices.R"),
+        ("r", "'prices' |> data()", "data/prices.rda"),
+        ("r", "lapply(c('prices'), data)", "data/prices.R"),
+        ("r", "mean(1)", ".Renviron"),
+        ("octave", "x = 1", "PKG_ADD"),
+        ("octave", "x = 1", "@double/display.m"),
+        ("bun", "console.log(1)", "bunfig.toml"),
+        ("rust", 'fn main() { println!("1"); }', "rust-toolchain.toml"),
+    ],
+)
+def test_a_file_of_the_folder_that_a_language_runs_by_itself_is_listed(
+    language: str, code: str, file: str, tmp_path: Path
+) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "prices.csv").touch()
+    (tmp_path / "notes.toml").touch()
+    assert not scan_code(language, code, tmp_path).unchecked
+    path = tmp_path / file
+    path.parent.mkdir(exist_ok=True)
+    path.touch()
+    shown = file if file.startswith("data/") else file.partition("/")[0]
+    assert f"not checked: {shown} in this folder" in scan_code(language, code, tmp_path).sentences
+
+
+def test_a_table_called_data_is_no_call_of_data_in_r(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "prices.R").touch()
+    code = "data <- data.frame(x = 1:3)\nsummary(lm(x ~ 1, data))\nhead(data)"
+    assert scan_code("r", code, tmp_path).sentences == []
+
+
+@pytest.mark.parametrize(
+    ("language", "code"),
+    [
+        ("c", '#define X "x.h"\n#include X\nint main(){}'),
+        ("c", '#import "x.h"\nint main(){}'),
+        ("c", '%:include "x.h"\nint main(){}'),
+        ("c", '#include_next "x.h"\nint main(){}'),
+        ("c", '#/**/include "x.h"\nint main(){}'),
+        ("c", '#inc\\\nlude "x.h"\nint main(){}'),
+        ("c", "#include </tmp/x.h>\nint main(){}"),
+        ("cpp", "#include <./x.h>\nint main(){}"),
+        ("c", 'const char a[] = {\n#embed "x"\n}; int main(){}'),
+        ("rust", '#[path = "/tmp/x.rs"] mod new;\nfn main(){ new::new(); }'),
+        ("rust", "mod r#fn;\nfn main(){}"),
+        ("go", "package main\nimport (`other`)\nfunc main(){}"),
+        ("go", 'package main\nimport ( "fmt"; "other" )\nfunc main(){}'),
+        ("go", 'package main\nimport "fmt"; import "other"\nfunc main(){}'),
+        ("javascript", "export{default}from'./x'"),
+        ("julia", "begin using Other end"),
+        ("julia", "1; using Other"),
+        ("julia", 'push!(LOAD_PATH, ".")'),
+        ("powershell", "#Requires -Modules ./x\nWrite-Output 1"),
+    ],
+)
+def test_other_spellings_of_what_brings_in_a_file_are_listed(
+    language: str, code: str, tmp_path: Path
+) -> None:
+    assert scan_code(language, code, tmp_path).unchecked
+
+
+@pytest.mark.parametrize(
+    ("language", "code"),
+    [
+        ("c", '#include <stdio.h>\n# include <sys/types.h>\nint main(){ puts("1"); }'),
+        ("cpp", "#include <bits/stdc++.h>\n#include <vector>\nint main(){}"),
+        ("go", 'package main\nimport (\n\t"fmt"\n\t"strings"\n)\nfunc main(){ fmt.Println("a") }'),
+        ("julia", 'println("done using Other")'),
+        ("rust", "mod own { pub fn two() -> i32 { 2 } }\nfn main(){ own::two(); }"),
+    ],
+)
+def test_what_a_language_comes_with_is_brought_in_without_a_finding(
+    language: str, code: str, tmp_path: Path
+) -> None:
+    assert scan_code(language, code, tmp_path).sentences == []
+
+
+def test_our_own_words_in_a_finding_are_never_cut(tmp_path: Path) -> None:
+    review = scan_code("python", "from IPython.display import Markdown\nMarkdown(input())", tmp_path)
+    assert any("Markdown(…), which may read a file or an address" in text for text in review.sentences)
+
+
+@pytest.mark.parametrize(
+    ("language", "code"),
+    [("python", f"{'a' * 60}()"), ("shell", f"frob {'a' * 60}"), ("lua", f"{'a' * 60}()")],
+)
+def test_a_long_name_in_a_finding_is_marked_where_it_is_cut(language: str, code: str, tmp_path: Path) -> None:
+    (what,) = {item.what for item in scan_code(language, code, tmp_path).unchecked}
+    assert what.endswith("…") or what == "frob"
+    assert len(what) <= 40
 
 
 def test_a_file_that_octave_would_run_for_a_word_is_listed(tmp_path: Path) -> None:

@@ -300,6 +300,81 @@ def test_flipped_bits_never_cost_more_than_their_lines(store: Store) -> None:
     assert unnoticed <= 2  # only the first record's checksum can be lost without a trace
 
 
+@pytest.mark.parametrize(("line", "missing"), [(1, 1), (2, 1), (3, 1)])
+def test_a_line_that_is_not_there_is_told(line: int, missing: int, begun: Journal, store: Store) -> None:
+    for number in range(4):
+        begun.put(words(f"question {number}"))
+    begun.close()
+    assert begun.path is not None
+    lines = begun.path.read_bytes().splitlines(keepends=True)
+    begun.path.write_bytes(b"".join(lines[:line] + lines[line + 1 :]))
+    opened, messages = store.open(begun.id)
+    assert len(messages) == 4 - missing
+    assert opened.notices == ("1 message is missing from this conversation's file. The rest is shown.",)
+    # What is written from now on counts what is there.
+    opened.put(words("one more"))
+    opened.close()
+    again, _ = store.open(begun.id)
+    assert again.notices == ()
+    again.close()
+
+
+def test_a_piece_of_a_message_that_is_not_there_is_told(begun: Journal, store: Store) -> None:
+    message = words("", "assistant")
+    begun.put(message)
+    for piece in ("one ", "two ", "three"):
+        begun.grow(message.id, piece)
+    begun.close()
+    assert begun.path is not None
+    lines = begun.path.read_bytes().splitlines(keepends=True)
+    begun.path.write_bytes(b"".join(lines[:2] + lines[3:]))
+    opened, messages = store.open(begun.id)
+    assert contents(messages) == ["two three"]
+    assert opened.notices == ("A part of 1 message is missing from this conversation's file.",)
+    # Put anew, the message is whole.
+    opened.put(message.replace(content="one two three"))
+    opened.close()
+    again, _ = store.open(begun.id)
+    assert again.notices == ()
+    again.close()
+
+
+def test_records_that_are_there_twice_are_no_loss(begun: Journal, store: Store) -> None:
+    first, second = words("first"), words("second")
+    begun.put(first)
+    begun.put(second)
+    begun.grow(second.id, " goes on")
+    begun.forget([first.id])
+    begun.close()
+    assert begun.path is not None
+    lines = begun.path.read_bytes().splitlines(keepends=True)
+    begun.path.write_bytes(b"".join(line * 2 for line in lines))
+    opened, messages = store.open(begun.id)
+    assert contents(messages) == ["second goes on"]
+    assert opened.notices == ()
+    opened.close()
+
+
+@pytest.mark.parametrize("version", [5, 10**30])
+def test_a_changed_version_number_gives_a_copy_and_is_told(
+    version: int, begun: Journal, store: Store
+) -> None:
+    begun.put(words("question"))
+    begun.close()
+    assert begun.path is not None
+    before = begun.path.read_bytes()
+    changed = before.replace(b'{"oi_tui":1', b'{"oi_tui":%d' % version, 1)
+    begun.path.write_bytes(changed)
+    opened, messages = store.open(begun.id)
+    assert contents(messages) == ["question"]
+    assert opened.id != begun.id
+    assert any("newer version" in notice for notice in opened.notices)
+    assert any("damaged in 1 line" in notice for notice in opened.notices)
+    opened.put(words("more"))
+    opened.close()
+    assert begun.path.read_bytes() == changed
+
+
 def test_a_file_of_zeros_is_reported_to_be_damaged() -> None:
     assert records.parse(b"\0" * 5000).notices
     assert records.parse(b"").notices == ()

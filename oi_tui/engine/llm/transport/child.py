@@ -24,6 +24,8 @@ _BOOT = (
 )
 _ROOT = str(Path(__file__).resolve().parents[4])
 _MODULE = "llm.transport.process"
+#: How much is kept of what a process wrote last, in bytes and in lines.
+_LAST_WORDS, _LAST_LINES = 4_000, 8
 #: The process that was started ahead, until somebody takes it.
 _ahead: "queue.SimpleQueue[ModelChild]" = queue.SimpleQueue()
 
@@ -33,16 +35,22 @@ class ModelChild:
 
     def __init__(self, environment: Mapping[str, str], command: Sequence[str]) -> None:
         public, first_line = child_environment.divide(environment)
+        #: Where it writes before it has closed its standard error: why it could not begin.
+        self._errors = os.memfd_create("model-errors") if hasattr(os, "memfd_create") else None
         self.process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL if self._errors is None else self._errors,
             cwd="/",
             env=public,
             start_new_session=True,
         )
         self.gone = False
+        #: Whether it has answered anything: until then it is not known to have begun.
+        self.answered = False
+        #: The last words of one that ended, if it had any.
+        self.last_words = ""
         self._lock = threading.Lock()
         self._listeners: dict[int, queue.SimpleQueue[dict[str, Any]]] = {}
         self._orders: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
@@ -103,6 +111,7 @@ class ModelChild:
                     record = json.loads(line)
                 except ValueError:
                     break
+                self.answered = True
                 with self._lock:
                     listener = self._listeners.get(record["id"])
                     if "end" in record or "facts" in record or "counts" in record:
@@ -119,9 +128,21 @@ class ModelChild:
                 self.process.wait(1)
             self.process.kill()
             self.process.wait()
+        self._read_last_words()
         # Its status is known now, for whoever says why it ended.
         for listener in listeners:
             listener.put({"gone": True})
+
+    def _read_last_words(self) -> None:
+        """Keep what it wrote last, and let go of the place where it did."""
+        errors, self._errors = self._errors, None
+        if errors is None:
+            return
+        with suppress(OSError):
+            size = os.fstat(errors).st_size
+            text = os.pread(errors, _LAST_WORDS, max(0, size - _LAST_WORDS)).decode("utf-8", "replace")
+            self.last_words = "\n".join(text.strip().splitlines()[-_LAST_LINES:])
+        os.close(errors)
 
 
 def start_child(module: str = _MODULE, environment: Mapping[str, str] | None = None) -> ModelChild:

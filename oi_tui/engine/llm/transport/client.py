@@ -32,6 +32,15 @@ def _describe_end(status: int | None) -> str:
     return f"was ended by signal {-status}"
 
 
+def _explain_end(child: ModelChild) -> ErrorInfo:
+    """Explain that the process has ended; one that could not even begin is not worth another try."""
+    status = child.process.returncode
+    begins = child.answered or status == -signal.SIGKILL or status == -signal.SIGTERM
+    if begins or not (status or child.last_words):
+        return errors.explain_process_ended(_describe_end(status))
+    return errors.explain_process_cannot_begin(_describe_end(status), child.last_words)
+
+
 class ModelReply:
     """A reply on its way from the model process."""
 
@@ -58,7 +67,7 @@ class ModelReply:
             if "end" in record:
                 break
             if "gone" in record:
-                fault = errors.explain_process_ended(_describe_end(self._child.process.returncode))
+                fault = _explain_end(self._child)
                 break
             if "fault" in record:
                 fault = ErrorInfo(**record["fault"])

@@ -67,7 +67,7 @@ class CallChecker(NameChecker):
             return self._evaluate_member_call(call, kind, name)
         if kind is not None:
             self._check_noted_arguments(call)
-            return self._note(f"{name}(…), which is a variable")
+            return self._note(f"{name}(…)", ", which is a variable")
         if name == "open":
             return self._open(call)
         if name == "type" and len(call.args) == 1 and not call.keywords:
@@ -124,7 +124,7 @@ class CallChecker(NameChecker):
         shown = write_dotted(function) or f".{function.attr}"
         if has_data(self._find_own(function.value), function.attr):
             self._check_noted_arguments(call)
-            return self._note(f"{shown}(…), which is a variable")
+            return self._note(f"{shown}(…)", ", which is a variable")
         if shown == _LIST_OF_ELEMENTS and self._find_meaning(COMPUTER) is None:
             self._note(f"{shown}(…)", steady=self._check_noted_arguments(call))
             # Words and places of what is on the screen.
@@ -191,7 +191,7 @@ class CallChecker(NameChecker):
         if few is not None and (
             len(call.args) > few or any(isinstance(item, ast.Starred) for item in call.args)
         ):
-            self._note(f"{shown}(…), with {few + 1} arguments without names")
+            self._note(f"{shown}(…)", f", with {few + 1} arguments without names")
 
     def _check_noted_arguments(self, call: ast.Call) -> bool:
         """Read what is given to a call that is noted itself. Returns whether it is made of known parts.
@@ -364,7 +364,7 @@ class CallChecker(NameChecker):
         if beginning and isinstance(text, ast.Constant):
             self._check_path(text, remote=True)
             return PLAIN
-        return self._note(f"{shown}(…), which may read a file or an address")
+        return self._note(f"{shown}(…)", ", which may read a file or an address")
 
     def _is_text_file(self, call: ast.Call) -> bool:
         if isinstance(call.func, ast.Name):

@@ -6,7 +6,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 
-from oi_tui.engine.review.findings import Finding
+from oi_tui.engine.review.findings import Finding, shorten_part
 from oi_tui.engine.review.folder import Folder
 from oi_tui.engine.review.python import allowlist as known
 from oi_tui.engine.review.python.library_settings import PANDAS_DISPLAY
@@ -103,9 +103,12 @@ class NameChecker(ABC):
         #: How many things were noted that are not understood; a function is judged by those within it.
         self._notes = 0
 
-    def _note(self, what: str, *, steady: bool = False) -> str:
-        """Note what is not understood; `steady` where it cannot change what other names mean."""
-        self.findings.append(Finding("not understood", what[:40], self._line))
+    def _note(self, what: str, why: str = "", *, steady: bool = False) -> str:
+        """Note what is not understood; `steady` where it cannot change what other names mean.
+
+        `why` are our own words about that part, which are never cut.
+        """
+        self.findings.append(Finding("not understood", shorten_part(what) + why, self._line))
         self.keeps_meanings = self.keeps_meanings and steady
         self._notes += 1
         return UNKNOWN

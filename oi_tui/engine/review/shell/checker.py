@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from oi_tui.engine.review.findings import Finding
+from oi_tui.engine.review.findings import Finding, shorten_part
 from oi_tui.engine.review.folder import Folder
 from oi_tui.engine.review.readable_files import are_matches_readable, explain_unreadable
 
@@ -362,7 +362,7 @@ def _check_command(command: ShellCommand, folder: Folder) -> Iterator[Finding]:
 
 
 def _render(name: ShellWord, words: list[ShellWord]) -> str:
-    return " ".join([name.text, *(word.text for word in words)])[:40]
+    return shorten_part(" ".join([name.text, *(word.text for word in words)]))
 
 
 def _find_files(name: str, words: list[ShellWord]) -> list[ShellWord]:
