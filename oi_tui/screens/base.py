@@ -2,6 +2,7 @@
 
 from typing import ClassVar
 
+from textual.actions import SkipAction
 from textual.binding import Binding, BindingType
 from textual.geometry import Offset
 from textual.reactive import Reactive
@@ -35,6 +36,15 @@ class BaseScreen(Screen[ScreenResultType]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+z", "app.suspend_process", "Suspend", id="app.suspend", show=False)
     ]
+
+    def action_copy_text(self) -> None:
+        """Copy the selected text, and say by which way; what selects nothing leaves the clipboard alone."""
+        # With the first frame comes no copy.
+        from oi_tui.terminal.clipboard import copy
+
+        if not (selected := self.get_selected_text()):
+            raise SkipAction
+        self.notify(f"The selection: {copy(selected, self.app)}", timeout=2, markup=False)
 
     def get_widget_and_offset_at(self, x: int, y: int) -> tuple[Widget | None, Offset | None]:
         """Return the widget at a place, and the offset in its text; none for a removed widget.

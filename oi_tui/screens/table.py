@@ -512,6 +512,13 @@ class TableScreen(Page[None]):
 
     # -- copies
 
+    def action_copy_text(self) -> None:
+        """Copy what the mouse selected in the title, else the cell."""
+        if self._table.has_focus and not self.get_selected_text():
+            self.action_copy_cell()
+        else:
+            super().action_copy_text()
+
     def action_copy_cell(self) -> None:
         """Copy the selected cell."""
         column = self._table.column

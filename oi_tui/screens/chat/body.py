@@ -11,6 +11,7 @@ from textual.app import ComposeResult
 from textual.widget import Widget
 
 from oi_tui.screens.chat.commands.chat import ChatCommands
+from oi_tui.screens.chat.focus import return_focus
 from oi_tui.screens.chat.home import Home
 from oi_tui.screens.chat.view import ChatView
 from oi_tui.text import clean_text
@@ -119,9 +120,9 @@ class ChatBody(Widget):
         self._chat.action_changes()
 
     @on(FindBar.Closed)
-    def handle_find_closed(self) -> None:
-        """Go back to the prompt."""
-        self._chat.prompt.focus()
+    def handle_find_closed(self, event: FindBar.Closed) -> None:
+        """Go back to where the keyboard was."""
+        return_focus(self._view, event.origin)
 
     @on(ChatView.AttentionRequested)
     def handle_attention_requested(self, event: ChatView.AttentionRequested) -> None:

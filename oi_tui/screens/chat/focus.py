@@ -2,6 +2,8 @@
 
 from typing import Protocol
 
+from textual.widget import Widget
+
 from oi_tui.screens.chat.sidebar import SidebarControl
 from oi_tui.widgets.approval.panel import ApprovalPanel
 from oi_tui.widgets.conversation.conversation import Conversation
@@ -35,6 +37,23 @@ def focus_next(view: FocusableParts) -> None:
         view.sidebar.focus()
     else:
         view.prompt.focus()
+
+
+def return_focus(view: FocusableParts, origin: Widget | None) -> None:
+    """Go back to what had the keyboard before, as far as it is still there, else to the prompt."""
+    if origin is view.approval and view.approval.display:
+        view.approval.take_keys_back()
+        return
+    here = origin if origin is not None and origin.is_attached and is_shown(origin) else view.prompt
+    here.focus()
+    if here is view.prompt and not view.prompt.text and view.approval.display:
+        # The question that came meanwhile gets the keyboard as it would have without the search.
+        view.approval.take_keys_back()
+
+
+def is_shown(widget: Widget) -> bool:
+    """Return whether a widget can get the keyboard: neither it nor what it is in is hidden."""
+    return widget.focusable and all(node.display for node in widget.ancestors_with_self)
 
 
 def find_focused_part(view: FocusableParts) -> str:

@@ -215,8 +215,10 @@ class ChatView(Widget):
 
     def send(self, prompt: str | None) -> None:
         """Begin a turn; None lets the model go on."""
-        self.conversation.scroll_end()
-        self.find_line.dismiss()
+        # A message that was queued comes while the person searches: that goes on.
+        if not self.find_line.has_focus_within:
+            self.conversation.scroll_end()
+            self.find_line.dismiss()
         if prompt is None:
             self.start(self.session.turn(None), with_model=True)
             return
@@ -251,8 +253,8 @@ class ChatView(Widget):
         elif self.busy:
             self.session.interrupt()
         else:
-            self.find_line.dismiss()
             self.prompt.focus()
+            self.find_line.dismiss()
 
     def focus_next(self) -> None:
         """Go to what waits for an answer, else between prompt, conversation and sidebar."""
@@ -441,6 +443,9 @@ class ChatView(Widget):
         self.foreground.end()
         self.approval.dismiss()
         self.input_line.dismiss()
+        if self.find_line.has_focus_within:
+            # What had the keyboard before belongs to the other conversation.
+            self.prompt.focus()
         self.find_line.dismiss()
         self.conversation.clear()
         events = list(self.session.replay())

@@ -239,6 +239,11 @@ class ApprovalPanel(Widget, can_focus=True):
         if self._held.key:
             self._pass_on("")
 
+    def take_keys_back(self) -> None:
+        """Take the keyboard again that was elsewhere; no key answers before it has been quiet."""
+        if self.stage in (QuestionStage.ASKING, QuestionStage.ALWAYS):
+            self._go_back()
+
     def choose(self, word: str) -> None:
         """Act on an answer, if the guard is open."""
         question = self._question

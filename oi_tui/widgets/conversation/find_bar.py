@@ -2,6 +2,7 @@
 
 import time
 from asyncio import TimerHandle
+from dataclasses import dataclass
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -27,11 +28,14 @@ class FindBar(Widget):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("down", "step(1)", "Next match", show=False, id="find.next"),
         Binding("up,shift+enter", "step(-1)", "Previous match", show=False, id="find.previous"),
-        Binding("escape", "close", "Back to the prompt", id="find.close"),
+        Binding("escape", "close", "Back to where you were", id="find.close"),
     ]
 
+    @dataclass
     class Closed(Message):
-        """The person is done with it."""
+        """It had the keyboard and is hidden now: the keys go back to `origin`, which had them before."""
+
+        origin: Widget | None
 
     def __init__(self, conversation: Conversation, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -41,6 +45,9 @@ class FindBar(Widget):
         self._sought = ""
         self._searched = 0.0
         self._timer: TimerHandle | None = None
+        #: What had the keyboard before, and the block that had the cursor there.
+        self._origin: Widget | None = None
+        self._block: int | None = None
 
     def compose(self) -> ComposeResult:
         """Mount the label, the field and the count."""
@@ -50,6 +57,9 @@ class FindBar(Widget):
 
     def open(self, text: str = "") -> None:
         """Take the keys; with a text, look for it at once."""
+        if not self.has_focus_within:
+            self._origin = self.screen.focused
+            self._block = self._conversation.transcript.cursor
         self.show(text)
         self.query_one(Input).focus()
 
@@ -61,17 +71,24 @@ class FindBar(Widget):
         self._search_now()
 
     def dismiss(self) -> None:
-        """Hide the bar; the text stays in the field."""
+        """Hide the bar, and give the keys back if it has them; the text stays in the field."""
         self._stop_timer()
-        self._matches, self._current, self._sought = [], None, ""
-        if self.display:
-            self._conversation.mark(None, "")
-            self.display = False
+        match, self._matches, self._current, self._sought = self._current, [], None, ""
+        if not self.display:
+            return
+        self._conversation.mark(None, "")
+        if self.has_focus_within:
+            transcript = self._conversation.transcript
+            if self._origin is transcript:
+                # What was found is in view, and the keys of a block act on it.
+                found = match and transcript.layout_of_blocks.find_block(match.key)
+                transcript.restore_cursor(self._block if found is None else found)
+            self.post_message(self.Closed(self._origin))
+        self.display = False
 
     def action_close(self) -> None:
-        """Give the keys back."""
+        """Hide it."""
         self.dismiss()
-        self.post_message(self.Closed())
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Search when typing pauses."""

@@ -1,5 +1,6 @@
 """The selected part of rows: how it is drawn, and what is copied."""
 
+import re
 from collections.abc import Iterable
 
 from rich.segment import Segment
@@ -10,6 +11,14 @@ from oi_tui.widgets.conversation.rows import Row
 
 #: The cells left of every row, which are never selected: the block cursor, and air.
 MARGIN = 2
+#: What a double click selects: a word, or the signs between two words.
+_WORD = re.compile(r"\w+|[^\w\s]+")
+
+
+def find_clicked_span(text: str, at: int, clicks: int) -> tuple[int, int] | None:
+    """Return what so many clicks on a character select: two its word, more all of the text."""
+    spans = [match.span() for match in _WORD.finditer(text)] if clicks == 2 else [(0, len(text))]
+    return next(((first, end) for first, end in spans if first <= at < end), None)
 
 
 def paint_selection(strip: Strip, span: tuple[int, int], style: Style) -> Strip:

@@ -19,7 +19,7 @@ from oi_tui.widgets.conversation.block_view import BlockView
 from oi_tui.widgets.conversation.blocks import Block, UserBlock
 from oi_tui.widgets.conversation.layout import FoundRow
 from oi_tui.widgets.conversation.rows import Row, RowTable
-from oi_tui.widgets.conversation.selection import MARGIN, copy_rows, paint_selection
+from oi_tui.widgets.conversation.selection import MARGIN, copy_rows, find_clicked_span, paint_selection
 from oi_tui.widgets.idle import get_changed_keys
 from oi_tui.widgets.truncate import measure_width
 
@@ -29,8 +29,6 @@ _PAINTINGS = 500
 _ABOVE = Style(underline=True)
 #: The style of matches other than the current one.
 _ALSO_FOUND = Style(underline=True, bold=True)
-#: What a double click selects: a word, or the signs between two words.
-_WORD = re.compile(r"\w+|[^\w\s]+")
 #: The characters of the margin of the block with the cursor.
 _FOCUSED = {" ": "▎", "╭": "┏", "│": "┃", "╰": "┗"}
 
@@ -105,6 +103,11 @@ class Transcript(BlockView, can_focus=True):
         self.cursor = index
         if index is not None:
             self.show_block(index)
+        self.repaint()
+
+    def restore_cursor(self, index: int | None) -> None:
+        """Put the block cursor where it was, without scrolling."""
+        self.cursor = index if index is not None and index < len(self.blocks) else None
         self.repaint()
 
     def enter(self) -> None:
@@ -182,14 +185,9 @@ class Transcript(BlockView, can_focus=True):
         if offset is None or found is None or not found.row.text:
             return
         start = MARGIN + found.row.indent
-        spans = [(0, len(found.row.text))]
-        if event.chain == 2:
-            spans = [match.span() for match in _WORD.finditer(found.row.text)]
-        for first, end in spans:
-            if first <= offset.x - start < end:
-                self.screen.selections = {
-                    self: Selection(Offset(start + first, offset.y), Offset(start + end, offset.y))
-                }
+        if span := find_clicked_span(found.row.text, offset.x - start, event.chain):
+            first, end = (Offset(start + at, offset.y) for at in span)
+            self.screen.selections = {self: Selection(first, end)}
 
     def action_block(self, what: str) -> None:
         """Do something with the block that has the cursor."""

@@ -27,6 +27,9 @@ PageKey = tuple[int, int]
 class TableView(ScrollView, can_focus=True):
     """Cells of a table. Pages that are missing are asked for with a message, once each."""
 
+    #: The mouse selects a cell, and no text.
+    ALLOW_SELECT = False
+
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "table-view--header",
         "table-view--type",

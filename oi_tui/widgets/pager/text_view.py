@@ -5,13 +5,15 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
 from textual.binding import Binding, BindingType
-from textual.geometry import Size
+from textual.events import Click
+from textual.geometry import Offset, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
+from textual.selection import Selection
 from textual.strip import Strip
 
 from oi_tui.widgets.conversation.rows import Span
-from oi_tui.widgets.conversation.selection import MARGIN, paint_selection
+from oi_tui.widgets.conversation.selection import MARGIN, find_clicked_span, paint_selection
 from oi_tui.widgets.conversation.styles import Styles, adapt_program_style, get_styles
 from oi_tui.widgets.emulator.ansi_text import AnsiText
 from oi_tui.widgets.pager.long_text import LongText
@@ -27,6 +29,8 @@ _COLOURS_BACK = 60
 _KEPT = 400
 #: Seconds between two parts of the work that goes on behind the view.
 _PAUSE = 0.005
+#: More selected lines than these are not copied.
+_COPIED = 100_000
 
 
 class TextView(ScrollView, can_focus=True):
@@ -133,6 +137,41 @@ class TextView(ScrollView, can_focus=True):
         if round(old_value) != round(new_value):
             self.post_message(self.Moved())
 
+    # Selecting
+
+    def on_click(self, event: Click) -> None:
+        """Select the word that was clicked twice, or the line that was clicked three times."""
+        if event.chain < 2:
+            return
+        # Textual would select all.
+        event.prevent_default()
+        _, offset = self.screen.get_widget_and_offset_at(event.screen_x, event.screen_y)
+        if offset is None:
+            return
+        span = find_clicked_span(self._get_text(offset.y), offset.x - MARGIN, event.chain)
+        if span is not None:
+            first, end = (Offset(MARGIN + at, offset.y) for at in span)
+            self.screen.selections = {self: Selection(first, end)}
+
+    def selection_updated(self, selection: Selection | None) -> None:  # noqa: ARG002
+        """Redraw after the selection changed."""
+        self.refresh()
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        """Return the selected text, without colours."""
+        first = selection.start.y if selection.start else 0
+        last = selection.end.y if selection.end else self.text.line_count - 1
+        parts: list[str] = []
+        for line in range(first, min(last, self.text.line_count - 1, first + _COPIED - 1) + 1):
+            start, end = selection.get_span(line) or (0, -1)
+            parts.append(
+                self._get_text(line)[max(start - MARGIN, 0) : None if end == -1 else max(end - MARGIN, 0)]
+            )
+        return "\n".join(parts), "\n"
+
+    def _get_text(self, line: int) -> str:
+        return "".join(text for text, _ in self._get_spans(line))
+
     # Drawing
 
     @property
@@ -166,13 +205,20 @@ class TextView(ScrollView, can_focus=True):
         spans = self._get_spans(line)
         strip = Strip([Segment(text, adapt_program_style(look, style)) for text, style in spans])
         margin = Segment(" " * MARGIN, look.base)
+        painted: list[tuple[int, int]] = []
         if self.found is not None and line == self.found[0]:
             margin = Segment(">".ljust(MARGIN), look.cursor)
+            matches = self.found[1].finditer("".join(text for text, _ in spans))
+            painted = [(match.start() + MARGIN, match.end() + MARGIN) for match in matches]
+        if (selection := self.text_selection) and (selected := selection.get_span(line)):
+            painted.append(selected)
+        if painted:
             strip = Strip([margin, *strip])
-            for match in self.found[1].finditer("".join(text for text, _ in spans)):
-                span = (match.start() + MARGIN, match.end() + MARGIN)
+            for span in painted:
                 strip = paint_selection(strip, span, look.selection)
             strip = strip.crop(MARGIN)
         left = round(self.scroll_x)
+        # The mouse is told characters of the line, of which some are two cells wide.
+        first = len(strip.crop(0, left).text) if left else 0
         strip = strip.crop(left, left + width - MARGIN)
-        return Strip([margin, *strip]).adjust_cell_length(width, look.base)
+        return Strip([margin, *strip]).adjust_cell_length(width, look.base).apply_offsets(first, line)

@@ -71,8 +71,9 @@ class CompletionChoice:
         return True
 
     def move(self, by: int) -> None:
-        """Choose another offer, around the ends."""
-        self.number = (self.number + by) % len(self.offers)
+        """Choose another offer, around the ends; a search that found none stays as it is."""
+        if self.offers:
+            self.number = (self.number + by) % len(self.offers)
 
     def close(self, query: CompletionQuery | None) -> None:
         """Hide the completions of this query."""

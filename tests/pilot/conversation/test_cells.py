@@ -19,7 +19,7 @@ from oi_tui.screens.pager import PagerScreen
 from oi_tui.widgets.conversation.cells.cell import CellBlock
 from oi_tui.widgets.pager.text_view import TextView
 from oi_tui.workspace import Workspace
-from tests.fakes import Llm, call
+from tests.fakes import Gate, Llm, call
 from tests.pilot.test_chat import ChatDriver, open_chat
 from tests.pilot.waiting import until
 
@@ -120,6 +120,55 @@ async def test_find_counts_and_goes_round() -> None:
         await ui.pilot.press("escape")
         assert ui.chat.focused is ui.chat.prompt
         assert marked(ui) == ""
+
+
+async def test_find_gives_the_keyboard_back_to_the_block_that_had_it() -> None:
+    async with open_chat([Text("One pear.")], [Text("An apple.")]) as ui:
+        for _ in range(2):
+            await ui.type("go on")
+            await ui.idle()
+        transcript = ui.view.conversation.transcript
+        transcript.focus()
+        transcript.set_cursor(3)
+        await ui.pilot.press("ctrl+f", "escape")
+        await ui.until(lambda: ui.chat.focused is transcript)
+        assert transcript.cursor == 3
+        await ui.pilot.press("ctrl+f", *"pear")
+        await ui.until(lambda: count(ui) == "1 of 1")
+        await ui.pilot.press("ctrl+f", "escape")
+        await ui.until(lambda: ui.chat.focused is transcript)
+        assert transcript.cursor == 1, "the keys act on what was found"
+
+
+async def test_find_gives_the_keyboard_back_to_the_question_which_waits_for_quiet() -> None:
+    async with open_chat([call("pear")], [Text("Done.")]) as ui:
+        await ui.type("go")
+        await ui.asked()
+        await ui.pilot.press("ctrl+f", *"pear")
+        await ui.until(lambda: count(ui).endswith("1"))
+        ui.view.approval._quiet.begin()
+        await ui.pilot.press("escape")
+        await ui.until(lambda: ui.view.approval.has_focus)
+        assert ui.computer.ran == []
+        await ui.asked()
+        await ui.pilot.press("y")
+        await ui.idle()
+        assert ui.computer.ran == [("python", "pear")]
+
+
+async def test_a_queued_message_does_not_end_a_search() -> None:
+    gate = Gate()
+    async with open_chat([Text("One pear."), gate], [Text("Two.")]) as ui:
+        await ui.type("go")
+        await ui.until(lambda: ui.view.busy)
+        await ui.type("and then")
+        await ui.pilot.press("ctrl+f", *"pear")
+        await ui.until(lambda: count(ui) == "1 of 1")
+        gate.set()
+        await ui.until(lambda: ui.view.session.messages[-1].content == "Two." and not ui.view.busy)
+        assert ui.chat.focused is ui.chat.query_one("#find-text", Input)
+        await ui.pilot.press("escape")
+        await ui.until(lambda: ui.chat.focused is ui.chat.prompt)
 
 
 async def test_all_other_places_that_were_found_are_underlined() -> None:

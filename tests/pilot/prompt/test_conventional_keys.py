@@ -46,6 +46,15 @@ async def test_ctrl_r_searches_messages_for_what_is_typed_and_then_goes_on_to_ol
         assert ui.prompt == "plot sales"
 
 
+async def test_ctrl_r_again_where_no_message_was_found_does_nothing() -> None:
+    async with open_chat([Text("a")]) as ui:
+        await words(ui, "plot sales")
+        await ui.type("zebra", "ctrl+r", "ctrl+r", "up", "down")
+        assert ui.prompt == "zebra"
+        await ui.pilot.press("s")
+        assert ui.prompt == "zebras"
+
+
 async def test_ctrl_r_with_nothing_typed_opens_the_conversations() -> None:
     async with open_chat() as ui:
         await ui.type("", "ctrl+r")

@@ -87,7 +87,7 @@ async def test_colours_go_on_over_lines_and_other_sequences_do_nothing() -> None
     async with reading(LongText.of(text)) as (_, reader):
         assert rows(reader)[:4] == ["  red", "  still red", "  plain end", "  [bold]no markup[/]"]
         view = reader.query_one(TextView)
-        reds = [list(view.render_line(y))[1].style for y in (0, 1, 2)]
+        reds = [list(view.render_line(y))[1].style.color for y in (0, 1, 2)]
         assert reds[0] == reds[1] != reds[2]
 
 
@@ -144,3 +144,26 @@ async def test_where_there_is_no_text_a_sentence_says_so_and_the_keys_lead_back(
         assert status(reader) == "esc back"
         await pilot.press("escape")
         await until(pilot, lambda: not reader.is_attached)
+
+
+async def test_clicking_twice_selects_a_word_and_three_times_the_line_and_the_copy_says_so() -> None:
+    async with reading(LongText.of("first line\n\x1b[31mone\x1b[0m 界界 two\nlast\n")) as (pilot, reader):
+        await pilot.click(TextView, offset=(13, 1), times=2)
+        assert reader.get_selected_text() == "two"
+        await pilot.click(TextView, offset=(3, 1), times=3)
+        assert reader.get_selected_text() == "one 界界 two"
+        await pilot.press("ctrl+c")
+        assert any(note.message.startswith("The selection: ") for note in pilot.app._notifications)
+        assert pilot.app.clipboard == "one 界界 two"
+
+
+async def test_dragging_selects_characters_also_where_the_text_is_scrolled_sideways() -> None:
+    wide = "".join(f"{n:03}" for n in range(100))
+    async with reading(LongText.of(f"{wide}\n{wide}\n")) as (pilot, reader):
+        await pilot.press("right")
+        await until(pilot, lambda: reader.query_one(TextView).scroll_x == 16)
+        await pilot.mouse_down(TextView, offset=(2, 0))
+        await pilot.hover(TextView, offset=(7, 1))
+        await pilot.mouse_up(TextView, offset=(7, 1))
+        await until(pilot, lambda: reader.get_selected_text())
+        assert reader.get_selected_text() == f"{wide[16:]}\n{wide[: 16 + 6]}"

@@ -376,6 +376,16 @@ async def test_a_sentence_below_the_table_is_shown_whole(tmp_path: Path) -> None
         await reached(lambda: "/ filter" in app.foot and foot.size.height == 1)
 
 
+async def test_a_cell_that_was_clicked_twice_is_what_is_copied(tmp_path: Path) -> None:
+    async with looking(tmp_path, Numbers) as (app, pilot, reached):
+        await reached(lambda: "/ filter" in app.foot and "     7" in app.shown)
+        at = app.shown.split("\n")[9].index("     7") + 5
+        await pilot.click(TableView, offset=(at, 9), times=2)
+        assert app.screen.query_one(TableView).row == 7
+        await pilot.press("ctrl+c")
+        await reached(lambda: app.clipboard == "7")
+
+
 class Stepwise(TableFile):
     """A file that is read only as far as the test lets it."""
 
