@@ -252,6 +252,32 @@ def test_a_program_runs_with_its_arguments_and_leaves_what_it_defines(computer: 
     assert run(computer, "before") == "1\n"
 
 
+def test_a_program_knows_its_file_and_gets_the_files_that_a_pattern_names(computer: Computer) -> None:
+    folder = computer.cwd.resolve()
+    (folder / "place.py").write_text("import os, sys\nos.chdir('/')\nprint(__file__, sys.argv[1:])\n")
+    for name in ("b.csv", "a.csv"):
+        (folder / name).touch()
+    back = f"%cd -q {folder}\n"
+    for options, words in (
+        ("", "['a.csv', 'b.csv', 'no*']"),
+        ("-G ", "['*.csv', 'no*']"),
+        ("-i ", "['a.csv', 'b.csv', 'no*']"),
+    ):
+        text = run(computer, f"{back}%run {options}place.py *.csv no*")
+        assert text == f"{folder}/place.py {words}\n", options
+    assert run(computer, f"{back}'__file__' in globals()") == "False\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "where"),
+    [("%timeit", "behind it"), ("%timeit -n 3", "behind it"), ("%%timeit x = 1\n", "below its first line")],
+)
+def test_no_code_has_no_time(shared: Computer, line: str, where: str) -> None:
+    played = play(shared, "python", line)
+    assert f"ValueError: %timeit: there is no code {where}" in played.text
+    assert played.state == "failed"
+
+
 def test_a_notebook_can_be_run(computer: Computer) -> None:
     (computer.cwd / "n.ipynb").write_text(
         '{"cells": [{"cell_type": "markdown", "source": "x"}, {"cell_type": "code", "source": ["a = 1\\n", "!echo said"]}]}'

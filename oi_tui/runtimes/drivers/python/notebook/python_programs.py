@@ -41,7 +41,8 @@ def run(driver, arguments):
     if path.endswith(".ipy"):
         # Among the variables of the cells, and with their lines that begin with % and !.
         return driver.run_part(source.decode("utf-8-sig"))
-    with _ProgramArguments([path, *arguments[1:]], os.path.dirname(os.path.abspath(path))):
+    words = arguments[1:] if "G" in options else _expand(arguments[1:])
+    with _ProgramArguments([path, *words], os.path.dirname(os.path.abspath(path))):
         code = compile(source, path, "exec", dont_inherit=True)
         began = os.times()
         for _ in range(times):
@@ -53,10 +54,11 @@ def run(driver, arguments):
 def _run_file(driver, code, path, options):
     """Run the code of a file in a new module, or with `-i` among the variables of the cells."""
     if "i" in options:
-        _execute(code, driver.module.__dict__, options)
+        _run_among_cells(driver.module.__dict__, code, path, options)
         return
     module = types.ModuleType("__main__")
-    module.__file__ = path
+    # As for Python itself, it stays right when the program changes the folder.
+    module.__file__ = os.path.abspath(path)
     module.__dict__["__builtins__"] = builtins
     if "n" in options:
         module.__name__ = os.path.splitext(os.path.basename(path))[0]
@@ -66,6 +68,27 @@ def _run_file(driver, code, path, options):
     finally:
         sys.modules["__main__"] = driver.module
         _add_names(driver, module.__dict__)
+
+
+def _run_among_cells(names, code, path, options):
+    """Run the code of a file among the variables of the cells, which have the name of the file meanwhile."""
+    before = names.get("__file__")
+    names["__file__"] = os.path.abspath(path)
+    try:
+        _execute(code, names, options)
+    finally:
+        if before is None:
+            names.pop("__file__", None)
+        else:
+            names["__file__"] = before
+
+
+def _expand(arguments):
+    """Return the arguments with the names of the files that their patterns match, as a shell does."""
+    import glob
+
+    words = map(os.path.expanduser, arguments)
+    return [name for word in words for name in sorted(glob.glob(word)) or [word]]
 
 
 def _print_times(began, times):
