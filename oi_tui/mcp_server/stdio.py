@@ -4,6 +4,7 @@ The package's own transport cannot be ended while it waits for a line, and takes
 """
 
 import asyncio
+import json
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -11,7 +12,7 @@ from typing import Any, BinaryIO
 
 import anyio
 from mcp.shared.message import SessionMessage
-from mcp.types import jsonrpc_message_adapter
+from mcp.types import INVALID_REQUEST, ErrorData, JSONRPCError, jsonrpc_message_adapter
 
 from oi_tui.json_lines import LineWriter, claim_streams, read_lines
 
@@ -26,7 +27,7 @@ async def open_message_streams() -> AsyncIterator[tuple[Any, Any]]:
     received, to_server = anyio.create_memory_object_stream[Any](0)[::-1]
     from_server, to_host = anyio.create_memory_object_stream[SessionMessage](0)
     loop = asyncio.get_running_loop()
-    threading.Thread(target=_read, args=(source, to_server, loop), daemon=True).start()
+    threading.Thread(target=_read, args=(source, to_server, from_server, loop), daemon=True).start()
     writing = asyncio.create_task(_write(LineWriter(target), to_host))
     # A host that takes no answers any more is gone.
     writing.add_done_callback(lambda _: to_server.close())
@@ -37,22 +38,45 @@ async def open_message_streams() -> AsyncIterator[tuple[Any, Any]]:
         await asyncio.wait([writing])
 
 
-def _read(source: BinaryIO, to_server: Any, loop: asyncio.AbstractEventLoop) -> None:
+def _read(source: BinaryIO, to_server: Any, to_host: Any, loop: asyncio.AbstractEventLoop) -> None:
     """Hand over the messages of the host until its stream ends; the body of a thread."""
     with suppress(RuntimeError, OSError, anyio.ClosedResourceError, anyio.BrokenResourceError):
         for line in read_lines(source, LONGEST_LINE):
-            asyncio.run_coroutine_threadsafe(to_server.send(_parse_message(line)), loop).result()
+            message = _parse_message(line)
+            is_refused = isinstance(message, SessionMessage) and isinstance(message.message, JSONRPCError)
+            taker = to_host if is_refused else to_server
+            asyncio.run_coroutine_threadsafe(taker.send(message), loop).result()
     with suppress(RuntimeError):  # the loop has ended
         loop.call_soon_threadsafe(to_server.close)
 
 
 def _parse_message(line: bytes | None) -> SessionMessage | Exception:
+    """Return the message of a line; the answer to it where it is a request that is not valid."""
     if line is None:
         return ValueError(f"A line is longer than {LONGEST_LINE:,} bytes.")
     try:
         return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
     except ValueError as error:
+        return _rescue(line, error)
+
+
+def _rescue(line: bytes, error: Exception) -> SessionMessage | Exception:
+    """Return what can be made of a line, so that whoever waits for an answer gets one; else the error.
+
+    Hosts in JavaScript cut texts in the midst of a character, and send the half.
+    """
+    try:
+        given = json.loads(line.decode("utf-8", "replace").removeprefix("\ufeff"))
+        given = json.loads(json.dumps(given, ensure_ascii=False).encode("utf-8", "replace"))
+    except (ValueError, RecursionError):
         return error
+    with suppress(ValueError):
+        return SessionMessage(jsonrpc_message_adapter.validate_python(given, by_name=False))
+    number = given.get("id") if isinstance(given, dict) and "method" in given else None
+    if isinstance(number, bool) or not isinstance(number, int | str):
+        return error
+    refusal = ErrorData(code=INVALID_REQUEST, message="The request is not valid JSON-RPC 2.0.")
+    return SessionMessage(JSONRPCError(jsonrpc="2.0", id=number, error=refusal))
 
 
 async def _write(writer: LineWriter, to_host: Any) -> None:

@@ -306,6 +306,28 @@ async def test_garbage_and_long_lines_end_nothing(workplace: Path) -> None:
         assert await process.wait() == 0
 
 
+async def test_a_request_with_half_a_character_or_of_no_valid_form_is_answered(workplace: Path) -> None:
+    call = {"name": "run", "arguments": {"language": "python", "code": "print('half \ud83d')"}}
+    invalid = [
+        b'{"jsonrpc": "2.0", "id": 3, "method": "tools/list", "params": "none"}\n',
+        b'{"id": 4, "method": "tools/list"}\n',
+    ]
+    async with asyncio.timeout(_BOUND):
+        process = await started("-y")
+        assert process.stdin
+        assert process.stdout
+        process.stdin.write(hello() + line("tools/call", 2, call) + b"".join(invalid))
+        answers: dict[int, Any] = {}
+        while len(answers) < 4:
+            answer = json.loads(await process.stdout.readline())
+            if "id" in answer:
+                answers[answer["id"]] = answer
+        assert "half ?" in answers[2]["result"]["content"][0]["text"]
+        assert [answers[number]["error"]["code"] for number in (3, 4)] == [-32600, -32600]
+        process.stdin.close()
+        assert await process.wait() == 0
+
+
 def test_a_host_that_never_reads_can_still_leave(workplace: Path) -> None:
     with subprocess.Popen(
         [sys.executable, *COMMAND], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
