@@ -507,3 +507,24 @@ places = geopandas.GeoDataFrame({"city": ["Ulm"]}, geometry=geopandas.points_fro
     assert texts(python, "places.geo")[0] == "geometry"
     found = {item.name: item.summary for item in python.inspector.read_variables("python")}
     assert found["places"] == "GeoDataFrame 1x2"
+
+
+def test_expressions_and_columns_of_polars_are_offered(python: Computer) -> None:
+    pytest.importorskip("polars", reason="polars is not installed")
+    code = (
+        "import polars\nprices = polars.DataFrame({'amount': [1], 'net total': [2]})\nlater = prices.lazy()"
+    )
+    assert play(python, "python", code).state == "finished"
+    for before, expected in (
+        ("polars.col('amount').is_betw", ["is_between"]),
+        ("polars.col('amount').str.to_upper", ["to_uppercase"]),
+        ("polars.col('amount').sum().ove", ["over"]),
+        ("prices.filter(polars.col.am", ["amount"]),
+        ("prices.filter(polars.col.net", []),
+        ("prices.lazy().select(polars.col.amount.is_nu", ["is_null"]),
+        ("prices.lazy().filter(polars.col('net", ["net total"]),
+        ("later.filter(True).with_col", ["with_columns", "with_columns_seq"]),
+        ("later.collect().to_panda", ["to_pandas"]),
+    ):
+        found = texts(python, before)
+        assert found[: len(expected) or None] == expected, before

@@ -45,6 +45,8 @@ def find_result(function, owner):
     """Return what a function of a known library returns: an instance, or its owner for the same columns."""
     if isinstance(function, types.MethodType):
         owner, function = function.__self__, function.__func__
+    elif is_column_maker(function):
+        function = inspect.getattr_static(type(function), "__call__", None)
     if type(function) is not types.FunctionType or _find_library(function) not in _MODULES:
         return None
     kind = type(owner) if type(owner) is not Instance else owner.kind
@@ -55,6 +57,14 @@ def find_result(function, owner):
     if made is not None and made.kind.__name__.endswith(_ABOUT_A_TABLE):
         made.table = owner.table if type(owner) is Instance else owner
     return made
+
+
+def is_column_maker(value):
+    """Return whether a value is `col` of polars, which makes expressions of names of columns."""
+    kind = type(value)
+    module = type.__dict__["__module__"].__get__(kind)
+    is_of_polars = type(module) is str and module.partition(".")[0] == "polars"
+    return is_of_polars and type.__dict__["__name__"].__get__(kind) == "Col"
 
 
 def find_attribute(instance, name):

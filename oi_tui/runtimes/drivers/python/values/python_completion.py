@@ -179,7 +179,8 @@ class _Completer:
         head = self._before[: len(self._before) - len(typed)].rstrip(" \t")
         if head.endswith(".") and not head.endswith(".."):
             value = self._find_value(head[:-1])
-            return typed, _select_matches(typed, list_members(value, typed)), ""
+            columns = self._list_columns(typed) if results.is_column_maker(value) else []
+            return typed, _select_matches(typed, [*columns, *list_members(value, typed)]), ""
         if not typed and self._line.rstrip(" ")[-1:] not in ("(", ","):
             return "", [], ""
         arguments, note = self._list_arguments()
@@ -187,6 +188,11 @@ class _Completer:
         if typed:
             found += _select_matches(typed, self._list_names(typed))
         return typed, found, note
+
+    def _list_columns(self, typed):
+        """List the columns of the table whose method is called that can be written as attributes."""
+        keys = self._keys(typed) or ()
+        return [(name, value) for name, value in keys if type(name) is str and name.isidentifier()]
 
     def _list_names(self, typed):
         """Return the program's names, those of Python, and those of the code that was not run yet."""
