@@ -9,7 +9,7 @@ from textual.strip import Strip
 
 from oi_tui.widgets.conversation.blocks import WIDEST, Block
 from oi_tui.widgets.conversation.draw_timer import DrawTimer
-from oi_tui.widgets.conversation.layout import Anchor, FoundRow, Layout
+from oi_tui.widgets.conversation.layout import Anchor, FoundRow, Layout, Place
 from oi_tui.widgets.conversation.painted_rows import PaintedRow, PaintedRows
 from oi_tui.widgets.conversation.read_position import ReadPosition
 from oi_tui.widgets.conversation.scroll_mode import ScrollMode
@@ -42,6 +42,8 @@ class BlockView(ScrollView):
         self._settling = False
         self._stills = SixelOverlay(self, self._list_pictures)
         self.scroll_mode = ScrollMode()
+        #: Where the person reads since the last resize, and the line at the top that this led to.
+        self._place: tuple[Place, int] | None = None
         self._seen = ReadPosition(self.layout_of_blocks)
 
     @property
@@ -69,6 +71,7 @@ class BlockView(ScrollView):
         """Show these blocks and no others."""
         self.layout_of_blocks.replace(blocks)
         self._seen.forget()
+        self._place = None
         self.scroll_mode.lead = None
         self.scroll_mode.follows_end = True
         self._timer.draw_now()
@@ -138,13 +141,28 @@ class BlockView(ScrollView):
 
     def on_resize(self) -> None:
         """Lay out for another width, or for pictures of another height."""
-        anchor = self._find_anchor()
+        anchor, place = self._find_anchor(), self._find_place()
         before, self._look = self._look, None
         if self.room != self.layout_of_blocks.room or self.look is not before:
             with self._seen.keep(self.look):
                 self.layout_of_blocks.resize(self.block_width, self.room)
+            if place is not None:
+                anchor = self.layout_of_blocks.find_again(place, self.look)
         self._painted.forget()
         self._settle(anchor)
+        self._place = place and (place, round(self.scroll_y))
+
+    def _find_place(self) -> Place | None:
+        """Return where the person reads, in the text of a block; None while the end is followed.
+
+        Until they scroll it stays that of before the first resize, so that sizes in between move nothing.
+        """
+        if self.scroll_mode.follows_end or not self.blocks:
+            return None
+        if self._place is not None and self._place[1] == round(self.scroll_y):
+            return self._place[0]
+        anchor = self.layout_of_blocks.find_anchor(round(self.scroll_y))
+        return self.layout_of_blocks.find_place(anchor, self.look)
 
     def _find_anchor(self) -> Anchor | None:
         """Return what stays at the top of the view; None while the end is followed."""

@@ -1,5 +1,6 @@
 """The positions of stacked blocks; only visible ones are drawn."""
 
+from bisect import bisect_left, bisect_right
 from collections import OrderedDict
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -26,6 +27,14 @@ class Anchor(NamedTuple):
 
     block: int
     line: int
+
+
+class Place(NamedTuple):
+    """A row of a block, found again at another width: the letters before it, and rows without any since."""
+
+    block: int
+    letters: int
+    blank: int
 
 
 class Layout:
@@ -132,6 +141,29 @@ class Layout:
         """Return the block to which a line belongs, and which of its lines that is."""
         index = self.find_block_at(line)
         return Anchor(index, line - self.find_top(index))
+
+    def find_place(self, anchor: Anchor, look: Styles) -> Place | None:
+        """Return the place of an anchor in the text of its block; None for its first row."""
+        row = anchor.line - self.get_gap(anchor.block)
+        starts = self._count_letters(anchor.block, look)
+        if not 0 < row < len(starts):
+            return None
+        return Place(anchor.block, starts[row], row - bisect_left(starts, starts[row]))
+
+    def find_again(self, place: Place, look: Styles) -> Anchor:
+        """Return the row in which a place is at the width of now."""
+        starts = self._count_letters(place.block, look)
+        first, last = bisect_left(starts, place.letters), bisect_right(starts, place.letters) - 1
+        row = min(first + place.blank, last) if first <= last else last
+        return Anchor(place.block, max(row, 0) + self.get_gap(place.block))
+
+    def _count_letters(self, index: int, look: Styles) -> list[int]:
+        """Return for each row of a block how many letters are above it."""
+        starts, above = [], 0
+        for row in self._rows.get(index) or self.draw(index, look):
+            starts.append(above)
+            above += len("".join((row.text or "").split()))
+        return starts
 
     def settle(self, anchor: Anchor | None, height: int, look: Styles) -> int:
         """Return the first line of a view of `height` lines that begins at the anchor, or ends at the end.

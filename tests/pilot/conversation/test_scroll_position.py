@@ -105,6 +105,23 @@ async def test_themes_move_nothing_and_another_width_and_back_leads_to_the_same_
         assert (await show(pilot, *long_story(20)))[:20] == before
 
 
+async def test_another_width_keeps_the_words_that_are_read_in_a_long_reply() -> None:
+    app = Screen()
+    async with app.run_test(size=(100, 30)) as pilot:
+        paragraphs = [" ".join(f"word{part}x{n}" for n in range(400)) for part in range(4)]
+        await show(pilot, MessageRecorded(shown("\n\n".join(paragraphs))), *long_story(20))
+        transcript = app.conversation.transcript
+        transcript.show_line(110)
+        await until(pilot, lambda: round(transcript.scroll_y) == 110)
+        first = top(transcript)
+        word = first.split()[0]
+        for width, height in ((200, 50), (30, 8), (60, 20), (30, 8), (140, 40), (100, 30)):
+            await pilot.resize_terminal(width, height)
+            await until(pilot, lambda width=width: transcript.size.width == width)
+            await until(pilot, lambda: word in top(transcript).split())
+        assert top(transcript) == first
+
+
 async def test_another_size_makes_nothing_new() -> None:
     app = Screen()
     async with app.run_test(size=(110, 30)) as pilot:
