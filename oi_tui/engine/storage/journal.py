@@ -215,7 +215,10 @@ class Journal:
         record = _Record(data, key, kind)
         if kind == "message":
             # While nothing can be saved, a newer version replaces an older one that waits.
-            places = [i for i, waiting in enumerate(self._pending) if waiting.key == key]
+            # In front of a record that takes it out it would be lost.
+            taken_out = [i for i, waiting in enumerate(self._pending) if waiting.kind == "forget"]
+            first = taken_out[-1] + 1 if taken_out else 0
+            places = [i for i in range(first, len(self._pending)) if self._pending[i].key == key]
             whole = [i for i in places if self._pending[i].kind == "message"]
             if whole:
                 self._pending[whole[0]] = record

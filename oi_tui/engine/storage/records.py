@@ -68,6 +68,8 @@ class JournalContents:
     missing: int = 0
     #: How many messages have text that goes on after a piece which is not in the file.
     gaps: int = 0
+    #: Whether a record knows of fewer messages than stand before it.
+    disordered: bool = False
     #: The version of the newest records.
     version: int = VERSION
 
@@ -85,6 +87,11 @@ class JournalContents:
         if self.missing and not self.damaged and not self.foreign:
             some = "1 message is" if self.missing == 1 else f"{self.missing:,} messages are"
             notices_read.append(f"{some} missing from this conversation's file. The rest is shown.")
+        elif self.disordered and not self.damaged and not self.foreign:
+            notices_read.append(
+                "Entries of this conversation's file are missing, are there twice, or were written by two "
+                "programs: look whether its messages stand where they should."
+            )
         if self.gaps and not self.damaged:
             some = "1 message" if self.gaps == 1 else f"{self.gaps:,} messages"
             notices_read.append(f"A part of {some} is missing from this conversation's file.")
@@ -135,6 +142,7 @@ def parse(raw: bytes) -> JournalContents:
             # A number that is not as it was written counts for nothing.
             if isinstance(stated, int) and is_sound is not False:
                 count = stated
+                contents.disordered = contents.disordered or stated < len(contents.messages)
     growth.settle()
     contents.missing = max(0, count - len(contents.messages))
     contents.gaps = growth.gaps

@@ -258,6 +258,13 @@ def test_a_process_that_dies_is_a_fault_and_the_next_reply_starts_another(served
             "ended unexpectedly as it began: the system refused memory. A limit is too low",
         ),
         ('raise RuntimeError("can\'t start new thread {}")', "the system refused another thread."),
+        (
+            (
+                "import json, sys; lines = sys.stdin; next(lines); number = json.loads(next(lines))['id']; "
+                "print(json.dumps(dict(id=number, facts=None)), flush=True); raise MemoryError('{}')"
+            ),
+            "as it began: the system refused memory.",
+        ),
         ("raise SystemExit('{}: no such thing')", "as it began: llm.transport.process: no such thing."),
         (
             "import os, signal; '{}'; os.kill(os.getpid(), signal.SIGSEGV)",

@@ -339,6 +339,29 @@ def test_a_piece_of_a_message_that_is_not_there_is_told(begun: Journal, store: S
     again.close()
 
 
+@pytest.mark.parametrize("change", ["swapped", "no forget", "message again"])
+def test_entries_that_are_out_of_order_are_told(change: str, begun: Journal, store: Store) -> None:
+    first, second = words("first"), words("second")
+    begun.put(first)
+    begun.put(second)
+    begun.forget([second.id])
+    begun.put(words("third"))
+    begun.close()
+    assert begun.path is not None
+    lines = begun.path.read_bytes().splitlines(keepends=True)
+    match change:
+        case "swapped":
+            lines[1], lines[2] = lines[2], lines[1]
+        case "no forget":
+            del lines[3]
+        case _:
+            lines.insert(4, lines[2])
+    begun.path.write_bytes(b"".join(lines))
+    opened, _ = store.open(begun.id)
+    assert [notice for notice in opened.notices if "missing, are there twice, or" in notice]
+    opened.close()
+
+
 def test_records_that_are_there_twice_are_no_loss(begun: Journal, store: Store) -> None:
     first, second = words("first"), words("second")
     begun.put(first)
@@ -623,6 +646,23 @@ def test_while_the_disk_is_full_the_file_stays_valid_and_then_catches_up_by_itse
     assert wait_until(lambda: begun.trouble is None, 40)
     assert stored(begun) == [*before, "lost?", *talk(Journal(None, {"id": "x"}), 20)]
     begun.close()
+
+
+def test_a_message_that_is_taken_out_and_put_back_while_the_disk_is_full_is_saved(
+    begun: Journal, disk: Disk
+) -> None:
+    first, second = words("first"), words("second")
+    begun.put(first)
+    disk.fail_at = lambda _: True
+    begun.put(second)
+    begun.forget([second.id])
+    begun.put(second)
+    assert begun.trouble
+    disk.fail_at = lambda _: False
+    begun.save()
+    assert begun.trouble is None
+    begun.close()
+    assert stored(begun) == ["first", "second"]
 
 
 def test_a_disk_that_is_full_from_the_start_leaves_no_empty_conversation(begun: Journal, disk: Disk) -> None:

@@ -15,6 +15,7 @@ from oi_tui.engine.llm.base import Delta, ErrorInfo, LlmError, Request
 from oi_tui.engine.llm.transport.child import ModelChild, start_child
 from oi_tui.engine.llm.transport.wire import parse_delta
 from oi_tui.engine.models.model_info import ModelInfo
+from oi_tui.system.failures import describe_refusal
 from oi_tui.system.forks import call_in_forked_child
 
 #: Beyond the request's own limit of silence: for the start of the process and for a busy machine.
@@ -35,8 +36,9 @@ def _describe_end(status: int | None) -> str:
 def _explain_end(child: ModelChild) -> ErrorInfo:
     """Explain that the process has ended; one that could not even begin is not worth another try."""
     status = child.process.returncode
-    begins = child.answered or status == -signal.SIGKILL or status == -signal.SIGTERM
-    if begins or not (status or child.last_words):
+    # Without memory or threads it may answer some orders and end at the next.
+    begins = child.answered and not describe_refusal(child.last_words)
+    if begins or status in (-signal.SIGKILL, -signal.SIGTERM) or not (status or child.last_words):
         return errors.explain_process_ended(_describe_end(status))
     return errors.explain_process_cannot_begin(_describe_end(status), child.last_words)
 
