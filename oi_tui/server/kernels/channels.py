@@ -221,6 +221,9 @@ class KernelConnection:
                 closing = {"comm_id": str(content.get("comm_id", "")), "data": {}}
                 async with self._busy_while(message):
                     await self._kernel.publish(message, "comm_close", closing)
+            case "comm_close":
+                async with self._busy_while(message):
+                    pass
             case _ if kind.endswith("_request"):
                 async with self._busy_while(message):
                     await self._answer(kind, message)
@@ -485,7 +488,7 @@ class CellRun:
         if state == "finished":
             return None
         if state == "failed" and (error := self._stream.find_error(reason)):
-            return _describe_error(*error, printed=True)
+            return _describe_error(*error)
         if state == "interrupted":
             return _describe_error("KeyboardInterrupt", reason)
         return _describe_error(state, reason or _REASONS.get(state, ""))
@@ -504,13 +507,13 @@ _UNEVALUATED = {
 }
 
 
-def _describe_error(name: str, value: str, *, printed: bool = False) -> dict[str, Any]:
-    """Return the content of an `error` message; `printed` if its traceback is in the output already.
+def _describe_error(name: str, value: str) -> dict[str, Any]:
+    """Return the content of an `error` message.
 
-    Some clients show nothing but the traceback, so there is a line where nothing was printed.
+    The traceback is in the output already, but some clients, such as papermill, show nothing of an error but
+    this field. So it has the last line.
     """
-    lines = [] if printed else [f"{name}: {value}" if value else name]
-    return {"ename": name, "evalue": value, "traceback": lines}
+    return {"ename": name, "evalue": value, "traceback": [f"{name}: {value}" if value else name]}
 
 
 def _read_channel(message: Mapping[str, Any], default: str = "shell") -> str:

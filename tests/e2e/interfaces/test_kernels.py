@@ -97,6 +97,7 @@ async def test_an_error_ends_the_notebook_by_its_name_and_input_does_not_hang(se
     done = await execute(server, notebook("1/0", "input('Name? ')", "print('after')"), allow_errors=True)
     errors = [output for cell in done.cells for output in cell.outputs if output.output_type == "error"]
     assert [error.ename for error in errors] == ["ZeroDivisionError", "StdinNotImplementedError"]
+    assert errors[0].traceback == ["ZeroDivisionError: division by zero"]
     assert "after" in text(done.cells[2])
 
 
