@@ -77,6 +77,51 @@ def test_a_message_whose_letters_are_encoded_in_an_unknown_way_is_read(accounts:
         assert Computer().mail.get(1)[0]["body"].strip() == "Grüße"
 
 
+@pytest.mark.parametrize(
+    ("charset", "encoding", "words"),
+    [
+        ("", "utf-8", "Grüße €"),
+        ("", "latin-1", "Grüße"),
+        ("us-ascii", "utf-8", "Grüße €"),
+        ("iso-8859-1", "cp1252", "“Grüße” €"),
+        ("iso-8859-8-i", "iso-8859-8", "שלום"),
+        ("windows-31j", "cp932", "日本①"),
+        ("gb2312", "gbk", "朱镕基"),
+        ("cp-850", "cp850", "Grüße"),
+        ("koi8-r", "koi8-r", "Привет"),
+    ],
+)
+def test_letters_are_read_where_the_encoding_is_missing_or_has_another_name(
+    accounts: Write, charset: str, encoding: str, words: str
+) -> None:
+    kind = f"Content-Type: text/plain; charset={charset}\r\n" if charset else ""
+    # The server sends a message as the bytes that these letters stand for.
+    body = words.encode(encoding).decode("utf-8", "surrogateescape")
+    with groupware.imap([(f"Subject: Hi\r\n{kind}\r\n{body}\r\n", False)], "secret") as port:
+        accounts("mail", imap=f"127.0.0.1:{port}")
+        assert Computer().mail.get(1)[0]["body"].strip() == words
+
+
+def test_a_subject_with_bare_letters_is_read(accounts: Write) -> None:
+    subjects = ["Gr\udcfc\udcdfe", "Größe", "=?koi8-r?B?8NLJ18XU?=", "long  and\r\n folded"]
+    texts = [(MESSAGE.format(subject), False) for subject in subjects]
+    with groupware.imap(texts, "secret") as port:
+        accounts("mail", imap=f"127.0.0.1:{port}")
+        found = [item["subject"] for item in Computer().mail.get(9)]
+    assert found[::-1] == ["Grüße", "Größe", "Привет", "long  and folded"]
+
+
+def test_the_page_is_read_where_the_plain_part_is_empty(accounts: Write) -> None:
+    text = (
+        "Subject: Hi\r\nContent-Type: multipart/alternative; boundary=q\r\n\r\n--q\r\n"
+        "Content-Type: text/plain\r\n\r\n\r\n--q\r\nContent-Type: text/html\r\n\r\n"
+        "<p>Only here</p>\r\n--q--\r\n"
+    )
+    with groupware.imap([(text, False)], "secret") as port:
+        accounts("mail", imap=f"127.0.0.1:{port}")
+        assert Computer().mail.get(1)[0]["body"].strip() == "Only here"
+
+
 #: Headers that the library of mail fails to read, with an exception of its own for each.
 ODD_HEADERS = (
     "From: g: Ann <ann@[, <\r\nSubject: Odd",

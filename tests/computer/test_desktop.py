@@ -16,6 +16,7 @@ import pytest
 from oi_tui.computer import bridge
 from oi_tui.computer.desktop import guard
 from oi_tui.computer.desktop.base import Region
+from oi_tui.computer.desktop.display import Display
 from oi_tui.computer.desktop.guard import InputGuard
 from oi_tui.computer.desktop.session import DesktopSession
 from oi_tui.computer.desktop.x11 import spare_keys
@@ -658,6 +659,29 @@ def test_windows_are_listed_and_brought_to_the_front(cells: ScreenCells) -> None
     finally:
         terminal.kill()
         terminal.wait()
+
+
+def test_a_title_in_latin_1_is_read(cells: ScreenCells) -> None:
+    (window,) = (item for item in cells.eyes.windows() if item.title == "Order form")
+    eyes, title = cells.eyes, "Grüße".encode("latin-1")
+    string = eyes._windows._properties.intern("STRING")
+    for name, data in (("_NET_WM_NAME", b""), ("WM_NAME", title)):
+        eyes._x.XChangeProperty(
+            *(eyes._display, window.id, eyes._windows._properties.intern(name), string, 8, 0),
+            *(data, len(data)),
+        )
+    assert "Grüße" in [item.title for item in eyes.windows()]
+
+
+def test_the_quarters_of_a_screen_of_an_odd_size_leave_no_pixel_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Display, "size", (1367, 769))
+    screen_display = Display(None)
+    found = [screen_display._find_region(0, quadrant, False, True) for quadrant in (1, 2, 3, 4)]
+    assert found[0] == Region(0, 0, 683, 384)
+    assert found[3] == Region(683, 384, 684, 385)
+    assert sum(region.width * region.height for region in found) == 1367 * 769
 
 
 def test_a_button_is_found_by_its_text(cells: ScreenCells) -> None:

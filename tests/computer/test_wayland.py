@@ -18,6 +18,8 @@ from oi_tui.computer.desktop.key_names import find_symbol
 from oi_tui.computer.desktop.session import open_desktop
 from oi_tui.computer.desktop.wayland.driver import Wayland
 from oi_tui.computer.desktop.wayland.keymap import Keymap
+from oi_tui.computer.desktop.wayland.toplevels import Toplevels
+from oi_tui.computer.desktop.wayland.wire import Event
 from oi_tui.computer.desktop.x11.desktop import X11
 from oi_tui.computer.errors import ComputerError
 from oi_tui.computer_api import ComputerApi
@@ -418,3 +420,31 @@ def test_a_character_without_a_key_gets_one_and_the_oldest_gives_way() -> None:
     assert [keymap.find(find_symbol(name))[0] for name in names] == [*(12, 13, 109, 97, 96, 26, 41, 88)]
     with pytest.raises(ComputerError, match="There is no key 'Nokey'"):
         keymap.find("Nokey")
+
+
+class MinimizingWire:
+    """A compositor with one window, which it has minimised."""
+
+    def __init__(self) -> None:
+        self.requests: list[tuple[int, ...]] = []
+
+    def require(self, _name: str, _version: int, on_event: Callable[[int, Event], None]) -> int:
+        on_event(0, Event(struct.pack("=I", 7)))
+        return 5
+
+    def adopt(self, _number: int, on_event: Callable[[int, Event], None]) -> None:
+        on_event(4, Event(struct.pack("=II", 4, 1)))
+
+    def roundtrip(self) -> None:
+        """Nothing is left to be read."""
+
+    def request(self, *numbers: int) -> None:
+        self.requests.append(numbers)
+
+
+def test_a_minimised_window_is_known_as_such_and_shown_before_it_is_activated() -> None:
+    wire = MinimizingWire()
+    toplevels = Toplevels(wire, 3)  # type: ignore[arg-type]
+    assert [(item.minimized, item.active) for item in toplevels.read()] == [(True, False)]
+    toplevels.activate(7)
+    assert wire.requests == [(7, 3), (7, 4, 3)]

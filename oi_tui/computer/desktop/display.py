@@ -173,7 +173,10 @@ class Display(Tool):
                 raise ComputerError("quadrant must be 1, 2, 3 or 4.")
             column, row = _QUADRANTS[quadrant]
             width, height = whole.width // 2, whole.height // 2
-            return Region(whole.x + column * width, whole.y + row * height, width, height)
+            # Of a screen of an odd size, the right and the lower quarters get the pixel that is left.
+            right, below = column * (whole.width - width), row * (whole.height - height)
+            x, y = whole.x + column * width, whole.y + row * height
+            return Region(x, y, right or width, below or height)
         if active_app_only and not is_named:
             active = next((window.region for window in self.windows() if window.active), None)
             # A window may reach beyond the screen.

@@ -32,6 +32,13 @@ _WINDOW = 20_000
 _STARTTLS_PORT = 143
 #: What SMTP answers to a login that is accepted.
 _LOGGED_IN = 235
+#: What programs mean by names of encodings: those with more letters, and those that Python calls otherwise.
+_FULLER_CHARSETS = {
+    "iso-8859-1": "cp1252", "latin1": "cp1252", "us-ascii": "utf-8", "ascii": "utf-8",
+    "gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932", "windows-31j": "cp932",
+    "euc-kr": "cp949", "ks_c_5601-1987": "cp949", "iso-8859-8-i": "iso-8859-8",
+    "iso-8859-8-e": "iso-8859-8", "iso-8859-9": "cp1254", "windows-874": "cp874", "cp-850": "cp850",
+}  # fmt: skip
 _MAC_GET = """on run argv
 tell application "Mail"
 set found to {}
@@ -252,25 +259,40 @@ def _read(mailbox: imaplib.IMAP4, number: int) -> dict[str, str]:
 
 
 def _read_header(message: Any, name: str) -> str:
+    values = [str(value) for key, value in message.raw_items() if key.lower() == name]
+    if not values:
+        return ""
+    # The library keeps bytes that are not ASCII as surrogates.
+    value = _decode(values[0].encode("utf-8", "surrogateescape"))
     try:
-        return str(message[name] or "")
+        return str(email.policy.default.header_factory(name, "".join(value.splitlines())))
     except Exception:  # noqa: BLE001 -- the library raises anything for a header that is written wrongly
-        values = [value for key, value in message.raw_items() if key.lower() == name]
-        return " ".join(str(values[0]).encode("utf-8", "replace").decode().split())
+        return " ".join(value.split())
 
 
 def _read_parts(message: Any) -> tuple[str, str]:
     """Return the text of a message and the names of its attachments."""
     body = message.get_body(("plain", "html"))
     text = _read_text(body) if body is not None else ""
+    if not text.strip() and (html := message.get_body(("html",))) is not None:
+        # Some programs send an empty plain part beside the page that has the text.
+        body, text = html, _read_text(html)
     if body is not None and body.get_content_subtype() == "html":
         text = read_html(text)
     return text, ", ".join(part.get_filename() or "unnamed" for part in message.iter_attachments())
 
 
 def _read_text(part: Any) -> str:
-    try:
-        return str(part.get_content())
-    except (LookupError, ValueError):
-        # An encoding of letters that nobody knows.
-        return bytes(part.get_payload(decode=True)).decode("utf-8", "replace")
+    return _decode(part.get_payload(decode=True) or b"", part.get_content_charset() or "")
+
+
+def _decode(data: bytes, charset: str = "") -> str:
+    """Return the text of bytes. Many programs name another encoding than they use, or none."""
+    named = _FULLER_CHARSETS.get(charset, charset)
+    # What is no UTF-8 fails as such, so it may be tried for any encoding that does not fit.
+    for encoding in (named, charset, "utf-8", "cp1252"):
+        try:
+            return data.decode(encoding)
+        except (LookupError, ValueError):
+            continue
+    return data.decode("utf-8", "replace")

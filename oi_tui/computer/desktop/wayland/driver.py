@@ -141,7 +141,10 @@ class Wayland:
         """Return the windows; where each of them is on the screen is not known."""
         with self._lock:
             found = self._toplevels.read()
-        return [Window(item.object, item.title, UNKNOWN_PLACE, item.active) for item in found]
+        return [
+            Window(item.object, item.title, UNKNOWN_PLACE, item.active, hidden=item.minimized)
+            for item in found
+        ]
 
     def window_at(self, x: int, y: int) -> int | None:
         """Return None: not known on Wayland."""

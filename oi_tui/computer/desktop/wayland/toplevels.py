@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from oi_tui.computer.desktop.wayland.wire import Event, WaylandConnection
 
-_ACTIVATED = 2
+_MINIMIZED, _ACTIVATED = 1, 2
 #: Events of a window, and the request that brings it to the front.
 _TITLE, _STATE, _CLOSED = 0, 4, 6
-_ACTIVATE = 4
+_UNSET_MINIMIZED, _ACTIVATE = 3, 4
 
 
 @dataclass
@@ -20,6 +20,7 @@ class Toplevel:
     object: int
     title: str = ""
     active: bool = False
+    minimized: bool = False
 
 
 class Toplevels:
@@ -42,8 +43,9 @@ class Toplevels:
             if code == _TITLE:
                 window.title = event.text()
             elif code == _STATE:
-                states = event.array()
-                window.active = _ACTIVATED in struct.unpack(f"={len(states) // 4}I", states)
+                data = event.array()
+                states = struct.unpack(f"={len(data) // 4}I", data)
+                window.active, window.minimized = _ACTIVATED in states, _MINIMIZED in states
             elif code == _CLOSED:
                 self._all.pop(window.object, None)
 
@@ -57,5 +59,8 @@ class Toplevels:
     def activate(self, number: int) -> None:
         """Bring a window to the front, if it is still there."""
         if number in self._all:
+            if self._all[number].minimized:
+                # Not every compositor shows a minimised window that is activated.
+                self._wire.request(number, _UNSET_MINIMIZED)
             self._wire.request(number, _ACTIVATE, self._seat)
             self._wire.roundtrip()

@@ -148,7 +148,7 @@ class X11Windows:
     def _read_title(self, window: int) -> str:
         for name in ("_NET_WM_NAME", "WM_NAME"):
             if title := self._properties.read(window, name)[1]:
-                return title.decode("utf-8", "replace")
+                return _decode(title)
         return ""
 
     def _read_process_id(self, window: int) -> int:
@@ -172,3 +172,11 @@ class X11Windows:
             self._display, window, self._root, 0, 0, byref(x), byref(y), byref(child)
         )
         return Region(x.value, y.value, sizes[0].value, sizes[1].value)
+
+
+def _decode(title: bytes) -> str:
+    try:
+        return title.decode()
+    except UnicodeDecodeError:
+        # Programs that set only WM_NAME do so in Latin-1, as its type STRING says.
+        return title.decode("latin-1")
