@@ -47,6 +47,9 @@ _NEWER = (
 )
 
 
+_EMPTY = "This conversation's file is empty: nothing of what it held can be shown."
+
+
 class StoreError(OSError):
     """A conversation that cannot be opened, in a sentence that names it."""
 
@@ -156,7 +159,8 @@ class Store:
         header.pop("oi_tui", None)
         header.pop("n", None)
         if claimed:
-            opened = Journal(path, header, contents, descriptor=descriptor, exists=True)
+            emptied = () if raw else (_EMPTY,)
+            opened = Journal(path, header, contents, descriptor=descriptor, exists=True, notices=emptied)
         elif writable or newer:
             os.close(descriptor)
             header |= {"id": make_id(), "forked": id}
@@ -353,7 +357,9 @@ class Store:
         except FileNotFoundError:
             raise NoConversationError(f"No conversation {id!r}.") from None
         except OSError as error:
-            raise StoreError(f"Could not open the conversation {id!r}: {error.strerror}.") from None
+            # No link is followed, and the system's words for that speak of many.
+            reason = "it is a symbolic link" if error.errno == errno.ELOOP else error.strerror
+            raise StoreError(f"Could not open the conversation {id!r}: {reason}.") from None
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             os.close(descriptor)
             raise StoreError(f"Could not open the conversation {id!r}: it is not a regular file.")

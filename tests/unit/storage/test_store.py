@@ -497,3 +497,15 @@ def test_a_link_is_no_conversation(store: Store, tmp_path: Path) -> None:
     (store.folder / "linked.jsonl").symlink_to(real)
     assert [name for name, _ in store.list_files()] == [original]
     assert {name for name, _ in store.list_files(everything=True)} == {original, "linked"}
+
+
+def test_a_file_that_was_emptied_is_told_and_a_link_is_called_one(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    (tmp_path / "emptied.jsonl").touch()
+    (tmp_path / "link.jsonl").symlink_to("emptied.jsonl")
+    opened, messages = store.open("emptied")
+    assert messages == []
+    assert opened.notices == ("This conversation's file is empty: nothing of what it held can be shown.",)
+    opened.close()
+    with pytest.raises(StoreError, match=r"'link': it is a symbolic link\."):
+        store.open("link")
