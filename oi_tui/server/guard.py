@@ -144,7 +144,9 @@ class RequestGuard:
             and not self._is_allowed(scope, headers)
         ):
             raise RequestRefusedError(
-                401, "Send the token that oi-tui --server printed: Authorization: Bearer …"
+                401,
+                "Send the token that oi-tui --server printed: Authorization: Bearer …",
+                code="invalid_api_key",
             )
         return _make_cors_headers(origin) if origin in self._options.origins else []
 

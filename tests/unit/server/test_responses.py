@@ -255,7 +255,7 @@ def test_errors_have_the_form_of_openai(serve: Serve) -> None:
         pytest.raises(openai.AuthenticationError) as refused,
     ):
         client.responses.create(model="x", input="x")
-    assert refused.value.type == "authentication_error"
+    assert (refused.value.type, refused.value.code) == ("authentication_error", "invalid_api_key")
 
 
 @pytest.mark.parametrize(
