@@ -81,7 +81,7 @@ class FindBar(Widget):
             transcript = self._conversation.transcript
             if self._origin is transcript:
                 # What was found is in view, and the keys of a block act on it.
-                found = match and transcript.layout_of_blocks.find_block(match.key)
+                found = transcript.layout_of_blocks.find_block(match.key) if match else None
                 transcript.restore_cursor(self._block if found is None else found)
             self.post_message(self.Closed(self._origin))
         self.display = False
