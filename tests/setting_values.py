@@ -19,8 +19,8 @@ WRONG_YAML: dict[type, list[str]] = {
     bool: ["'false'", "0", "[]", "maybe", "1.5", "{a: 1}"],
     int: ["many", "'5'", "1.5", "[1]", ".nan", "true", "{}"],
     float: ["hot", "'1'", "[1]", ".inf", "true", ".nan", "{}"],
-    str: ["5", "true", "[a]", "2024-01-01", "1.0", "{}"],
-    tuple: ["5", "true", "word", "[1]", "['']", "[[a]]", "{}", "2024-01-01"],
+    str: ["5", "true", "[a]", "2024-01-01 10:00:00", "1.0", "{}"],
+    tuple: ["5", "true", "word", "[1]", "['']", "[[a]]", "{}", "2024-01-01 10:00:00"],
 }
 #: The same, as a person types them. Text and switches cannot be wrong in themselves.
 WRONG_TEXT: dict[type, list[str]] = {
