@@ -23,34 +23,25 @@ const post = (method, params) =>
 // The run that is under way: { nonce, url, line }.
 let run = null;
 let contextId = 0;
-const scripts = new Set();
+const scripts = new Map();
 socket.onmessage = ({ data }) => {
   const { id, result, method, params } = JSON.parse(data);
   if (id) {
     answers.get(id)(result || {});
     answers.delete(id);
   } else if (method === 'Debugger.scriptParsed') {
-    if (params.url.startsWith('cell-')) scripts.add(params.scriptId);
+    if (params.url.startsWith('cell-')) scripts.set(params.scriptId, params.url);
   } else if (method === 'Runtime.executionContextCreated') {
     contextId = contextId || params.context.id;
   } else if (method === 'Debugger.paused') paused(params.callFrames);
 };
 
-function startSampling(mine) {
-  mine.sampler = setInterval(async () => {
-    if (mine.isAsking) return;
-    mine.isAsking = true;
-    const { result } = await post('Runtime.evaluate', { contextId, expression: '__oi.locate()', silent: true });
-    mine.isAsking = false;
-    const line = result && result.value;
-    if (line && run === mine && line !== mine.line) send({ event: 'line', line: (mine.line = line) });
-  }, 33);
-}
-
-// The program stands still: end what runs if that is wanted, and go on.
+// The program stands still: tell the line, end what runs if that is wanted, and go on.
 async function paused(frames) {
   pausing = '';
-  const inCells = frames.filter(({ location }) => scripts.has(location.scriptId));
+  const inCells = frames.map(({ location }) => location).filter(({ scriptId }) => scripts.has(scriptId));
+  const mine = run && inCells.find(({ scriptId }) => scripts.get(scriptId) === run.url);
+  if (mine && mine.lineNumber + 1 !== run.line) send({ event: 'line', line: (run.line = mine.lineNumber + 1) });
   // Elsewhere, a termination would end the driver, and the process with it.
   if ((isClearing || (run && run.interrupted)) && inCells.length) {
     // Timers that come again and again would leave no time to hear that the run is over.
@@ -180,7 +171,7 @@ parentPort.on('message', (message) => {
     if (first >= 0) send({ event: 'line', line: (run.line = first + 1) });
     if (nonce === early) interrupt(nonce);
   } else if (message.turned) {
-    if (run && !run.interrupted) startSampling(run);
+    if (run && !run.interrupted) run.sampler = setInterval(pauseProgram, 33);
   } else if (message.ended) {
     if (run) clearInterval(run.sampler);
     run = null;
