@@ -1,12 +1,13 @@
-"""Reserves standard input and output for a protocol of JSON lines."""
+"""Reads and writes a protocol of JSON lines, and reserves standard input and output for it."""
 
 import asyncio
+import json
 import os
 import queue
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 
 def claim_streams() -> tuple[BinaryIO, int]:
@@ -32,6 +33,19 @@ def read_lines(source: BinaryIO, longest: int) -> Iterator[bytes | None]:
         while line and not line.endswith(b"\n"):
             line = source.readline(longest)
         yield None
+
+
+def parse_damaged(line: bytes | str) -> Any:
+    """Return the value of a line of JSON, with "?" for half characters. Raises ValueError.
+
+    Programs in JavaScript cut texts in the middle of a character, and send the half.
+    """
+    text = line.decode("utf-8", "replace") if isinstance(line, bytes) else line
+    try:
+        value = json.loads(text.removeprefix("\ufeff"))
+        return json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
+    except RecursionError:
+        raise ValueError("the JSON is nested too deeply") from None
 
 
 class LineWriter:

@@ -13,8 +13,8 @@ from oi_tui.text import escape_controls
 
 _LONGEST_NAME = 24
 _NOT_FITTING = (
-    "The MCP server {} cannot be used: it needs a command or an address (https://...), names of variables "
-    "and headers of letters, digits, - and _, and no line breaks."
+    "The MCP server {} cannot be used. It needs a command, or an address that begins with https://. Names of "
+    "variables and headers may have letters, digits, - and _. Line breaks are not allowed."
 )
 
 

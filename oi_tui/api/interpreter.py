@@ -401,9 +401,10 @@ class OpenInterpreter(SettingGroup):
     def get_oi_dir(self) -> str:
         """Return the folder of the profiles and other settings.
 
+        >>> import os
         >>> from oi_tui import OpenInterpreter
         >>> with OpenInterpreter() as interpreter:
-        ...     interpreter.get_oi_dir() == str(paths.config())
+        ...     os.path.isabs(interpreter.get_oi_dir())
         True
         """
         return str(paths.config())

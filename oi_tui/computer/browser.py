@@ -42,8 +42,8 @@ _COVERED = (
     "first; computer.browser.screenshot(path) shows it."
 )
 _LATE = (
-    f"The page did not load within {_LOADING_SECONDS:g} seconds, and is no longer waited for. "
-    "What came of it, or the page before it, can be read."
+    f"The page did not load within {_LOADING_SECONDS:g} seconds, so loading was stopped. "
+    "What has arrived, or the page before it, can be read."
 )
 #: How much is shown of what a page says in a dialog, in characters; and of how many dialogs, in a row.
 _LONGEST_NOTE, _MOST_NOTES = 300, 20
@@ -345,7 +345,7 @@ class Browser(Tool):
         if self._dialogs <= _MOST_NOTES:
             _tell_of_dialog(opened, closed)
         elif self._dialogs == _MOST_NOTES + 1:
-            print("The page goes on to open dialogs, of which no more is told.")
+            print("The page opens more dialogs. They are not shown.")
 
     def _note_download(self, download: Any) -> None:
         self.downloads.append(download)

@@ -458,7 +458,7 @@ def _read_sheet(reader: _Reader, path: Path, facts: Mapping[str, Any], table: st
     sheets = facts["sheets"]
     if not sheets:
         reader.close()
-        raise TableError(f"{path.name} has no sheet with cells, but only charts.")
+        raise TableError(f"{path.name} has only charts, and no sheet with cells.")
     if table and table not in sheets:
         reader.close()
         raise TableError(f"{path.name} has no sheet {table}; it has {', '.join(sheets)}.")

@@ -29,7 +29,7 @@ _NOT_THE_CELL = (
 _NOT_THIS_CELL = "The call of {0} did not begin in the cell that runs now."
 _AMBIGUOUS = "{0} is the name of several tools: {1}. {2}"
 _OTHER_SERVER = "Give one of the servers another name."
-_NOT_IN_CELLS = "They cannot be called in a cell: call the one that is meant as a tool."
+_NOT_IN_CELLS = "Code cannot call them. Call the right one directly, as a tool."
 
 
 class CellTools:

@@ -4,7 +4,6 @@ The package's own transport cannot be ended while it waits for a line, and takes
 """
 
 import asyncio
-import json
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -14,7 +13,7 @@ import anyio
 from mcp.shared.message import SessionMessage
 from mcp.types import INVALID_REQUEST, ErrorData, JSONRPCError, jsonrpc_message_adapter
 
-from oi_tui.json_lines import LineWriter, claim_streams, read_lines
+from oi_tui.json_lines import LineWriter, claim_streams, parse_damaged, read_lines
 
 #: A line may have this many bytes.
 LONGEST_LINE = 64 * 1024 * 1024
@@ -61,14 +60,10 @@ def _parse_message(line: bytes | None) -> SessionMessage | Exception:
 
 
 def _rescue(line: bytes, error: Exception) -> SessionMessage | Exception:
-    """Return what can be made of a line, so that whoever waits for an answer gets one; else the error.
-
-    Hosts in JavaScript cut texts in the midst of a character, and send the half.
-    """
+    """Return what can be made of a line, so that whoever waits for an answer gets one; else the error."""
     try:
-        given = json.loads(line.decode("utf-8", "replace").removeprefix("\ufeff"))
-        given = json.loads(json.dumps(given, ensure_ascii=False).encode("utf-8", "replace"))
-    except (ValueError, RecursionError):
+        given = parse_damaged(line)
+    except ValueError:
         return error
     with suppress(ValueError):
         return SessionMessage(jsonrpc_message_adapter.validate_python(given, by_name=False))

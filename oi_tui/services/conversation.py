@@ -214,7 +214,7 @@ class CurrentConversation:
             try:
                 path = journal.rescue(Path(find_folder()))
             except (OSError, RuntimeError) as error:
-                failures.append(error.strerror or str(error) if isinstance(error, OSError) else str(error))
+                failures.append(getattr(error, "strerror", None) or str(error))
             else:
                 folder = paths.shorten(self.store.folder)
                 self._rescued = (

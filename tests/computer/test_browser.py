@@ -208,7 +208,7 @@ def test_a_page_that_does_not_come_is_given_up_and_what_is_there_is_used(
 ) -> None:
     page.go_to_url(address + "late")
     monkeypatch.setattr(browser_module, "_LOADING_SECONDS", 2.0)
-    late = r"The page did not load within 30 seconds, and is no longer waited for"
+    late = r"The page did not load within 30 seconds, so loading was stopped"
     with pytest.raises(ComputerError, match=late):
         page.go_to_url(address + "never")
     assert "Front" in page.read()
@@ -240,9 +240,7 @@ def test_dialogs_without_end_are_told_of_only_for_a_while(
     with pytest.raises(ComputerError):
         page.click("Nag")
     said = capsys.readouterr().out.splitlines()
-    assert said == ["The page said 'Again'."] * 20 + [
-        "The page goes on to open dialogs, of which no more is told."
-    ]
+    assert said == ["The page said 'Again'."] * 20 + ["The page opens more dialogs. They are not shown."]
     page.go_to_url(address + "more")
     assert "Top" in page.read()
 

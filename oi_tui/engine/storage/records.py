@@ -64,11 +64,11 @@ class JournalContents:
     foreign: list[bytes] = field(default_factory=list)
     #: How many lines are not as they were written.
     damaged: int = 0
-    #: How many messages the file should have, by its last record, beyond those that are in it.
+    #: How many messages are missing: the last record says how many there should be.
     missing: int = 0
-    #: How many messages have text that goes on after a piece which is not in the file.
+    #: How many messages lack a piece of their text.
     gaps: int = 0
-    #: Whether a record knows of fewer messages than stand before it.
+    #: Whether a record counts fewer messages than there are before it.
     disordered: bool = False
     #: The version of the newest records.
     version: int = VERSION
@@ -89,12 +89,12 @@ class JournalContents:
             notices_read.append(f"{some} missing from this conversation's file. The rest is shown.")
         elif self.disordered and not self.damaged and not self.foreign:
             notices_read.append(
-                "Entries of this conversation's file are missing, are there twice, or were written by two "
-                "programs: look whether its messages stand where they should."
+                "The messages may be in the wrong order: entries of this conversation's file are missing or "
+                "doubled, or two programs wrote it."
             )
         if self.gaps and not self.damaged:
             some = "1 message" if self.gaps == 1 else f"{self.gaps:,} messages"
-            notices_read.append(f"A part of {some} is missing from this conversation's file.")
+            notices_read.append(f"Part of {some} is missing from this conversation's file.")
         if self.foreign:
             some = "1 entry" if len(self.foreign) == 1 else f"{len(self.foreign):,} entries"
             notices_read.append(
@@ -233,7 +233,7 @@ class _Growth:
 
     @property
     def gaps(self) -> int:
-        """How many messages have text that goes on after a piece which is not there."""
+        """How many messages lack a piece of their text."""
         return len(self._with_gaps & self._messages.keys())
 
     def add(self, id: str, at: object, text: str) -> None:

@@ -47,7 +47,7 @@ _NEWER = (
 )
 
 
-_EMPTY = "This conversation's file is empty: nothing of what it held can be shown."
+_EMPTY = "This conversation's file is empty. Its messages are lost."
 
 
 class StoreError(OSError):

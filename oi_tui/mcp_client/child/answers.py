@@ -14,7 +14,7 @@ async def refuse_compressed(response: httpx2.Response) -> None:
     """Refuse an answer that is compressed, which was not asked for: a small one could unpack to gigabytes."""
     encoding = response.headers.get("content-encoding", "identity").lower()
     if encoding != "identity":
-        raise httpx2.ReadError(f"it sent a compressed answer ({encoding[:20]}), which it was not asked for")
+        raise httpx2.ReadError(f"it sent a compressed answer ({encoding[:20]}), which was not asked for")
 
 
 async def explain_refusal(response: httpx2.Response) -> None:
@@ -91,7 +91,7 @@ def describe_refusal(response: httpx2.Response) -> str:
     reason = f"{response.status_code} {response.reason_phrase}".rstrip()
     if moved := response.next_request:
         address = moved.url.copy_with(userinfo=b"", query=None, fragment=None)
-        return f"it sends requests on to {address} ({reason}), which is not followed"
+        return f"it redirects to {address} ({reason}), and redirects are not followed"
     return f"it refused the request: {reason}"
 
 

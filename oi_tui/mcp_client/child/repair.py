@@ -20,6 +20,8 @@ from mcp.types import (
 )
 from pydantic import TypeAdapter, ValidationError
 
+from oi_tui.json_lines import parse_damaged
+
 #: Kinds of content that the protocol has, and what is needed of a part of each.
 _KINDS: Mapping[str, tuple[str, ...]] = {
     "text": ("text",),
@@ -38,7 +40,7 @@ _LISTS: tuple[tuple[str, TypeAdapter[Any], tuple[str, ...]], ...] = (
 
 
 def parse_line(line: bytes | str) -> Iterator[SessionMessage | Exception]:
-    """Yield the messages of a line, repaired; an error for what is none."""
+    """Yield the messages of a line, repaired; the error where it cannot be read."""
     try:
         yield repair_message(SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False)))
     except ValueError as error:
@@ -61,15 +63,10 @@ def repair_refused(error: Exception) -> Iterator[SessionMessage | Exception]:
 
 
 def _rescue(line: bytes | str, error: Exception) -> Iterator[SessionMessage | Exception]:
-    """Yield what can be made of a line, so that whoever waits for it gets an answer; else the error.
-
-    Servers in JavaScript cut texts in the midst of a character, and send the half.
-    """
-    text = line.decode("utf-8", "replace") if isinstance(line, bytes) else line
+    """Yield what can be made of a line, so that whoever waits for it gets an answer; else the error."""
     try:
-        given = json.loads(text.removeprefix("\ufeff"))
-        given = json.loads(json.dumps(given, ensure_ascii=False).encode("utf-8", "replace"))
-    except (ValueError, RecursionError):
+        given = parse_damaged(line)
+    except ValueError:
         yield error
         return
     for item in given if isinstance(given, list) else [given]:

@@ -16,6 +16,8 @@ import sys
 import zipfile
 
 _BATCH = 1000
+#: Python has no object for days after the year 9999, nor for all time zones that a file can name.
+_NO_OBJECT = (ValueError, OverflowError, LookupError, TypeError, NotImplementedError, OSError)
 
 
 def main(ending, path, table):
@@ -93,8 +95,7 @@ def _list_values(column):
         return column.cast("string").to_pylist()
     try:
         return column.to_pylist()
-    except Exception:
-        # Python knows neither days after the year 9999 nor all time zones that a file can name.
+    except _NO_OBJECT:
         return [_read_value(value) for value in _drop_zone(column)]
 
 
@@ -107,14 +108,11 @@ def _drop_zone(column):
 
 
 def _read_value(value):
-    try:
-        return value.as_py()
-    except Exception:
-        try:
-            return value.cast("string").as_py()
-        except Exception:
-            # A list or a record that has such a value.
-            return "<{}>".format(value.type)
+    for read in (value.as_py, lambda: value.cast("string").as_py()):
+        with contextlib.suppress(*_NO_OBJECT):
+            return read()
+    # A list or a record that has such a value.
+    return "<{}>".format(value.type)
 
 
 def _read_excel(_, path, table):

@@ -313,7 +313,7 @@ class _Worker:
                 os.chdir(os.path.expanduser(message["folder"]))  # noqa: PTH111 -- "~x" may be nobody
             cwd = Path.cwd()
         except OSError as error:
-            name = message["folder"] or "the folder in which programs start there"
+            name = message["folder"] or "the working directory there"
             self._outbox.send(**{"is": "refused", "reason": f"{name}: {error.strerror}"})
             return
         os.environ[environment_names.HOME] = str(Path(self._folder, "home"))

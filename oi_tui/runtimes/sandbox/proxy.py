@@ -179,7 +179,7 @@ class HostProxy:
             with contextlib.suppress(OSError):
                 client.sendall(error.answer)
         except BodyError:
-            _answer(client, 403, "The body of this request is not written as its head says.")
+            _answer(client, 403, "The body of this request does not match its header.")
         except OSError as error:
             _answer(client, 502, f"The host cannot be reached: {error.strerror or error}.")
         except RuntimeError as error:

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 #: A head of a request that is longer is no request.
 _LONGEST_HEAD = 65_536
-#: A line between the chunks of a body that is longer is none.
+#: A longer line between the chunks of a body is refused.
 _LONGEST_LINE = 8_192
 _PIECE = 65_536
 HTTP = 80
@@ -29,7 +29,7 @@ class RefusedError(Exception):
 
 
 class BodyError(ValueError):
-    """The body of a request is not written as its head says."""
+    """The body of a request does not match its header."""
 
 
 class RequestBody:

@@ -288,7 +288,7 @@ async def test_a_server_that_no_line_of_the_profile_can_hold_is_named_and_never_
     with ModelServer(spoken(Say("Hello."))) as model:
         async with agent(Editor(), model) as (connection, _):
             for server in servers:
-                with pytest.raises(acp.RequestError, match="The MCP server odd cannot be used: it needs"):
+                with pytest.raises(acp.RequestError, match=r"The MCP server odd cannot be used\. It needs"):
                     await connection.new_session(cwd=str(workplace), mcp_servers=[server])
             session = (await connection.new_session(cwd=str(workplace))).session_id
             await connection.prompt(session_id=session, prompt=words("go"))

@@ -635,7 +635,7 @@ def test_a_host_that_is_not_known_and_a_folder_that_is_missing_are_reported(make
 
 def test_a_folder_that_is_gone_when_the_far_end_begins_is_reported(make: Make) -> None:
     leaves = 'cd "$(mktemp -d)" && rmdir "$PWD" && exec "$@"'
-    with pytest.raises(TargetError, match=r"the folder in which programs start there: No such file"):
+    with pytest.raises(TargetError, match=r"the working directory there: No such file"):
         make(target=f"command:sh -c '{leaves}' --")
 
 

@@ -743,7 +743,7 @@ def test_sheets_of_charts_are_passed_over(tmp_path: Path, opened: Callable[..., 
     assert (table.tables, cells(table, TableQuery())) == (("Sheet",), [("1",)])
     book.remove(book["Sheet"])
     book.save(tmp_path / "b.xlsx")
-    with pytest.raises(TableError, match=r"b\.xlsx has no sheet with cells, but only charts\."):
+    with pytest.raises(TableError, match=r"b\.xlsx has only charts, and no sheet with cells\."):
         opened(tmp_path / "b.xlsx")
 
 

@@ -330,7 +330,7 @@ def test_a_piece_of_a_message_that_is_not_there_is_told(begun: Journal, store: S
     begun.path.write_bytes(b"".join(lines[:2] + lines[3:]))
     opened, messages = store.open(begun.id)
     assert contents(messages) == ["two three"]
-    assert opened.notices == ("A part of 1 message is missing from this conversation's file.",)
+    assert opened.notices == ("Part of 1 message is missing from this conversation's file.",)
     # Put anew, the message is whole.
     opened.put(message.replace(content="one two three"))
     opened.close()
@@ -358,7 +358,7 @@ def test_entries_that_are_out_of_order_are_told(change: str, begun: Journal, sto
             lines.insert(4, lines[2])
     begun.path.write_bytes(b"".join(lines))
     opened, _ = store.open(begun.id)
-    assert [notice for notice in opened.notices if "missing, are there twice, or" in notice]
+    assert [notice for notice in opened.notices if "may be in the wrong order" in notice]
     opened.close()
 
 

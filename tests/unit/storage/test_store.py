@@ -505,7 +505,7 @@ def test_a_file_that_was_emptied_is_told_and_a_link_is_called_one(tmp_path: Path
     (tmp_path / "link.jsonl").symlink_to("emptied.jsonl")
     opened, messages = store.open("emptied")
     assert messages == []
-    assert opened.notices == ("This conversation's file is empty: nothing of what it held can be shown.",)
+    assert opened.notices == ("This conversation's file is empty. Its messages are lost.",)
     opened.close()
     with pytest.raises(StoreError, match=r"'link': it is a symbolic link\."):
         store.open("link")

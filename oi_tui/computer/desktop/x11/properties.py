@@ -22,7 +22,7 @@ class Properties:
         return int(self._x.XInternAtom(self._display, name.encode(), 0))
 
     def read(self, window: int, name: str) -> tuple[int, bytes]:
-        """Return the format and the raw bytes of a property; 0 and nothing where there is none."""
+        """Return the format and the raw bytes of a property; `(0, b"")` if it is not set."""
         kind, format_, count, left, data = c_ulong(), c_int(), c_ulong(), c_ulong(), c_void_p()
         failed = self._x.XGetWindowProperty(
             *(self._display, window, self.intern(name), 0, 100_000, 0, _ANY_PROPERTY),
@@ -37,7 +37,7 @@ class Properties:
         return format_.value, data_bytes
 
     def read_numbers(self, window: int, name: str) -> list[int]:
-        """Return a property of a window that is a list of numbers; empty where there is none."""
+        """Return the numbers of a property; an empty list if it is not set."""
         format_, data = self.read(window, name)
         return (
             list((c_ulong * (len(data) // ctypes.sizeof(c_long))).from_buffer_copy(data))

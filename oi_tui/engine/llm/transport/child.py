@@ -35,22 +35,26 @@ class ModelChild:
 
     def __init__(self, environment: Mapping[str, str], command: Sequence[str]) -> None:
         public, first_line = child_environment.divide(environment)
+        #: The last words of one that ended, if it had any.
+        self.last_words = ""
         #: Where it writes before it has closed its standard error: why it could not begin.
         self._errors = os.memfd_create("model-errors") if hasattr(os, "memfd_create") else None
-        self.process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL if self._errors is None else self._errors,
-            cwd="/",
-            env=public,
-            start_new_session=True,
-        )
+        try:
+            self.process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL if self._errors is None else self._errors,
+                cwd="/",
+                env=public,
+                start_new_session=True,
+            )
+        except OSError:
+            self._read_last_words()
+            raise
         self.gone = False
         #: Whether it has answered anything: until then it is not known to have begun.
         self.answered = False
-        #: The last words of one that ended, if it had any.
-        self.last_words = ""
         self._lock = threading.Lock()
         self._listeners: dict[int, queue.SimpleQueue[dict[str, Any]]] = {}
         self._orders: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()

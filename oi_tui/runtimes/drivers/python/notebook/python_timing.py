@@ -86,7 +86,7 @@ def timeit(driver, source, code, options=None):
     statement, setup = (given, "pass") if options is None else (code, given or "pass")
     if not statement.strip():
         where = "behind it" if options is None else "below its first line"
-        raise ValueError("%timeit: there is no code {} whose time could be measured".format(where))
+        raise ValueError("%timeit: there is no code {} to measure".format(where))
     timer = timeit_module.Timer(statement, setup, globals=driver.module.__dict__)
     loops = parse_whole_number(chosen.get("-n", "0"), "%timeit -n")
     runs = parse_whole_number(chosen.get("-r", "7"), "%timeit -r")
