@@ -93,6 +93,8 @@ _READ = 1000
 #: How SQLite is told the largest number there is.
 _INFINITY = "9e999"
 _LONGEST, _BINS = 200, 10
+#: Below this, figures are shown with all digits of their whole part.
+_EXACT = 1e15
 #: The most rows, and the most cells, that are copied at once.
 _BATCH, _BATCH_CELLS = 1000, 500_000
 #: What reading a damaged file raises, beside TableError.
@@ -417,12 +419,12 @@ class TableFile:
             return "", {}, ()
         if (condition := self._build_condition(view.words)) is not None:
             return condition
-        escaped = re.sub(r"([\\%_])", r"\\\1", view.words)
-        tests = [f"{_quote(name)} LIKE :words ESCAPE '\\'" for name in self._names]
+        test, pattern = _build_test(view.words)
+        tests = [f"{_quote(name)} {test}" for name in self._names]
         # A deep expression is refused, so the tests stand side by side in groups of groups.
         for _ in range(2):
             tests = ["(" + " OR ".join(tests[at : at + 50]) + ")" for at in range(0, len(tests), 50)]
-        return " WHERE " + " OR ".join(tests), {"words": f"%{escaped}%"}, range(len(self._names))
+        return " WHERE " + " OR ".join(tests), {"words": pattern}, range(len(self._names))
 
     def _build_condition(self, words: str) -> tuple[str, _Values, Iterable[int]] | None:
         """Return the rows where a column has a value, as `price > 5` or `city = missing`.
@@ -599,8 +601,8 @@ def _describe_numbers(facts: list[tuple[str, str]], numbers: Iterable[float]) ->
     low, high = ordered[0], ordered[-1]
     # The mean of both infinities is not a number, and a sum may be larger than any number.
     mean = sum(ordered) / len(ordered)
-    named = (("min", low), ("median", ordered[len(ordered) // 2]), ("mean", mean), ("max", high))
-    facts += [(label, f"{value:.7g}") for label, value in named if value == value]
+    named = (("min", low), ("median", _find_median(ordered)), ("mean", mean), ("max", high))
+    facts += [(label, _format_figure(value)) for label, value in named if value == value]
     finite = ordered[bisect_right(ordered, -math.inf) : bisect_left(ordered, math.inf)]
     width = (finite[-1] - finite[0]) / _BINS or 1.0 if finite else math.inf
     if not math.isfinite(width):
@@ -609,6 +611,39 @@ def _describe_numbers(facts: list[tuple[str, str]], numbers: Iterable[float]) ->
     places = [0, *(bisect_left(finite, edge) for edge in edges[1:-1]), len(finite)]
     names = (f"{one:.4g} to {next_one:.4g}" for one, next_one in pairwise(edges))
     return Statistics(tuple(facts), tuple(zip(names, (b - a for a, b in pairwise(places)), strict=True)))
+
+
+def _find_median(ordered: Sequence[float]) -> float:
+    """Return the number in the middle; of two, what is halfway between them."""
+    low, high = ordered[(len(ordered) - 1) // 2], ordered[len(ordered) // 2]
+    # The sum of both may be larger than any number.
+    return low if low == high else low / 2 + high / 2
+
+
+def _format_figure(value: float) -> str:
+    """Return a number for people: whole ones with all their digits, others with seven that count."""
+    if abs(value) < _EXACT and value == int(value):
+        return str(int(value))
+    return f"{value:.1f}" if 1e7 <= abs(value) < _EXACT else f"{value:.7g}"
+
+
+def _build_test(words: str) -> tuple[str, str]:
+    """Return what SQLite finds texts with, in small letters or capitals, and its pattern as `:words`."""
+    if words.isascii():
+        escaped = re.sub(r"([\\%_])", r"\\\1", words)
+        return "LIKE :words ESCAPE '\\'", f"%{escaped}%"
+    # LIKE, which is faster, knows no other capitals than those of ASCII.
+    parts = [
+        f"[{cases}]" if len(cases := _find_cases(letter)) > 1 or letter in "*?[" else letter
+        for letter in words
+    ]
+    return "GLOB :words", f"*{''.join(parts)}*"
+
+
+def _find_cases(letter: str) -> str:
+    """Return the letter in small and as a capital, where that is one letter, too."""
+    cases = dict.fromkeys((letter, letter.lower(), letter.upper()))
+    return "".join(case for case in cases if len(case) == 1)
 
 
 def _quote(name: str) -> str:

@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 import lzma
+import mmap
 import re
 import subprocess
 import sys
@@ -80,13 +81,18 @@ _UNPACKERS: dict[bytes, Any] = {
     b"\xfd7zXZ\x00": lzma.open,
     b"(\xb5/\xfd": open_zstd,
 }
+_ZIP = b"PK\x03\x04"
+#: How files begin that a library reads, and those of Parquet and Arrow end.
+_OWN_MARKS = {".parquet": b"PAR1", ".arrow": b"ARROW1", ".feather": b"ARROW1", ".xlsx": _ZIP, ".xlsm": _ZIP}
 #: How files of other kinds begin, and the ending with which they open.
 _OTHER_KINDS = {
     b"PAR1": ("a Parquet file", ".parquet"),
     b"ARROW1": ("an Arrow file", ".arrow"),
-    b"PK\x03\x04": ("a zip archive or a workbook", ".zip or .xlsx"),
+    _ZIP: ("a zip archive or a workbook", ".zip or .xlsx"),
     b"SQLite format 3\x00": ("a database of SQLite", ".sqlite"),
 }
+#: How files of Microsoft Office begin that are from before 2007 or have a password, and what the latter have.
+_OLD_OFFICE, _PROTECTED = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "EncryptedPackage".encode("utf-16-le")
 #: Control characters that texts do not have; a few may be damage.
 _CONTROLS = re.compile("[\x02-\x06\x0e-\x19\x1c]")
 #: How many rows are looked at to find out where the table begins.
@@ -249,9 +255,12 @@ def _read_json_rows(source: _Source, names: dict[str, None], notes: list[str]) -
 
 
 def _read_json(source: _Source) -> TableRecords:
+    with _open_text(source) as file:
+        text = restore_letters(file.read())
+    if not text.strip():
+        raise TableError(f"{source.name} is not a table: it is empty.")
     try:
-        with _open_text(source) as file:
-            found = _load_json(restore_letters(file.read()))
+        found = _load_json(text)
     except json.JSONDecodeError as error:
         # Behind a first value there is another: JSON lines are often called .json, too.
         if error.msg != "Extra data":
@@ -401,13 +410,46 @@ def _read_with_library(path: Path, table: str, pythons: Sequence[str]) -> TableR
     )
 
 
+def _explain_contents(path: Path) -> str:
+    """Return why a library cannot read a file, by what is in it; "" where that does not say it."""
+    ending = path.suffix.lower()
+    own = _OWN_MARKS[ending]
+    with path.open("rb") as file:
+        sample = file.read(_SAMPLE_BYTES)
+        file.seek(max(0, path.stat().st_size - len(own)))
+        end = file.read()
+    if not sample:
+        return "it is empty."
+    if sample.startswith(own):
+        is_whole = zipfile.is_zipfile(path) if own == _ZIP else end == own
+        return "" if is_whole else "it is cut off or damaged."
+    if sample.startswith(_OLD_OFFICE):
+        return _explain_old_office(path)
+    for mark, (kind, its_ending) in _OTHER_KINDS.items():
+        if sample.startswith(mark):
+            return f"it is {kind}. Give it a name that ends in {its_ending}."
+    try:
+        _check_text(path.name, sample)
+    except TableError:
+        return ""
+    return "it is text. Give it a name that says of which kind, such as .csv or .json."
+
+
+def _explain_old_office(path: Path) -> str:
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
+        has_password = whole.find(_PROTECTED) >= 0
+    if has_password:
+        return "it has a password. Save a copy without one, and open that."
+    return "it is of Excel before 2007. Give it a name that ends in .xls, and read it with pandas.read_excel."
+
+
 class _Reader:
     """The program that reads the file: `table_reader.py`."""
 
     def __init__(self, python: str, path: Path, table: str) -> None:
         driver = str(DRIVERS / "table_reader.py")
         command = (python, "-B", driver, find_ending(path.name), str(path.absolute()), table)
-        self._name = path.name
+        self._path = path
         self._errors = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
         self._process = subprocess.Popen(
             command,
@@ -428,9 +470,8 @@ class _Reader:
             self._errors.seek(0)
             why = self._errors.read().strip().split("\n")[-1]
             self.close()
-            raise TableError(
-                f"{self._name} cannot be read as a table: {clean_line(why or 'its reader ended', 200)}"
-            )
+            why = _explain_contents(self._path) or clean_line(why or "its reader ended", 200)
+            raise TableError(f"{self._path.name} cannot be read as a table: {why}")
         self.close()
         return None
 
