@@ -3,6 +3,7 @@
 import base64
 import contextlib
 import hashlib
+import io
 import json
 import os
 import queue
@@ -30,7 +31,7 @@ from oi_tui.runtimes.remote.file_answers import (
 )
 from oi_tui.runtimes.remote.link import Link
 from oi_tui.runtimes.remote.target import TargetError
-from oi_tui.runtimes.remote.worker_files import appear, append_at, compute_checksum
+from oi_tui.runtimes.remote.worker_files import READ, appear, append_at, compute_checksum, read_at
 from oi_tui.text import clean_line
 
 #: How many parts of a file are on their way: 256 KB, so that a stop does not wait long on a slow connection.
@@ -41,6 +42,10 @@ _PATIENCE = 3.0
 #: How long restoring files may take there, in seconds.
 _RESTORING = 30.0
 _LONGEST_NOTE = 500
+#: The sizes that files have which are made when they are read, as those of /proc and /sys: none, or a page of
+#: memory of this machine or of another one. Whatever they hold is up to so many bytes.
+_PAGE = 4096
+_MOST_GENERATED = 64 * 1000**2
 #: The most runs whose changes are kept before they are asked for.
 _MOST_EARLY = 10
 
@@ -166,6 +171,10 @@ class TargetFiles:
         copy = _Copy(self._target, stopped)
         facts = copy.facts("look", there)
         _check(facts.kind, facts.size, there)
+        generated = copy.read_generated(facts)
+        if generated is not None:
+            yield from _write_new(here, generated, facts.mode)
+            return
         key = _make_key(self._target.title, facts.path, facts.size, facts.changed)
         part = here.with_name(make_part_name(here.name, key))
         try:
@@ -191,11 +200,14 @@ class TargetFiles:
     def put(self, here: Path, there: str, stopped: StopSignal) -> Iterator[tuple[int, int]]:
         """Copy a file of this machine there, like `get`. Raises FileError."""
         copy = _Copy(self._target, stopped)
+        _check("folder" if here.is_dir() else "file", 0, str(here))
         try:
-            with here.open("rb") as file:
-                status = os.fstat(file.fileno())
-                _check("file" if stat.S_ISREG(status.st_mode) else "folder", status.st_size, str(here))
-                size, digest = status.st_size, hashlib.sha256()
+            with os.fdopen(os.open(here, READ), "rb") as original:
+                status = os.fstat(original.fileno())
+                _check("file" if stat.S_ISREG(status.st_mode) else "other", status.st_size, str(here))
+                generated = _read_generated(original.fileno(), status.st_size, str(here))
+                file = original if generated is None else io.BytesIO(generated)
+                size, digest = status.st_size if generated is None else len(generated), hashlib.sha256()
                 key = _make_key(str(here.absolute()), size, status.st_mtime_ns)
                 facts = copy.facts("new", there, key=key, size=size, name=here.name)
                 at = facts.size
@@ -235,6 +247,43 @@ def _check(kind: str, size: int, name: str) -> None:
     if size > LARGEST:
         most = LARGEST // 1000**3
         raise FileError(f"{name} has {size:,} bytes; files up to {most} GB are copied. Use rsync or scp.")
+
+
+def _may_be_generated(size: int) -> bool:
+    return size <= PART and size % _PAGE == 0
+
+
+def _read_generated(descriptor: int, size: int, name: str) -> bytes | None:
+    """Return what a file holds that is made when it is read; None for others. Raises OSError or FileError."""
+    if not _may_be_generated(size):
+        return None
+    data = read_at(descriptor, 0, _MOST_GENERATED + 1)
+    if len(data) == size or os.fstat(descriptor).st_size != size:
+        return None
+    return _check_generated(data, name)
+
+
+def _check_generated(data: bytes, name: str) -> bytes:
+    if len(data) > _MOST_GENERATED:
+        most = _MOST_GENERATED // 1000**2
+        raise FileError(f"{name} is made when it is read, and gives more than {most} MB.")
+    return data
+
+
+def _write_new(here: Path, data: bytes, mode: int) -> Iterator[tuple[int, int]]:
+    """Write a file at once. Raises FileError."""
+    part = here.with_name(make_part_name(here.name, _make_key(data)))
+    try:
+        with _open_part(here, part, len(data)) as file:
+            file.truncate(0)
+            file.write(data)
+            file.flush()
+            os.fchmod(file.fileno(), mode & 0o777)
+            os.fsync(file.fileno())
+        appear(part, here)
+    except OSError as error:
+        raise FileError(f"{here}: {error.strerror or error}.") from None
+    yield len(data), len(data)
 
 
 def _make_key(*facts: object) -> str:
@@ -279,6 +328,23 @@ class _Copy:
     def words(self, what: str, path: str, **more: object) -> str:
         answer = self._wait(path, self._link.begin("file", what=what, path=path, **more))
         return answer.text if isinstance(answer, FileWords) else ""
+
+    def read_generated(self, facts: FileFacts) -> bytes | None:
+        """Return what a file holds that is made when it is read; None for others."""
+        if not _may_be_generated(facts.size):
+            return None
+        data = piece = self._read_part(facts.path, 0)
+        if len(data) == facts.size or self.facts("look", facts.path).size != facts.size:
+            return None
+        while piece and len(data) <= _MOST_GENERATED:
+            piece = self._read_part(facts.path, len(data))
+            data += piece
+        return _check_generated(data, facts.path)
+
+    def _read_part(self, path: str, offset: int) -> bytes:
+        answer = self._link.begin("file", what="read", path=path, offset=offset, size=PART)
+        part = self._wait(path, answer)
+        return base64.b64decode(part.data) if isinstance(part, FilePart) else b""
 
     def read(self, path: str, start: int, size: int) -> Iterator[bytes]:
         """Yield the bytes of a file from there on, some of them asked for ahead."""

@@ -27,7 +27,8 @@ from oi_tui.runtimes.remote.file_answers import (
 from oi_tui.runtimes.remote.wire import Frame
 
 _KEY = re.compile(r"[0-9a-f]{16}")
-_READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+#: How a file is opened; one that nobody writes to, such as a pipe, is not waited for.
+READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 _WRITE = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -139,18 +140,29 @@ def _find_kind(path: str) -> str:
 
 
 def _read(message: Frame, path: Path) -> FilePart:
-    descriptor = os.open(path, _READ)
+    descriptor = os.open(path, READ)
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise _RefusedError("is not an ordinary file")
-        data = os.pread(descriptor, min(message["size"], PART), message["offset"])
+        data = read_at(descriptor, message["offset"], min(message["size"], PART))
         return FilePart(base64.b64encode(data).decode())
     finally:
         os.close(descriptor)
 
 
+def read_at(descriptor: int, offset: int, size: int) -> bytes:
+    """Return `size` bytes of a file, or those up to its end: files of /proc give less at once.
+
+    Raises OSError.
+    """
+    data = b""
+    while len(data) < size and (piece := os.pread(descriptor, size - len(data), offset + len(data))):
+        data += piece
+    return data
+
+
 def _compute_sum(_: Frame, path: Path) -> FileWords:
-    descriptor = os.open(path, _READ)
+    descriptor = os.open(path, READ)
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise _RefusedError("is not an ordinary file")

@@ -85,6 +85,35 @@ def test_a_file_with_holes_takes_no_more_room_than_it_did(
         assert copy.stat().st_blocks * 512 < files.PART * 10
 
 
+@pytest.mark.skipif(not Path("/proc/version").exists(), reason="there is no /proc")
+def test_a_file_that_is_made_when_it_is_read_is_copied_whatever_size_it_says_it_has(
+    place: TargetFiles, there: Path, here: Path
+) -> None:
+    version = Path("/proc/version").read_bytes()
+    assert Path("/proc/version").stat().st_size == 0
+    assert list(place.get("/proc/version", here / "version", NEVER)) == [(len(version), len(version))]
+    assert (here / "version").read_bytes() == version
+    list(place.put(Path("/proc/version"), "version", NEVER))
+    assert (there / "version").read_bytes() == version
+    # Longer than what such a file gives at once, and than a message; it changes as it is read.
+    list(place.get("/proc/kallsyms", here / "symbols", NEVER))
+    assert (here / "symbols").read_bytes().count(b"\n") > 1000
+    assert (left(there), left(here)) == (["version"], ["symbols", "version"])
+
+
+@pytest.mark.skipif(not Path("/sys/kernel/mm").exists(), reason="there is no /sys")
+def test_a_file_that_gives_less_than_the_page_it_says_it_has_is_copied(
+    place: TargetFiles, there: Path, here: Path
+) -> None:
+    name = next(
+        str(path) for path in Path("/sys/kernel/mm").rglob("*") if path.is_file() and os.access(path, os.R_OK)
+    )
+    list(place.get(name, here / "got", NEVER))
+    list(place.put(Path(name), "put", NEVER))
+    for copy in (here / "got", there / "put"):
+        assert copy.read_bytes() == Path(name).read_bytes()
+
+
 @pytest.mark.needs("ssh", "sshd")
 def test_files_are_copied_through_ssh(make: Make, sshd: Path, there: Path, here: Path) -> None:
     place = files_of(make(target=f"ssh:{HOST}{there}", cwd=Path("/")))
@@ -250,6 +279,8 @@ def test_what_is_no_ordinary_file_or_too_large_is_refused(
     for name in ("pipe", "."):
         with pytest.raises(FileError, match="not an ordinary file"):
             list(place.get(name, here / "x", NEVER))
+        with pytest.raises(FileError, match="not an ordinary file"):
+            list(place.put(there / name, "x", NEVER))
     with pytest.raises(FileError, match="No such file"):
         list(place.get("nothing", here / "x", NEVER))
     with pytest.raises(FileError, match="ordinary file"):
