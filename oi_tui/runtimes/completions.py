@@ -65,7 +65,7 @@ def read_completions(answer: Mapping[str, object], hidden: Collection[str] = ())
         return None
     completions = []
     for offer in offers[:MOST]:
-        # It runs at far ends as well, where Python 3.8 knows no `match`.
+        # It runs on remote hosts as well, where Python 3.8 knows no `match`.
         if not (isinstance(offer, list) and [type(part) for part in offer] == [str, str]):
             continue
         text, facts = offer
@@ -77,7 +77,7 @@ def read_completions(answer: Mapping[str, object], hidden: Collection[str] = ())
 
 
 def check_completions(found: object) -> CompletionSet | None:
-    """Return what a far end offers, if its form is valid."""
+    """Return what a remote host offers, if its form is valid."""
     if not isinstance(found, CompletionSet):
         return None
     offers = [[item.text, item.facts] for item in found.found]

@@ -1,4 +1,4 @@
-"""The interface of a target that is connected: a far end, or a Jupyter kernel."""
+"""The interface of a target that is connected: a worker on a remote host, or a Jupyter kernel."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol

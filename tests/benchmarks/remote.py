@@ -2,7 +2,7 @@
 
     python -m tests.benchmarks.remote [KILLS]
 
-A real sshd of its own on loopback. Prints a table; KILLS is how often each end is killed (default 20).
+A real sshd of its own on loopback. Prints a table; KILLS is how often each of them is killed (default 20).
 """
 
 import os
@@ -90,7 +90,7 @@ def interrupt(computer: Computer) -> float:
 
 
 def killed(cwd: Path, who: str) -> int:
-    """How many processes are left when one end is killed."""
+    """How many processes are left when the worker or ssh is killed."""
     computer = Computer(cwd=cwd, target=f"ssh:{HOST}")
     try:
         seconds = str(1000 + random.random())
@@ -98,11 +98,11 @@ def killed(cwd: Path, who: str) -> int:
         place = computer.targets.remote
         assert place
         assert place.link
-        there = int(place._here["pid"])
+        there = int(place._facts["pid"])
         below = [there]
         for pid in below:
             below += children(pid)
-        victim = there if who == "far end" else place.link._process.pid
+        victim = there if who == "worker" else place.link._program.pid
         os.kill(victim, signal.SIGKILL)
         try:
             until(lambda: not any(map(alive, below)) and not marked(seconds), 10)
@@ -143,7 +143,7 @@ def measure(folder: Path, kills: int) -> None:
         ("login of ssh itself", f"{login:.0f} ms"),
         ("connect, with Python and the modules", f"{statistics.median(starts) * 1000:.0f} ms"),
         ("one byte through ssh and back", f"{echo_of_ssh():.2f} ms"),
-        ("one message to the far end and back", f"{median(way, 200):.2f} ms"),
+        ("one message to the worker and back", f"{median(way, 200):.2f} ms"),
         (
             "print(1) there",
             f"{median(lambda: timed(lambda: play(computer, 'python', 'print(1)')), 50):.2f} ms",
@@ -157,7 +157,7 @@ def measure(folder: Path, kills: int) -> None:
     ]
     computer.close()
     local.close()
-    for who in ("far end", "ssh"):
+    for who in ("worker", "ssh"):
         left = sum(killed(folder, who) for _ in range(kills))
         rows.append((f"processes left after {kills} kills of the {who}", str(left)))
     for what, found in rows:

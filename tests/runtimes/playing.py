@@ -200,12 +200,12 @@ def living(computer: Computer) -> dict[str, int]:
 
 
 def _living_there(computer: Computer) -> dict[str, int]:
-    """The processes of a far end that is this machine after all: each is the child of a guard."""
+    """The processes of a worker whose host is this machine after all: each is the child of a guard."""
     place = computer.targets.remote
     if place is None or place.link is None:
         return {}
     found = {}
-    for guard in children(place._here["pid"]):
+    for guard in children(place._facts["pid"]):
         for pid in children(guard):
             command = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[0].decode()
             for name in computer.targets.current.runtimes:

@@ -1,4 +1,4 @@
-"""Packs what is sent to the far end: modules, the drivers of the languages, and two libraries."""
+"""Packs what is sent to the remote host: modules, the drivers of the languages, and two libraries."""
 
 import base64
 import hashlib
@@ -29,7 +29,7 @@ _BESIDES = (
 _SHARED = ("completions", "variables", "remote/wire", "remote/file_answers", "remote/outbox")
 #: Libraries without which there is no terminal; both are plain Python.
 _LIBRARIES = ("pexpect", "ptyprocess")
-#: What only this end needs. The far end has no sandbox.
+#: What only the application needs. There is no sandbox on the remote host.
 _NOT_SENT = (
     "__pycache__",
     "custom",
@@ -69,7 +69,7 @@ _PASS_OVER_SHIM = (
 
 @cache
 def make_bundle() -> bytes:
-    """Return everything that the far end runs, compressed, behind its length in 12 digits."""
+    """Return everything that the remote host runs, compressed, behind its length in 12 digits."""
     files = dict(_list_files())
     data = zlib.compress(json.dumps(files).encode(), 9)
     return b"%012d" % len(data) + data
@@ -77,14 +77,14 @@ def make_bundle() -> bytes:
 
 @cache
 def compute_wire_version() -> str:
-    """Return a checksum of what both ends share; ends with different ones may not work together."""
+    """Return a checksum of the modules that application and worker share; it must be the same in both."""
     names = ("messages.py", *(f"runtimes/{name}.py" for name in _SHARED))
     digest = hashlib.sha256(b"".join((_PACKAGE / name).read_bytes() for name in names))
     return digest.hexdigest()[:16]
 
 
 def start_script() -> str:
-    """Return the words for `sh -c` at the far end: find Python, and have it take the bundle."""
+    """Return the words for `sh -c` on the remote host: find Python, and have it take the bundle."""
     source = (_BEGINNING / "bootstrap.py").read_bytes()
     program = base64.b64encode(source).decode()
     return (

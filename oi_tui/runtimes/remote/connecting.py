@@ -1,4 +1,4 @@
-"""The program that leads to a far end, such as ssh: its start, its greeting and its last words."""
+"""The program that leads to a remote host, such as ssh: its start, its greeting and its last words."""
 
 import contextlib
 import os
@@ -17,7 +17,7 @@ from oi_tui.runtimes.remote.target import Target, TargetError
 from oi_tui.runtimes.remote.wire import MARK
 from oi_tui.system.ending_signals import note_ending_signals
 
-#: How long the far end may take to begin, in seconds: a job may wait for its machine.
+#: How long the worker may take to start, in seconds: a job may wait for its machine.
 PATIENCE = 120.0
 #: The same where a person waits and can give up, in seconds.
 ASKED = 600.0
@@ -29,7 +29,7 @@ ANSWERED = 120.0
 _LATE = 10.0
 #: How long the program is given to say why it ended, in seconds.
 LAST_WORDS = 0.5
-#: How much of what was printed before the far end began is kept, in bytes, to say why it did not.
+#: How much of what was printed before the worker started is kept, in bytes, to say why it did not.
 _GREETING = 64 * 1024
 #: More than this is printed by something that does not end, and no greeting, in bytes.
 _MOST_PRINTED = 16 * 1024 * 1024
@@ -55,7 +55,7 @@ class StopSignal(Protocol):
 
 
 class ConnectingProgram:
-    """The program at work, once the Python at the far end has spoken.
+    """The program at work, once Python on the remote host has answered.
 
     `rest` is what came after its first line. Where ssh has a question, `ask` is asked.
     """
@@ -70,12 +70,12 @@ class ConnectingProgram:
     ) -> None:
         """Start it, and wait for the greeting, unless `stopped` is set. Raises TargetError."""
         self._target = target
-        #: How long the far end may take to begin, in seconds; the fetching of an image takes long.
+        #: How long the worker may take to start, in seconds; the fetching of an image takes long.
         self.patience = ASKED if ask or target.kind == "container" else PATIENCE
         if target.kind == "ssh":
             self.patience = SSH
         self._ask = ask
-        #: Since when the far end could have answered; with a question open, it could not.
+        #: Since when the remote host could have answered; with a question open, it could not.
         self._waits_since = time.monotonic()
         self._is_asking = False
         self._errors = b""
@@ -125,7 +125,7 @@ class ConnectingProgram:
     # -- the beginning
 
     def _wait_for_python(self, stopped: StopSignal) -> bytes:
-        """Wait until the far end's Python speaks; what came after its first line."""
+        """Wait for the first line of Python on the remote host; return what came after it."""
         received, count = b"", 0
         is_told = False
         while (waited := self._waited()) < self.patience and not stopped.is_set():
@@ -161,7 +161,7 @@ class ConnectingProgram:
         raise TargetError(self.explain_silence() + _quote_last_line(received or self._errors))
 
     def _ask_person(self, question: str, wanted: Wanted) -> str | None:
-        """Ask, and begin to wait for the far end anew when there is an answer."""
+        """Ask, and begin to wait for the remote host again when there is an answer."""
         assert self._ask
         self._is_asking = wanted != "nothing"
         if self._is_asking:
@@ -179,11 +179,11 @@ class ConnectingProgram:
             self._waits_since, self._is_asking = time.monotonic(), False
 
     def _waited(self) -> float:
-        """Return how long the far end could have answered, in seconds."""
+        """Return how long the remote host could have answered, in seconds."""
         return 0.0 if self._is_asking else time.monotonic() - self._waits_since
 
     def _describe_wait(self, received: bytes) -> str:
-        """Tell the person that the far end is late, and what it printed last."""
+        """Tell the person that the remote host is late, and what it printed last."""
         return (
             f"{self._target.title} has not answered yet; it may take {self.patience:.0f} seconds."
             f"{_quote_last_line(received or self._errors)}"
@@ -222,7 +222,7 @@ class ConnectingProgram:
         return f"No connection to {self._target.title}: {words}{end}"
 
     def explain_silence(self) -> str:
-        """Say that the far end does not begin, and what may be in its way."""
+        """Say that the worker does not start, and what may be the cause."""
         words = f"{self._target.title} did not answer within {self.patience:.0f} seconds."
         if self._target.kind == "ssh":
             # A start file may run another shell, which never sees our words. A shared connection outlives its

@@ -1,4 +1,4 @@
-"""What the far end answers about files there. Both ends have it."""
+"""The answers of a worker about files on its host. The application and the worker both have this module."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""The files of a target, from this end: facts, names, and copies in both directions."""
+"""The files of a target, for the application: facts, names, and copies in both directions."""
 
 import base64
 import contextlib
@@ -86,7 +86,7 @@ class TargetFiles:
         self.watched, self._change_set = id, self._early.pop(id, None)
 
     def note_changes(self, change_set: ChangeSet) -> None:
-        """Take what the far end reports of a run."""
+        """Handle a report of the worker about a run."""
         changes, note = change_set.changes[:MOST_CHANGES], clean_line(change_set.note, _LONGEST_NOTE)
         change_set = replace(change_set, changes=changes, note=note, target=self._target.spelling)
         if change_set.id == self.watched:
@@ -231,7 +231,7 @@ class TargetFiles:
 
 
 def _read_plan(change_set: ChangeSet, facts: dict[str, object]) -> list[RestoreAction]:
-    """Return what the far end plans for each change of the change set. Raises FileError."""
+    """Return what the worker plans for each change of the change set. Raises FileError."""
     actions = facts.get("actions")
     if not isinstance(actions, list) or len(actions) != len(change_set.changes):
         raise FileError("An answer about files is not understood.")

@@ -26,9 +26,9 @@ class LeftTarget:
     #: The target as it is typed, and in words.
     target: str
     where: str
-    #: The far end's private folder there.
+    #: The worker's private folder there.
     folder: str
-    #: The version that left it: for both ends, and for people.
+    #: The version that left it: its checksum, and its name for people.
     wire: str
     release: str
     languages: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""The connection to a far end: its process, and the frames in both directions."""
+"""The connection to the worker on a remote host: its process, and the frames in both directions."""
 
 import contextlib
 import os
@@ -28,7 +28,7 @@ from oi_tui.runtimes.remote.wire import (
 )
 
 _GLANCE = 0.1
-#: How long the far end may take to end everything, in seconds; while it is silent, nobody waits for it.
+#: How long the worker may take to end everything, in seconds; while it is silent, nobody waits for it.
 _ENDING = 10.0
 
 
@@ -38,7 +38,7 @@ class LinkLostError(Exception):
 
 @dataclass(frozen=True)
 class LeftRun:
-    """A run that goes on at the far end, or ended while nobody was connected."""
+    """A run that continues on the remote host, or ended while nobody was connected."""
 
     id: int
     language: str
@@ -77,14 +77,14 @@ class RemoteRun:
         self._link.send(do="interrupt", id=self.number, language=self.language)
 
     def abandon(self) -> None:
-        """Have the far end stop the run: nothing reads its output."""
+        """Have the worker stop the run: nothing reads its output."""
         self._link.send(do="abandon", id=self.number, language=self.language)
 
 
 class Link:
-    """A far end at work. Made, it is connected. Raises TargetError where that fails.
+    """The connection to a worker. Making it connects. Raises TargetError where that fails.
 
-    `settings` is what the far end begins with, `stopped` gives the attempt up. Where ssh has a question,
+    `settings` is what the worker starts with, `stopped` cancels the attempt. Where ssh has a question,
     `ask` is asked; without it, the connection fails.
     """
 
@@ -107,26 +107,26 @@ class Link:
         self._on_changes = on_changes
         #: Why there is no connection any more, as a part of a sentence; None while there is one.
         self.lost: str | None = None
-        # The same for both ends, for as long as the connection lasts.
+        # The worker uses the same value, for as long as the connection lasts.
         self._silence = wire.SILENCE
-        #: Whether the far end keeps running when the connection is lost.
+        #: Whether the worker keeps running when the connection is lost.
         self.stays = bool(settings.get("stays"))
-        #: Whether the far end was told to keep running, and said that it does.
+        #: Whether the worker was told to keep running, and confirmed it.
         self.detached = False
         #: How many frames arrived of those that are sent again where they did not.
         self.seen = 0
         #: The runs that were going on when this connection was made.
         self.left_runs: tuple[LeftRun, ...] = ()
-        #: The facts that the far end sent when it began.
-        self.here: Frame = {}
-        #: What the languages are there, in words.
+        #: The facts that the worker sent when it started.
+        self.facts: Frame = {}
+        #: The languages of the worker, described in words.
         self.described: dict[str, str] = {}
         self._heard = time.monotonic()
         self._numbers = count(1)
         self._lock = threading.Lock()
         self._runs: dict[int, RemoteRun] = {}
         self._answers: dict[int, queue.Queue[object]] = {}
-        #: The requests whose answers nobody forgets but their arrival.
+        #: The requests whose answers stay expected until they arrive.
         self._taken_once: set[int] = set()
         self._sending: queue.Queue[bytes | None] = queue.Queue()
         self._program = ConnectingProgram(target, environment, cwd, ask, stopped or threading.Event())
@@ -134,9 +134,9 @@ class Link:
         self._begun = threading.Event()
         self._refused = ""
         self._gone = False
-        #: Set when all is done that the end of the connection needs.
+        #: Set when everything that follows the end of the connection is done.
         self._over = threading.Event()
-        #: Whether we just come back to what was left, and it is not ours to end yet.
+        #: Whether we are coming back to a worker that was left, and may not end it yet.
         self._attaches = bool(settings.get("attach"))
         # Making the bundle may take longer than a beat, which must not be sent before it.
         self._send_bytes(make_bundle())
@@ -152,7 +152,7 @@ class Link:
 
     @property
     def silent_for(self) -> float:
-        """How long nothing has come from the far end, in seconds."""
+        """How long nothing has come from the remote host, in seconds."""
         return time.monotonic() - self._heard
 
     def _wait_for_begin(self, stopped: StopSignal) -> None:
@@ -163,13 +163,13 @@ class Link:
                 raise TargetError(
                     "Connecting was stopped." if stopped.is_set() else self._program.explain_silence()
                 )
-        if not self.here:
+        if not self.facts:
             lost = f"the connection ended ({self.lost})" if self.lost else ""
             reason = self._refused or lost or "it ended"
             self.close()
             raise (GoneError if self._gone else TargetError)(f"{self._target.title}: {reason}")
         if self._attaches:
-            # From now on, we are who ends it.
+            # From now on, we end it.
             self._attaches = False
             self.send(do="came")
 
@@ -263,7 +263,7 @@ class Link:
         match message["is"]:
             case "reports":
                 self.seen += 1
-                # The size is that of the frame with its length, as the far end counts it.
+                # The size is that of the frame with its length, as the worker counts it.
                 self._handle_reports(message["id"], unpack_reports(message), size + 4)
             case "answer":
                 answers = self._find_waiting(message["id"])
@@ -285,7 +285,7 @@ class Link:
             case "described":
                 self.described[str(message["language"])] = str(message["words"])[:200]
             case "here":
-                self.here = _check(message)
+                self.facts = _check(message)
                 self._expect(message)
                 # What was printed while it began, such as a greeting, says nothing of the end.
                 self._program.forget_words()
@@ -314,7 +314,7 @@ class Link:
             return self._runs.get(id)
 
     def detach(self, seconds: float, stays_for: float) -> bool:
-        """Leave the far end running for `stays_for` seconds without us; return whether it agreed.
+        """Leave the worker running for `stays_for` seconds without us; return whether it agreed.
 
         Everything that it sent before has arrived then.
         """
@@ -323,7 +323,7 @@ class Link:
         return self.detached
 
     def wait_for_end(self, seconds: float) -> None:
-        """Wait until all is done that the end of the connection needs."""
+        """Wait until everything that follows the end of the connection is done."""
         self._over.wait(seconds)
 
     def _handle_reports(self, number: int, reports: list[Report], size: int) -> None:
@@ -370,7 +370,7 @@ class Link:
             self._on_end(reason)
 
     def _release(self, reason: str) -> bool:
-        """Wake everything that waits for the far end; False when that was done before."""
+        """Wake everything that waits for the worker; False when that was done before."""
         with self._lock:
             if self.lost is not None:
                 return False
@@ -384,7 +384,7 @@ class Link:
         return True
 
     def drop(self, reason: str) -> None:
-        """Drop the connection; the far end then ends everything."""
+        """Drop the connection; the worker then ends everything."""
         self._lose(reason)
 
     def close(self) -> None:
@@ -400,7 +400,7 @@ class Link:
         self._program.join(1)
 
     def _wait_for_end(self) -> None:
-        """Close the stream, and wait while the far end is heard: it ends everything there."""
+        """Close the stream, and wait while the worker still answers: it ends everything there."""
         self._sending.put(None)
         until = time.monotonic() + _ENDING
         while time.monotonic() < until and self.silent_for < wire.QUIET:
@@ -423,7 +423,7 @@ def _parse_left_runs(
 
 
 def _parse_left_run(facts: object) -> LeftRun:
-    """Return what the far end says of a run, as far as it can be meant. Raises WireError."""
+    """Return the worker's facts about a run, checked. Raises WireError."""
     if isinstance(facts, dict):
         number, run, seconds = facts.get("number"), facts.get("id"), facts.get("seconds")
         language, code, message = (str(facts.get(name) or "") for name in ("language", "code", "message"))
@@ -433,7 +433,7 @@ def _parse_left_run(facts: object) -> LeftRun:
 
 
 def _check(message: Frame) -> Frame:
-    """Return what the far end says of itself, as far as it can be meant. Raises WireError."""
+    """Return the worker's facts about itself, checked. Raises WireError."""
     programs = message["programs"]
     texts = [message[name] for name in ("folder", "user", "host", "system", "python")]
     texts.append(message.get("place", ""))

@@ -1,4 +1,4 @@
-"""What the far end sends: frames in their order, none of which is lost when the connection changes.
+"""What the worker sends: frames in their order, none of which is lost when the connection changes.
 
 Frames about runs are kept until the application has taken them. While nobody is connected, they are kept as
 well, the newest `KEPT` bytes of them, and what was left out is said with its size.

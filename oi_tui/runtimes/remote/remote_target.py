@@ -46,8 +46,8 @@ class RemoteTarget:
     """A target at work. Made, it is connected. Raises TargetError where it cannot be.
 
     `cwd` is where the connecting program starts, `hidden` are the variables of our environment that it does
-    not get, `passed` those secrets of the far end's environment that its programs get; with `share_keys` they
-    get all. With `left`, the connection is to what was left running; nothing is started.
+    not get, `passed` those secrets of the remote host's environment that its programs get; with `share_keys`
+    they get all. With `left`, the connection is to what was left running; nothing is started.
     """
 
     def __init__(
@@ -92,8 +92,8 @@ class RemoteTarget:
         self.running = ""
         #: The runs that were going on when the connection to what was left was made.
         self.left_runs: tuple[LeftRun, ...] = ()
-        #: The facts that the far end sent when it was last connected.
-        self._here: Frame = {}
+        #: The facts that the worker sent when it was last connected.
+        self._facts: Frame = {}
         self._described: dict[str, str] = {}
         self._ask = ask
         self.files: TargetFiles | None = TargetFiles(self)
@@ -130,7 +130,7 @@ class RemoteTarget:
                 ask=self._ask,
                 stopped=CombinedStopSignal(stopped, self._closing),
             )
-            self._here, self._described = link.here, link.described
+            self._facts, self._described = link.facts, link.described
             if self._comes_back:
                 self._adopt(link)
             return link, True
@@ -172,7 +172,7 @@ class RemoteTarget:
     def left_languages(self) -> tuple[str, ...]:
         """The languages that were at work when the connection was made."""
         known = {language.name for language in LANGUAGES}
-        return tuple(name for name in self._here.get("languages", ()) if name in known)
+        return tuple(name for name in self._facts.get("languages", ()) if name in known)
 
     @property
     def is_used(self) -> bool:
@@ -211,7 +211,7 @@ class RemoteTarget:
             id=self._record.id if self._record else left_targets.make_id(),
             target=self.spelling,
             where=self.where,
-            folder=str(self._here.get("place", "")),
+            folder=str(self._facts.get("place", "")),
             wire=compute_wire_version(),
             release=__version__,
             languages=tuple(sorted(self._started)),
@@ -273,26 +273,26 @@ class RemoteTarget:
     @property
     def folder(self) -> str:
         """The folder there in which languages start."""
-        return str(self._here.get("folder", ""))
+        return str(self._facts.get("folder", ""))
 
     @property
     def where(self) -> str:
         """The target in words, as `on gpu1 as ana, /scratch/ana`."""
         # A name there may hold anything, also line breaks.
         user, folder = (
-            clean_line(str(self._here.get(name, "?")), _LONGEST_NAME) for name in ("user", "folder")
+            clean_line(str(self._facts.get(name, "?")), _LONGEST_NAME) for name in ("user", "folder")
         )
         return f"on {self.title} as {user}, {folder}"
 
     @property
     def system(self) -> str:
         """The system there and its Python, in words."""
-        return f"{self._here.get('system')}, Python {self._here.get('python')}"
+        return f"{self._facts.get('system')}, Python {self._facts.get('python')}"
 
     @property
     def writable(self) -> bool:
         """Whether files can be made in the folder there."""
-        return bool(self._here.get("writable"))
+        return bool(self._facts.get("writable"))
 
     def round_trip(self) -> float:
         """Return how long a question takes to be answered there, in seconds."""
@@ -304,10 +304,11 @@ class RemoteTarget:
     @property
     def note(self) -> str:
         """What the model should know."""
-        here = self._here
+        facts = self._facts
         return (
-            f"Code does not run on the user's machine. It runs on {here.get('host')} ({here.get('system')}) "
-            f"as the user {here.get('user')}, in the working directory {self.folder}. "
+            "Code does not run on the user's machine. "
+            f"It runs on {facts.get('host')} ({facts.get('system')}) as the user {facts.get('user')}, "
+            f"in the working directory {self.folder}. "
             "Files of the user's own machine are not there."
         )
 
@@ -318,7 +319,7 @@ class RemoteTarget:
 
     def find_program(self, language: str) -> str | None:
         """Return the language's program there; None where it is missing."""
-        path = self._here.get("programs", {}).get(language)
+        path = self._facts.get("programs", {}).get(language)
         return str(path) if path else None
 
     def describe(self, language: Language) -> str:
@@ -326,9 +327,9 @@ class RemoteTarget:
         return self._described.get(language.name) or f"{language.title} ({self.find_program(language.name)})"
 
     def wait_for_versions(self, seconds: float) -> None:
-        """Wait until the far end has reported its versions, but no longer than that."""
+        """Wait until the worker has reported its versions, but no longer than that."""
         until = time.monotonic() + seconds
-        while self.link and len(self._described) < len(self._here["programs"]) and time.monotonic() < until:
+        while self.link and len(self._described) < len(self._facts["programs"]) and time.monotonic() < until:
             time.sleep(0.02)
 
     def runtime(self, language: Language) -> RemoteRuntime:

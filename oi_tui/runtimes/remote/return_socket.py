@@ -1,6 +1,6 @@
-"""The way back to a far end that keeps running: a Unix socket in its private folder, for one application.
+"""The way back to a worker that keeps running: a Unix socket in its private folder, for one application.
 
-`ReturnSocket` is the side of the far end that was left. `pass_on` is a new far end that only passes frames on
+`ReturnSocket` is the side of the worker that was left. `pass_on` is a new worker that only passes frames on
 between its own streams and the socket of the one that was left.
 """
 
@@ -18,7 +18,7 @@ from pathlib import Path
 from oi_tui.runtimes.remote.outbox import Stream
 from oi_tui.runtimes.remote.wire import SILENCE, Frame, FrameReader, WireError, encode_frame
 
-#: Its file. Far ends that an earlier version left have this name, too.
+#: Its file. Workers that an earlier version left have this name, too.
 _NAME = "door"
 #: How long a program that connects may take to say what it wants, in seconds.
 _FIRST_WORDS = 5.0
@@ -88,7 +88,7 @@ class ReturnSocket:
 
 
 def pass_on(message: Frame, rest: bytes, source: int, sink: int) -> None:
-    """Bring the application that sent this message to the far end that it left; until one of them ends.
+    """Bring the application that sent this message to the worker that it left; until one of them ends.
 
     `rest` are the bytes that came after it.
     """
@@ -98,7 +98,7 @@ def pass_on(message: Frame, rest: bytes, source: int, sink: int) -> None:
         return
     with connection:
         connection.sendall(encode_frame(message) + rest)
-        # The far end has the last word: it may still have to end what it started.
+        # The worker has the last word: it may still have to end what it started.
         threading.Thread(target=_copy, args=(source, connection.fileno(), connection), daemon=True).start()
         _copy(connection.fileno(), sink)
 
@@ -120,7 +120,7 @@ def _refuse(sink: int, reason: str, *, gone: bool = False) -> None:
 
 
 def _connect(folder: str) -> "socket.socket | None":
-    """Return a connection to the far end of that folder, if it is there and belongs to this user."""
+    """Return a connection to the worker of that folder, if it is there and belongs to this user."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         status = os.lstat(folder)

@@ -1,4 +1,4 @@
-"""A language that runs at a far end: the same interface as one that runs here."""
+"""A language that runs on a remote host: the same interface as one that runs here."""
 
 import threading
 import time
@@ -42,7 +42,7 @@ class RuntimeTarget(TargetConnection, Protocol):
 
 
 class RemoteRuntime:
-    """A language at a far end. `run` is for one thread at a time, all else for any."""
+    """A language on a remote host. `run` is for one thread at a time, all else for any."""
 
     def __init__(self, language: Language, target: RuntimeTarget) -> None:
         self.language = language
@@ -209,7 +209,7 @@ class RemoteRuntime:
             link.send(do="input", language=self.language.name, text=text)
 
     def interrupt(self) -> None:
-        """Interrupt the run; if the far end is silent and the person asks again, close the connection."""
+        """Interrupt the run; if the remote host is silent and the person asks again, close the connection."""
         run, link = self._run, self._link
         if run is None:
             return

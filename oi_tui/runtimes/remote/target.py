@@ -1,4 +1,4 @@
-"""Targets: where code runs, and the command that starts the far end there."""
+"""Targets: where code runs, and the command that starts the worker there."""
 
 import contextlib
 import re
@@ -47,13 +47,13 @@ class GoneError(TargetError):
 
 @dataclass(frozen=True)
 class Target:
-    """A place where code runs: its spelling, and how the far end is started there."""
+    """A place where code runs: its spelling, and how the worker is started there."""
 
     spelling: str
     kind: Kind
     #: The host, the container, or the command that leads there.
     place: str
-    #: The folder in which languages start; "" for the one where the far end begins.
+    #: The folder in which languages start; "" for the one where the worker starts.
     folder: str = ""
 
     @property
@@ -77,7 +77,7 @@ class Target:
         return f"{words[: _LONGEST_TITLE // 2]}…{words[-_LONGEST_TITLE // 2 :]}"
 
     def make_command(self, *, may_ask: bool = False) -> list[str]:
-        """Make the command that starts the far end; it may ask the person, or fails where it would have to.
+        """Make the command that starts the worker; it may ask the person, or fails where it would have to.
 
         Raises TargetError when its program is missing.
         """

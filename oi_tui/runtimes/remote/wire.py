@@ -1,6 +1,6 @@
-"""The protocol between both ends: frames of JSON, and reports as JSON values.
+"""The protocol between the application and the worker: frames of JSON, and reports as JSON values.
 
-It runs at both ends. This end trusts nothing that comes: code that runs there can say anything.
+Both use this module. The application trusts nothing that it receives: code that runs there can send anything.
 """
 
 import json
@@ -19,19 +19,19 @@ from oi_tui.runtimes.variables import Detail, Memory, Variable
 #: One message: what it is about, and the rest.
 Frame = Dict[str, Any]  # noqa: UP006 -- evaluated by Python 3.8
 
-#: How often each end says that it is there when it has nothing else to say, in seconds.
+#: How often each side sends a sign of life when it has nothing else to send, in seconds.
 BEAT = 2.0
-#: The silence of the other end after which the person sees a notice, in seconds.
+#: The silence of the worker after which the person sees a notice, in seconds.
 QUIET = 4.0
-#: The silence of this end after which the far end ends everything that runs there, in seconds.
+#: The silence of the application after which the worker ends everything that runs there, in seconds.
 SILENCE = 60.0
 #: How many bytes of reports may be on their way. It bounds how late a stop is seen on a slow connection.
 WINDOW = 256 * 1024
-#: How many bytes of reports the far end keeps while no application is connected, the newest ones.
+#: How many bytes of reports the worker keeps while no application is connected, the newest ones.
 KEPT = 16 * 1024 * 1024
 #: The longest frame that is taken, in bytes: pictures come in them.
 LONGEST = 128 * 1024 * 1024
-#: What the far end prints first. What comes before it is the other machine's greeting.
+#: What the worker's program prints first. What comes before it is the other machine's greeting.
 MARK = b"oi-tui-far-1"
 #: Displays that name a file of the machine that they come from.
 PLACES = ("path", "page")
@@ -92,7 +92,7 @@ _WORDS = {
 
 
 class WireError(ValueError):
-    """The other end sent something that makes no sense."""
+    """The other side sent something that is not valid."""
 
 
 def encode_frame(message: Frame, text: "str | None" = None) -> bytes:
@@ -194,7 +194,7 @@ def unpack_reports(message: Frame) -> list[Report]:
 
 
 def unpack_report(packed: object) -> Report:
-    """Return the report that the other end packed. Raises WireError if it is not valid."""
+    """Return the report that the other side packed. Raises WireError if it is not valid."""
     report = unpack(packed)
     if isinstance(report, _ANSWERS):
         raise WireError("a report was expected")
@@ -205,7 +205,7 @@ def unpack_report(packed: object) -> Report:
 
 
 def unpack(packed: object) -> object:
-    """Return the value that the other end packed. Raises WireError if it is not valid."""
+    """Return the value that the other side packed. Raises WireError if it is not valid."""
     if not (isinstance(packed, list) and packed and isinstance(packed[0], str) and packed[0] in _REPORTS):
         raise WireError("an unknown report")
     name, *values = packed
@@ -233,7 +233,7 @@ def _check(name: str, field: str, value: object) -> object:
 def write_waiting(waiting: "queue.Queue[bytes | None]", sink: int, beat: bytes) -> None:
     """Write the frames that come from a queue, and `beat` where none comes for a while, until None comes.
 
-    Raises OSError where the other end has gone.
+    Raises OSError where the other side is gone.
     """
     while True:
         try:

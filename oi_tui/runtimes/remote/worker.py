@@ -1,4 +1,4 @@
-"""The worker at the far end: runs languages on its machine for an application on another one.
+"""The worker: runs languages on a remote host for an application on another machine.
 
 It speaks frames (`wire`) on what were its standard input and output. When the application is gone, or has not
 been heard for `SILENCE` seconds, it ends everything that it started; when it is itself killed, the guards of
@@ -137,7 +137,7 @@ class _Worker:
         self._stream: Stream | None = stream
         self._front_ended = front.ended if front else None
         self._outbox = Outbox(stream)
-        #: Where an application comes back; made when this end is to stay.
+        #: Where an application comes back; made when the worker is to stay.
         self._return_socket: ReturnSocket | None = None
         #: Whether we stay when the connection is lost, and for how many seconds without one.
         self._stays = False
@@ -145,7 +145,7 @@ class _Worker:
         self._alone_since = 0.0
         #: Whether the application that came back has heard that it did.
         self._is_met = True
-        #: What tells the versions of both ends apart, and how people call ours.
+        #: The checksum and the name of our version, which the application compares with its own.
         self._version = ""
         self._release = ""
         self._silence = SILENCE

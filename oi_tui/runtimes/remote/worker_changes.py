@@ -1,6 +1,6 @@
-"""The files of the far end that code changes: looked at around each run, and restored when that is asked for.
+"""The files of the remote host that code changes: compared around each run, and restored on request.
 
-What files held is kept in the far end's own folder, which is removed at its end. So an undo is possible while
+What files held is kept in the worker's own folder, which is removed at its end. So an undo is possible while
 the connection lasts, and no content crosses it.
 """
 

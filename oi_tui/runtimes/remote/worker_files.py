@@ -1,4 +1,4 @@
-"""The files of the far end: facts about them, their bytes, and new files that appear whole or not at all."""
+"""Files of the remote host: facts about them, their bytes, and new files that appear whole or not at all."""
 
 import base64
 import hashlib

@@ -1,4 +1,4 @@
-"""The languages of the far end: their runs, what they remember, and the files that they change."""
+"""The languages of the worker: their runs, what they remember, and the files that they change."""
 
 import base64
 import contextlib
@@ -133,7 +133,7 @@ class WorkerLanguages:
         return runs, max(self._runs, default=0)
 
     def resize(self, message: Frame) -> None:
-        """Give the programs the size of the terminal at the other end."""
+        """Give the programs the size of the application's terminal."""
         self._size = message["columns"], message["rows"]
         for runtime in list(self._runtimes.values()):
             runtime.resize(*self._size)

@@ -303,7 +303,7 @@ def test_files_are_restored_after_coming_back(make: Make, tmp_path: Path) -> Non
     assert (tmp_path / "a.txt").read_text() == "before"
 
 
-# -- what the far end keeps
+# -- what the worker keeps
 
 
 def sent(*reports: Report, most: int) -> list[Report]:

@@ -142,7 +142,7 @@ def test_what_is_no_step_is_refused(text: str) -> None:
         read_change_set(text)
 
 
-def test_a_far_end_cannot_report_for_another_run_or_without_end(computer: Computer) -> None:
+def test_a_remote_host_cannot_report_for_another_run_or_without_end(computer: Computer) -> None:
     files = files_of(computer)
     files.watch("c2")
     files.note_changes(ChangeSet("c1", "/", (FileChange("a", "created"),)))

@@ -309,7 +309,7 @@ def test_a_file_that_does_not_fit_leaves_nothing_behind(
     assert left(here) == []
 
 
-def test_a_lying_far_end_cannot_bring_more_than_it_said(
+def test_a_lying_remote_host_cannot_bring_more_than_it_said(
     place: TargetFiles, there: Path, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (there / "a").write_bytes(b"x" * 10)

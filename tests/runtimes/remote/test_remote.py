@@ -1,4 +1,4 @@
-"""Languages at a far end: connections that fail, are cut or lie, and what is left behind."""
+"""Languages on a remote host: connections that fail, are cut or lie, and what is left behind."""
 
 import ast
 import base64
@@ -49,15 +49,15 @@ def through(make: Make, relay: Path) -> Callable[..., Computer]:
 
 
 def worker_pid(computer: Computer) -> int:
-    """The far end's own process, which is on this machine after all."""
+    """The worker's own process, which is on this machine after all."""
     assert computer.targets.remote
-    return int(computer.targets.remote._here["pid"])
+    return int(computer.targets.remote._facts["pid"])
 
 
 def worker_folder(computer: Computer) -> Path:
-    """The folder in which the far end keeps its modules: its keeper removes it."""
+    """The folder in which the worker keeps its modules: its keeper removes it."""
     assert computer.targets.remote
-    return Path(computer.targets.remote._here["place"])
+    return Path(computer.targets.remote._facts["place"])
 
 
 def everything_below(pid: int) -> list[int]:
@@ -70,9 +70,9 @@ def everything_below(pid: int) -> list[int]:
 # -- what is left behind
 
 
-@pytest.mark.parametrize("who", ["far end", "connection"])
+@pytest.mark.parametrize("who", ["worker", "connection"])
 @pytest.mark.parametrize("when", ["running", "resting"])
-def test_a_killed_end_leaves_nothing(make: Make, who: str, when: str) -> None:
+def test_a_killed_worker_or_connection_leaves_nothing(make: Make, who: str, when: str) -> None:
     computer = make(target="command:env")
     seconds = str(1000 + random.random())
     play(
@@ -87,7 +87,7 @@ def test_a_killed_end_leaves_nothing(make: Make, who: str, when: str) -> None:
     until(lambda: len(marked(seconds)) == 2)
     assert computer.targets.remote
     assert computer.targets.remote.link
-    victim = {"far end": pid, "connection": computer.targets.remote.link._program.pid}[who]
+    victim = {"worker": pid, "connection": computer.targets.remote.link._program.pid}[who]
 
     def strike(report: Report, so_far: str) -> None:
         if "go" in so_far and alive(victim):
@@ -114,7 +114,7 @@ def test_a_killed_application_leaves_nothing(tmp_path: Path) -> None:
         "from oi_tui.runtimes import Computer\n"
         f"computer = Computer(cwd=Path({str(tmp_path)!r}), target='command:env')\n"
         f"list(computer.run('shell', 'setsid sleep {seconds} & echo'))\n"
-        "here = computer.targets.remote._here\n"
+        "here = computer.targets.remote._facts\n"
         "print(here['pid'], here['place'], flush=True)\n"
         f"list(computer.run('python', 'import os; os.system(\"sleep {seconds}\")'))\n"
     )
@@ -193,7 +193,7 @@ def test_no_beat_comes_before_the_bundle_however_long_that_takes(
     assert play(through(), "python", "print('hello')").text == "hello\n"
 
 
-def test_a_silent_far_end_can_be_given_up(
+def test_a_silent_remote_host_can_be_given_up(
     through: Make, relay: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(wire, "QUIET", 0.3)
@@ -402,7 +402,7 @@ def test_what_the_connecting_program_left_behind_is_not_listened_to_for_ever(
     until(lambda: not alive(noisy))
 
 
-def test_a_far_end_without_a_path_finds_its_own_python(make: Make) -> None:
+def test_a_remote_host_without_a_path_finds_its_own_python(make: Make) -> None:
     leads = "import os, sys; os.execvp(sys.argv[1], sys.argv[1:])"
     computer = make(target=f"command:env -i {sys.executable} -c '{leads}'")
     assert play(computer, "python", "print(6 * 7)").text == "42\n"
@@ -544,7 +544,7 @@ def test_why_there_is_no_connection_is_reported(make: Make, tmp_path: Path, prog
         ("exec >/dev/null; sleep 60", "it still runs, but closed its output"),
     ],
 )
-def test_what_keeps_input_from_the_far_end_is_named(
+def test_what_keeps_input_from_the_remote_host_is_named(
     make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, words: str
 ) -> None:
     for name in ("bootstrap.py", "old_python.py"):
@@ -558,7 +558,7 @@ def test_what_keeps_input_from_the_far_end_is_named(
         make(target=f"command:{script}")
 
 
-def test_a_person_is_told_of_a_late_far_end_with_what_it_printed(
+def test_a_person_is_told_of_a_late_remote_host_with_what_it_printed(
     make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connecting, "_LATE", 0.2)
@@ -581,7 +581,7 @@ def test_a_person_is_told_of_a_late_far_end_with_what_it_printed(
 
 @pytest.mark.slow
 @pytest.mark.needs("ssh", "sshd")
-def test_the_time_of_a_question_is_no_time_of_the_far_end(
+def test_the_time_of_a_question_is_no_time_of_the_remote_host(
     make: Make, sshd: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     key = tmp_path / "key"
@@ -633,7 +633,7 @@ def test_a_host_that_is_not_known_and_a_folder_that_is_missing_are_reported(make
         make(target="ssh:127.0.0.1:1")
 
 
-def test_a_folder_that_is_gone_when_the_far_end_begins_is_reported(make: Make) -> None:
+def test_a_folder_that_is_gone_when_the_remote_host_begins_is_reported(make: Make) -> None:
     leaves = 'cd "$(mktemp -d)" && rmdir "$PWD" && exec "$@"'
     with pytest.raises(TargetError, match=r"the working directory there: No such file"):
         make(target=f"command:sh -c '{leaves}' --")
@@ -968,13 +968,13 @@ def test_pages_and_keys_stay_here(make: Make, monkeypatch: pytest.MonkeyPatch) -
     assert "CANARY" not in Path(f"/proc/{worker_pid(computer)}/environ").read_text()
 
 
-def test_secrets_of_the_far_end_are_hidden_from_programs_there(make: Make) -> None:
+def test_secrets_of_the_remote_host_are_hidden_from_programs_there(make: Make) -> None:
     computer = make(target="command:env DB_PASSWORD=hunter2 AWS_SECRET_KEY=abcdefg", passed=["AWS_*"])
     code = "echo ${DB_PASSWORD-none} ${AWS_SECRET_KEY-none}"
     assert play(computer, "shell", code).text == "none abcdefg\n"
 
 
-def test_pictures_come_from_there_and_files_named_by_a_far_end_are_not_opened(
+def test_pictures_come_from_there_and_files_named_by_a_remote_host_are_not_opened(
     make: Make, tmp_path: Path
 ) -> None:
     picture = base64.b64encode(b"\x89PNG\r\n\x1a\n").decode()
@@ -1102,7 +1102,7 @@ def test_a_run_that_cannot_begin_there_ends_with_the_reason(make: Make) -> None:
     assert ended == RunEnded("failed", 0.0, "env: ValueError: unknown language 'klingon'")
 
 
-#: A far end that answers the request for a run with the first bytes of a frame, and then is gone.
+#: A worker that answers the request for a run with the first bytes of a frame, and then is gone.
 BREAKING = """
 import os, sys
 from pathlib import Path
@@ -1163,7 +1163,7 @@ def test_a_request_that_is_cut_anywhere_is_not_carried_out(
 
 
 def sent() -> Iterator[tuple[str, str]]:
-    """The modules of ours that a far end imports; what belongs to the sandbox is there and not used."""
+    """The modules of ours that a worker imports; what belongs to the sandbox is there and not used."""
     program = (
         "import sys\nsys.path.insert(0, '.')\nimport old_python\nold_python.prepare((3, 8))\n"
         "import oi_tui.runtimes.remote.worker\n"
@@ -1206,7 +1206,7 @@ def test_what_is_sent_stands_alone_and_is_python_3_8() -> None:
 
 
 def annotations_of(tree: ast.AST) -> Iterator[ast.AST]:
-    """What stands in annotations, which are not evaluated at the far end."""
+    """What stands in annotations, which are not evaluated on the remote host."""
     for node in ast.walk(tree):
         for field in ("annotation", "returns"):
             if (annotation := getattr(node, field, None)) is not None:
@@ -1364,7 +1364,7 @@ def test_closing_gives_up_a_connection_that_is_made_anew(
     until(lambda: not marked(seconds))
 
 
-def test_nobody_waits_for_variables_of_a_silent_far_end(
+def test_nobody_waits_for_variables_of_a_silent_remote_host(
     through: Make, relay: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     computer = through()

@@ -74,7 +74,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module", params=["local", "command:env"])
 def python(folder: Path, request: pytest.FixtureRequest) -> Iterator[Computer]:
-    """A computer whose Python, here or at a far end, remembers a few values."""
+    """A computer whose Python, here or on a remote host, remembers a few values."""
     computer = Computer(cwd=folder, python=sys.executable, target=request.param)
     assert play(computer, "python", SETUP).state == "finished"
     yield computer

@@ -1,4 +1,4 @@
-"""The first program at the far end: receives our modules through standard input and becomes `worker`.
+"""The first program on the remote host: receives our modules through standard input and becomes `worker`.
 
 It is passed on the command line, and has to be understood by any Python 3, to say that one is too old.
 """

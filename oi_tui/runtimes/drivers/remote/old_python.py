@@ -1,6 +1,6 @@
 """Lets our modules run on Python 3.8: annotations are not evaluated, and dataclasses take newer options.
 
-It stands alone at the top of the folder at the far end, and is imported before any of our modules.
+It is at the top of the worker's folder on the remote host, and imported before any other module of ours.
 """
 
 import __future__
