@@ -19,7 +19,7 @@ def write_exit_summary(workspace: "Workspace") -> str:
     except StoreError:
         return ""
     parts = [f"Saved. Resume with: oi-tui --resume {identity}"]
-    usage = workspace.session.account.ledger
+    usage = workspace.session.usage.totals
     if usage.requests:
         parts.append(f"{usage.prompt_tokens + usage.completion_tokens:,} tokens")
     if usage.cost:

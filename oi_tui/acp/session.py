@@ -288,7 +288,7 @@ class AcpSession:
         if not session.window:
             # The protocol wants a size; any number would be a wrong share.
             return
-        cost = None if event.cost is None else schema.Cost(amount=session.account.spent, currency="USD")
+        cost = None if event.cost is None else schema.Cost(amount=session.usage.spent, currency="USD")
         used = event.prompt_tokens + event.completion_tokens
         yield schema.UsageUpdate(session_update="usage_update", used=used, size=session.window, cost=cost)
 

@@ -18,7 +18,7 @@ from oi_tui.engine.settings.profile import Profile
 
 
 class ApiModel:
-    """Knows which model answers, and what is known of it. `account` counts what all turns took."""
+    """Knows which model answers, and what is known of it. `usage` counts what all turns took."""
 
     def __init__(self, settings: ApiSettings, llm_settings: LlmSettings, brought: Llm | None) -> None:
         self._settings = settings
@@ -28,7 +28,7 @@ class ApiModel:
         if brought is None and (program := settings.profile.completions):
             self._brought = self._program = ModelProcess(program=program)
         self._known = KnownModels(self._facts_of)
-        self.account = UsageTracker()
+        self.usage = UsageTracker()
         #: What code asks the model just now.
         self._questions: set[ModelQuestion] = set()
         #: Names this interpreter to the pool of model processes; `id` may name another one later.
@@ -63,20 +63,20 @@ class ApiModel:
         return bool(sees) and profile.emit_images
 
     def ask(self, text: str, images: Sequence[str] = ()) -> str:
-        """Ask the model outside of the conversation, on its account; blocks while it answers.
+        """Ask the model outside of the conversation, on its budget; blocks while it answers.
 
         Raises QuestionRefusedError with the reason where there is no answer.
         """
         profile = self._settings.profile
         model, facts = self.choose()
         try:
-            question = ModelQuestion(model, profile, text, images, self.account, facts(profile))
+            question = ModelQuestion(model, profile, text, images, self.usage, facts(profile))
             self._questions.add(question)
             try:
                 return question.answer()
             finally:
                 self._questions.discard(question)
-                self.account.record(question.used)
+                self.usage.record(question.used)
         except (LlmError, OverBudget) as error:
             raise QuestionRefusedError(str(error)) from None
 

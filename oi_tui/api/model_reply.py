@@ -33,7 +33,7 @@ def reply_chunks(
     computer.declare()
     runtimes = computer.runtimes
     llm, facts = model.choose()
-    exchange = Exchange(LoggedLlm(llm), runtimes.resolve, facts, threading.Event(), model.account)
+    exchange = Exchange(LoggedLlm(llm), runtimes.resolve, facts, threading.Event(), model.usage)
     conversation = [message for chunk in checked for message in read_chunk(chunk)]
     started: dict[str, Message] = {}
     try:
@@ -59,7 +59,7 @@ def ask_as_openai(parameters: dict[str, Any], profile: Profile, model: ApiModel)
     llm, facts = model.choose(with_function=False)
     usage = None
     try:
-        for delta in request_gate.send(LoggedLlm(llm), request, profile, model.account, facts(profile)):
+        for delta in request_gate.send(LoggedLlm(llm), request, profile, model.usage, facts(profile)):
             if isinstance(delta, Usage):
                 usage = delta
             elif (found := _make_openai_delta(delta)) is not None:
@@ -69,7 +69,7 @@ def ask_as_openai(parameters: dict[str, Any], profile: Profile, model: ApiModel)
     except (LlmError, OverBudget) as error:
         raise TurnError(str(error)) from None
     finally:
-        model.account.record(usage)
+        model.usage.record(usage)
 
 
 class OpenAiChunk(dict[str, Any]):

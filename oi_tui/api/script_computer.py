@@ -13,7 +13,7 @@ ATTRIBUTES = frozenset(TOOLS) - {"terminal"} | {"act", "screenshot", "view"}
 class ScriptComputer(Computer):
     """The computer, as a script uses it itself: nothing is asked, since a person wrote the script.
 
-    `ai` and what else needs a model ask that of the interpreter, on the account of its conversation.
+    `ai` and what else needs a model ask that of the interpreter, on the budget of its conversation.
     """
 
     def __init__(self, model: ApiModel) -> None:

@@ -172,7 +172,7 @@ class Turns:
             journal,
             messages,
             facts=facts,
-            account=self._model.account,
+            usage=self._model.usage,
             earlier=self._computer.earlier,
         )
         return self._session

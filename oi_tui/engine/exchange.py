@@ -29,18 +29,17 @@ from oi_tui.engine.llm.base import (
     Request,
     Signed,
     Text,
-    ToolCallPiece,
     Usage,
 )
 from oi_tui.engine.llm.context_window import CHARACTERS
 from oi_tui.engine.llm.recent_messages import select_recent
 from oi_tui.engine.llm.request import PreparedRequest
-from oi_tui.engine.llm.signed_reasoning import SignedReasoning
 from oi_tui.engine.llm.usage_report import UsageTracker
 from oi_tui.engine.models.known_windows import check_size
 from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.engine.reply.message_builders import ReplyBuilder
 from oi_tui.engine.reply.parser import ReplyParser
+from oi_tui.engine.reply_progress import ReplyProgress
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.tools import McpTool, index_by_function
 from oi_tui.messages import Message
@@ -49,21 +48,8 @@ from oi_tui.messages import Message
 RETRIES = (1.0, 3.0, 8.0)
 #: The longest wait asked for by a provider that is kept, in seconds; beyond it the person decides.
 LONGEST_WAIT = 60.0
-
-
 #: How long to wait for the facts about a model before the screen says so, in seconds.
 _MOMENT = 0.2
-
-
-#: Reasons for the end of a reply that the person should know.
-_ENDS = {
-    "content_filter": "The provider withheld the rest of the reply (content filter).",
-    "missing": "The server ended the reply without marking it complete; it may be cut off. "
-    "%continue resumes.",
-    "given_up": "The server gave up the reply before its end; part of it is missing. %continue resumes.",
-    "malformed": "The provider could not read a tool call that the model wrote, and ended the reply. "
-    "%continue lets the model try again.",
-}
 
 
 class TurnInterrupted(Exception):  # noqa: N818 -- it is what happened, not an error
@@ -71,7 +57,7 @@ class TurnInterrupted(Exception):  # noqa: N818 -- it is what happened, not an e
 
 
 class Exchange:
-    """Asks the model what comes next, in the manner that it understands.
+    """Asks the model what comes next, with tool calls or with code as text, as the model understands.
 
     `stopped` is the session's own flag: once it is set, whatever is in progress raises `TurnInterrupted`.
     `window` is what the model of the last request takes in, in tokens, as far as that is known. `pictures` is
@@ -84,13 +70,13 @@ class Exchange:
         resolve: Callable[[str], str | None],
         facts: Callable[[Profile], ModelInfo],
         stopped: threading.Event,
-        account: UsageTracker | None = None,
+        usage: UsageTracker | None = None,
         pictures: Path | None = None,
         tools: Callable[[], Sequence[McpTool]] = tuple,
     ) -> None:
         self._tools = tools
         self._offered: Sequence[McpTool] = ()
-        self.account = account or UsageTracker()
+        self.usage = usage or UsageTracker()
         self.window: int | None = None
         self._pictures = pictures
         self._llm = llm
@@ -104,7 +90,7 @@ class Exchange:
         self.reads_fences = True
         #: Calls in a row that could not be read.
         self._unreadable = 0
-        self._windows = self.account.windows
+        self._windows = self.usage.windows
         self._lock = threading.Lock()
         self._reply: Reply | None = None
 
@@ -132,17 +118,17 @@ class Exchange:
             check_size(written, facts, profile.model)
             if refused and written.tokens >= refused[0]:
                 raise LlmError(refused[1])
-            yield from self.account.report_left_out(written, assumed=facts.window_assumed)
-            fault, began, writer = yield from self._send(written, profile, facts)
-            if fault is None:
-                return writer.codes
+            yield from self.usage.report_left_out(written, assumed=facts.window_assumed)
+            error, began, builder = yield from self._send(written, profile, facts)
+            if error is None:
+                return builder.codes
             if began:
-                raise LlmError(fault)
-            if not refused and (notice := self._windows.learn(profile, fault, written)):
-                refused = written.tokens, fault
+                raise LlmError(error)
+            if not refused and (notice := self._windows.learn(profile, error, written)):
+                refused = written.tokens, error
                 yield Noticed(notice)
                 continue
-            yield from self._prepare_another_try(fault, profile, attempt)
+            yield from self._prepare_another_try(error, profile, attempt)
         raise AssertionError("the last try returns or raises")
 
     def _send(
@@ -152,21 +138,21 @@ class Exchange:
 
         Returns the error that ended it, whether anything had come by then, and what the reply is made of.
         """
-        _, self.reads_fences = self._choose_manner(profile, facts)
-        writer = ReplyBuilder(self._resolve, profile.model)
+        _, self.reads_fences = self._choose_tool_use(profile, facts)
+        builder = ReplyBuilder(self._resolve, profile.model)
         parser = ReplyParser(
-            self._resolve, fences=self.reads_fences, foreign=index_by_function(self._offered)
+            self._resolve, fences=self.reads_fences, mcp_functions=index_by_function(self._offered)
         )
         deltas = self._stream_deltas(written.request, profile, facts)
-        fault, began = yield from self._receive_reply(profile.model, written.tokens, deltas, parser, writer)
+        error, began = yield from self._receive_reply(profile.model, written.tokens, deltas, parser, builder)
         if self._stopped.is_set():
             raise TurnInterrupted
-        if fault is None:
-            yield from self.account.report_cut(written)
-            yield from self._report_unreadable(writer)
-            if any(code.call for code in writer.codes):
+        if error is None:
+            yield from self.usage.report_cut(written)
+            yield from self._report_unreadable(builder)
+            if any(code.call for code in builder.codes):
                 self._with_tools.add(profile.model)
-        return fault, began, writer
+        return error, began, builder
 
     def summarise(self, messages: Sequence[Message], profile: Profile) -> Steps[Message | None]:
         """Have the model summarise older history. Returns the summary; None: there is nothing to shorten.
@@ -180,13 +166,13 @@ class Exchange:
             if plan is None:
                 return None
             lines: list[str] = []
-            fault = yield from self._collect_summary(
+            error = yield from self._collect_summary(
                 profile.model, self._stream_deltas(plan.request, profile, facts), lines
             )
             text = "".join(lines).strip()
             if self._stopped.is_set():
                 raise TurnInterrupted
-            if fault is None and text:
+            if error is None and text:
                 yield Noticed(
                     f"The model now gets this summary (~{len(text) // CHARACTERS:,} tokens) "
                     f"instead of the {plan.count:,} messages before it (~{plan.size // CHARACTERS:,}), "
@@ -199,7 +185,7 @@ class Exchange:
                     covers=plan.covers,
                 )
             yield from self._prepare_another_try(
-                fault
+                error
                 or ErrorInfo("empty", "The summary was empty. Try again, or use another model.", "model"),
                 profile,
                 attempt,
@@ -222,14 +208,14 @@ class Exchange:
             newest,
             profile,
             languages,
-            tools=self._choose_manner(profile, facts)[0],
+            tools=self._choose_tool_use(profile, facts)[0],
             cwd=cwd,
             notes=notes,
             vision=facts.supports_vision,
             window=window,
             longest_reply=facts.longest_reply,
             pictures=self._pictures,
-            foreign=self._offered,
+            mcp_tools=self._offered,
         )
         return replace(written, left_out=written.left_out + older)
 
@@ -239,70 +225,53 @@ class Exchange:
             if self._reply:
                 self._reply.cancel()
 
-    def _prepare_another_try(self, fault: ErrorInfo, profile: Profile, attempt: int) -> Steps[None]:
+    def _prepare_another_try(self, error: ErrorInfo, profile: Profile, attempt: int) -> Steps[None]:
         """Change what can be changed, or wait. Raises LlmError when another try is of no use."""
-        if fault.kind == "tools" and profile.supports_functions is None:
+        if error.kind == "tools" and profile.supports_functions is None:
             if profile.model in self._without_tools:
-                raise LlmError(fault)
+                raise LlmError(error)
             self._without_tools.add(profile.model)
             yield Noticed("This model does not support tool calls; it writes code as text instead.")
             return
-        if not fault.retryable or attempt >= len(RETRIES):
-            raise LlmError(fault)
+        if not error.retryable or attempt >= len(RETRIES):
+            raise LlmError(error)
         # A time in the past is no wait: a busy server that is asked again at once stays busy.
-        wait = fault.retry_after or RETRIES[attempt]
+        wait = error.retry_after or RETRIES[attempt]
         if wait > LONGEST_WAIT:
-            raise LlmError(fault)
-        yield RetryScheduled(fault.sentence, wait)
+            raise LlmError(error)
+        yield RetryScheduled(error.sentence, wait)
         if self._stopped.wait(wait):
             raise TurnInterrupted
 
     def _receive_reply(
-        self, model: str, tokens: int, deltas: Iterator[Delta], parser: ReplyParser, writer: ReplyBuilder
+        self, model: str, tokens: int, deltas: Iterator[Delta], parser: ReplyParser, builder: ReplyBuilder
     ) -> Steps[tuple[ErrorInfo | None, bool]]:
-        """Receive the reply. Return the fault that ended it, and whether anything had come by then."""
+        """Receive the reply. Return the error that ended it, and whether anything had come by then."""
         yield ModelCalled(model, tokens)
-        began = full = called = False
-        signed = SignedReasoning()
-        gaps = 0
-        reason = ""
-        fault = usage = None
+        progress = ReplyProgress()
+        error: ErrorInfo | None = None
         try:
             for delta in deltas:
+                progress.add(delta)
                 if isinstance(delta, ConnectionState):
                     yield ModelConnecting(delta.accepted)
-                    continue
-                if isinstance(delta, Signed):
-                    signed.add(delta)
-                    continue
-                if isinstance(delta, Usage):
-                    usage = delta
-                began = began or not isinstance(delta, Usage | Finish)
-                full = full or delta == Finish("length")
-                reason = delta.reason if isinstance(delta, Finish) else reason
-                called = called or isinstance(delta, ToolCallPiece)
-                if isinstance(delta, Gap):
-                    gaps += delta.lines
-                    writer.tear(call=called)
-                    continue
-                for part in parser.feed(delta):
-                    yield from writer.feed(part)
-        except LlmError as error:
-            fault = error.fault
-        if began or usage:
-            yield from self.account.record(usage)
+                elif isinstance(delta, Gap):
+                    builder.tear(call=progress.has_tool_call)
+                elif not isinstance(delta, Signed):
+                    for part in parser.feed(delta):
+                        yield from builder.feed(part)
+        except LlmError as failure:
+            error = failure.info
+        if progress.has_begun or progress.usage:
+            yield from self.usage.record(progress.usage)
         for part in parser.finish():
-            yield from writer.feed(part)
-        yield from writer.finish(cut=fault is not None or self._stopped.is_set())
-        yield from writer.sign(signed.content())
-        if gaps:
-            lines = "A line" if gaps == 1 else f"{gaps} lines"
-            yield Noticed(f"{lines} of the reply could not be read; part of it is missing.", "warning")
-        if fault is None and reason in _ENDS:
-            yield Noticed(_ENDS[reason], "warning")
-        if full and fault is None:
-            yield Noticed("The reply reached the maximum length and was cut off; see max_tokens.", "warning")
-        return fault, began
+            yield from builder.feed(part)
+        yield from builder.finish(cut=error is not None or self._stopped.is_set())
+        yield from builder.sign(progress.signed.content())
+        yield from progress.report_gaps()
+        if error is None:
+            yield from progress.report_end()
+        return error, progress.has_begun
 
     def _collect_summary(
         self, model: str, deltas: Iterator[Delta], parts: list[str]
@@ -323,8 +292,8 @@ class Exchange:
                     ends.add("missing")
         except LlmError as error:
             parts.clear()
-            return error.fault
-        yield from self.account.record(usage)
+            return error.info
+        yield from self.usage.record(usage)
         # It replaces all that it covers, so a part of it would silently lose the rest.
         if ends & {*BROKEN_OFF, "content_filter"}:
             return ErrorInfo("cut", "The summary broke off before its end.", "model", retryable=True)
@@ -334,8 +303,8 @@ class Exchange:
             )
         return None
 
-    def _report_unreadable(self, writer: ReplyBuilder) -> Iterator[Event]:
-        self._unreadable = self._unreadable + 1 if writer.unreadable and not writer.codes else 0
+    def _report_unreadable(self, builder: ReplyBuilder) -> Iterator[Event]:
+        self._unreadable = self._unreadable + 1 if builder.unreadable and not builder.codes else 0
         if self._unreadable >= 2:
             self._unreadable = 0
             yield Noticed(
@@ -350,7 +319,7 @@ class Exchange:
         with self._lock:
             if self._stopped.is_set():
                 return
-            self._reply = reply = request_gate.send(self._llm, request, profile, self.account, facts)
+            self._reply = reply = request_gate.send(self._llm, request, profile, self.usage, facts)
         try:
             yield from reply
         finally:
@@ -389,7 +358,7 @@ class Exchange:
         """Return the facts, with the window to use."""
         return self._windows.complete(facts, profile)
 
-    def _choose_manner(self, profile: Profile, facts: ModelInfo) -> tuple[bool, bool]:
+    def _choose_tool_use(self, profile: Profile, facts: ModelInfo) -> tuple[bool, bool]:
         """Return whether to offer the tool, and whether fenced text of the reply is code to run.
 
         Nobody knows for sure which models call tools. So the tool is offered until a model refuses it, and

@@ -81,4 +81,4 @@ class ModelContext:
             facts,
             self._notes(),
         )
-        return token_report.report(written, facts, profile, self._exchange.account.ledger, count, prompt)
+        return token_report.report(written, facts, profile, self._exchange.usage.totals, count, prompt)

@@ -59,7 +59,7 @@ class Session:
         *,
         outputs: Path | None = None,
         facts: Callable[[Profile], ModelInfo] = lambda _profile: ModelInfo(),
-        account: UsageTracker | None = None,
+        usage: UsageTracker | None = None,
         watcher: FileWatcher | None = None,
         earlier: EarlierCode | None = None,
         notes: Callable[[], Sequence[str]] = tuple,
@@ -83,7 +83,7 @@ class Session:
         self._lock = threading.Lock()
         self._stopped = threading.Event()
         self._facts = facts
-        self._exchange = Exchange(llm, computer.resolve, facts, self._stopped, account, outputs, tools)
+        self._exchange = Exchange(llm, computer.resolve, facts, self._stopped, usage, outputs, tools)
         #: Asks for cells and runs them; it knows what the running one may do.
         self.execution = Execution(
             computer,
@@ -207,15 +207,15 @@ class Session:
         return self._start(_end_turn(self.context.compact()))
 
     @property
-    def account(self) -> UsageTracker:
+    def usage(self) -> UsageTracker:
         """Usage and cost of the session's requests so far."""
-        return self._exchange.account
+        return self._exchange.usage
 
     @property
     def over_budget(self) -> bool:
         """Whether all that may be spent is spent."""
         limit = self.profile.max_budget
-        return limit is not None and self._exchange.account.spent >= limit
+        return limit is not None and self._exchange.usage.spent >= limit
 
     def count_tokens(self, count: Count | None, prompt: str = "") -> Iterator[Event]:
         """Tell what the next request consists of, what `prompt` adds to it, and what all of them cost."""
@@ -257,7 +257,7 @@ class Session:
         return self._start(work(self._stopped))
 
     def _describe_calls(self, calls: ModelCalls, profile: Profile) -> str:
-        return describe_calls(calls, profile, self._facts(profile), self.account.spent)
+        return describe_calls(calls, profile, self._facts(profile), self.usage.spent)
 
     def _list_request_notes(self) -> Sequence[str]:
         return (*self._computer.notes, *self._own_notes())
@@ -337,7 +337,7 @@ def _end_turn(steps: Steps[TurnEnded]) -> Iterator[Event]:
     try:
         yield (yield from steps)
     except LlmError as error:
-        yield TurnEnded("failed", error.fault.sentence, error.fault.setting)
+        yield TurnEnded("failed", error.info.sentence, error.info.setting)
     except OverBudget as over:
         yield TurnEnded("paused", str(over), setting="max_budget")
     except TurnInterrupted:

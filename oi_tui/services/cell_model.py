@@ -78,7 +78,7 @@ class _Job:
 
 
 class CellModel:
-    """Gives Python cells `llm()` and `llm_map()`, and sends their requests on the account of the session."""
+    """Gives Python cells `llm()` and `llm_map()`, and sends their requests on the budget of the session."""
 
     def __init__(
         self,
@@ -208,10 +208,10 @@ class CellModel:
             try:
                 return self._ask_once(prompt, job)
             except LlmError as error:
-                fault = error.fault
-                pause = fault.retry_after or wait
-                if wait is None or not fault.retryable or pause is None or pause > LONGEST_WAIT:
-                    raise _FailedError(fault.sentence, for_all=fault.kind in _FOR_ALL) from None
+                info = error.info
+                pause = info.retry_after or wait
+                if wait is None or not info.retryable or pause is None or pause > LONGEST_WAIT:
+                    raise _FailedError(info.sentence, for_all=info.kind in _FOR_ALL) from None
                 if job.work.wait(pause):
                     raise _Stopped from None
             except (OverBudget, CellLimit) as error:
@@ -232,7 +232,7 @@ class CellModel:
                 profile,
                 prompt,
                 (),
-                session.account,
+                session.usage,
                 facts,
                 system=call.system,
                 max_tokens=longest or call.max_tokens,
@@ -248,7 +248,7 @@ class CellModel:
                 work.remove(question)
                 if not question.is_refused:
                     used = question.used
-                    session.account.record(used, most)
+                    session.usage.record(used, most)
                     job.rights.count_cost(used.cost if used and used.cost is not None else most)
             # Not before that is counted: those who wait would take it for money that is left.
             self._release(most)
@@ -298,7 +298,7 @@ class CellModel:
         if rights.cost is not None:
             left = rights.cost - rights.spent
         if profile.max_budget is not None:
-            left = min(left, profile.max_budget - self._session().account.spent)
+            left = min(left, profile.max_budget - self._session().usage.spent)
         return left - self._cost
 
     def _release(self, most: float) -> None:

@@ -16,7 +16,7 @@ from oi_tui.services.model import ModelService
 
 
 class SideRequests:
-    """Asks the model on the account of the conversation. What waits can be given up from any thread."""
+    """Asks the model on the budget of the conversation. What waits can be given up from any thread."""
 
     def __init__(self, model: ModelService, conversation: CurrentConversation) -> None:
         self._model = model
@@ -29,8 +29,8 @@ class SideRequests:
 
     def check(self, profile: Profile) -> Iterator[CheckResult]:
         """Try a profile's model with a few tokens; blocks while the model answers."""
-        account = self._conversation.session.account
-        yield from model_check.check(self._model.llm, profile, account, self._model.facts(profile))
+        usage = self._conversation.session.usage
+        yield from model_check.check(self._model.llm, profile, usage, self._model.facts(profile))
 
     def ask(self, text: str, images: Sequence[str] = ()) -> str:
         """Ask the model for running code; blocks while it answers.
@@ -40,14 +40,14 @@ class SideRequests:
         model, session = self._model, self._conversation.session
         profile = session.profile
         try:
-            question = ModelQuestion(model.llm, profile, text, images, session.account, model.facts(profile))
+            question = ModelQuestion(model.llm, profile, text, images, session.usage, model.facts(profile))
             self._questions.add(question)
             try:
                 return question.answer()
             finally:
                 self._questions.discard(question)
                 if not question.is_refused:
-                    session.account.record(question.used)
+                    session.usage.record(question.used)
         except (LlmError, OverBudget) as error:
             raise computer_api.QuestionRefusedError(str(error)) from None
 
@@ -79,7 +79,7 @@ class SideRequests:
         profile = session.profile
         try:
             request = titles.TitleRequest(
-                model.llm, profile, session.messages, session.account, model.facts(profile)
+                model.llm, profile, session.messages, session.usage, model.facts(profile)
             )
         except (LlmError, OverBudget):
             return
@@ -87,7 +87,7 @@ class SideRequests:
         title = request.wait_for_title()
         self._naming = None
         if title or request.used:
-            session.account.record(request.used)
+            session.usage.record(request.used)
         with contextlib.suppress(OSError):
             if title and not store.is_named(id_):
                 store.suggest_title(id_, title)

@@ -213,7 +213,7 @@ def test_questions_of_code_count_for_the_budget_of_the_conversation(own_world: P
         assert workspace.side_requests.ask("2 + 2?", ["data:image/png;base64,xx"]) == "four"
         content = llm.requests[0].messages[0]["content"]
         assert [part["type"] for part in content] == ["text", "image_url"]
-        assert workspace.session.account.spent == 0.75
+        assert workspace.session.usage.spent == 0.75
         workspace.use(profile.with_changes("flag", max_budget=0.5))
         with pytest.raises(QuestionRefusedError, match=r"budget of \$0\.50"):
             workspace.side_requests.ask("again")

@@ -140,9 +140,9 @@ class ErrorInfo:
 class LlmError(Exception):
     """Raised while a reply is read when it cannot go on."""
 
-    def __init__(self, fault: ErrorInfo) -> None:
-        super().__init__(fault.sentence)
-        self.fault = fault
+    def __init__(self, info: ErrorInfo) -> None:
+        super().__init__(info.sentence)
+        self.info = info
 
 
 class Reply(Protocol):

@@ -62,7 +62,7 @@ _PREFIX = re.compile(r"^\s*(?:litellm\.)?[A-Z]\w*(?:Error|Exception|Timeout)?\s*
 
 
 def explain(error: BaseException, attempt: Attempt) -> ErrorInfo:
-    """Return the fault that an exception stands for."""
+    """Return what an exception means for the person."""
     chain = list(_list_causes(error))
     # Whole pages and dumps come as the words of an error.
     words = " ".join(f"{type(item).__name__}: {str(item)[:_LONGEST]}" for item in chain)
@@ -249,8 +249,8 @@ def _parse_seconds(text: str) -> float | None:
 
 def explain_body(words: str, code: int | None, attempt: Attempt) -> ErrorInfo | None:
     """Explain an error that came in a body with a status of success; None if it is of no known kind."""
-    fault = explain(_BodyError(words, code), attempt)
-    return None if fault.kind == "unknown" else fault
+    info = explain(_BodyError(words, code), attempt)
+    return None if info.kind == "unknown" else info
 
 
 def find_failed_reply(error: BaseException) -> str:
@@ -374,7 +374,7 @@ def explain_no_provider(model: str) -> ErrorInfo:
 
 
 def make_internal_error(error: Exception) -> ErrorInfo:
-    """Return the error for an unforeseen fault of this program."""
+    """Return the error for a bug in this program."""
     text = redact(f"{type(error).__name__}: {error}"[:_DETAIL])
     return ErrorInfo("unknown", f"The request failed inside oi-tui. {text}", detail=text)
 

@@ -52,7 +52,7 @@ class ModelQuestion:
         profile: Profile,
         text: str,
         images: Sequence[str],
-        account: UsageTracker,
+        usage: UsageTracker,
         facts: ModelInfo,
         *,
         system: str = "",
@@ -62,7 +62,7 @@ class ModelQuestion:
         self.used: Usage | None = None
         self.is_cut = self.is_refused = False
         request = write_request(profile, text, images, system, max_tokens)
-        self._reply: Reply = request_gate.send(llm, request, profile, account, facts)
+        self._reply: Reply = request_gate.send(llm, request, profile, usage, facts)
 
     def answer(self) -> str:
         """Wait for the reply. Raises LlmError if there is none, or only a part of it."""
@@ -81,7 +81,7 @@ class ModelQuestion:
                 elif isinstance(delta, Gap):
                     broken = True
         except LlmError as error:
-            self.is_refused = not began and error.fault.kind in _REFUSALS
+            self.is_refused = not began and error.info.kind in _REFUSALS
             raise
         if not (text := "".join(lines).strip()):
             raise LlmError(ErrorInfo("empty", "The model gave no answer."))

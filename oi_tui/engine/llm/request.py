@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from oi_tui import paths
-from oi_tui.engine import tools as foreign_tools
+from oi_tui.engine import tools as mcp
 from oi_tui.engine.llm import images, reasoning, signed_reasoning, system_message
 from oi_tui.engine.llm.base import Request
 from oi_tui.engine.llm.compaction import split_at_summary
@@ -60,7 +60,7 @@ def write(
     window: int | None = None,
     longest_reply: int | None = None,
     pictures: Path | None = None,
-    foreign: Sequence[foreign_tools.McpTool] = (),
+    mcp_tools: Sequence[mcp.McpTool] = (),
 ) -> PreparedRequest:
     """Return the request for the next reply.
 
@@ -68,15 +68,15 @@ def write(
     every call is answered exactly once, whatever became of it. Code that came as text stays text. `window`
     is what the model takes in, in tokens; None: nothing is left out. `vision` and `longest_reply` (tokens)
     are used where the profile says nothing. `pictures` is the folder in which programs' pictures are kept.
-    `foreign` are tools of other programs.
+    `mcp_tools` are tools of other programs.
     """
     if profile.supports_vision is not None:
         vision = profile.supports_vision
     longest_reply = profile.max_tokens or longest_reply
-    notes = (*notes, *foreign_tools.describe_tools(foreign, as_text=not tools))
+    notes = (*notes, *mcp.describe_tools(mcp_tools, as_text=not tools))
     system = system_message.write(profile, languages, tools=tools, cwd=cwd, notes=notes)
     head: list[dict[str, Any]] = [{"role": "system", "content": system}]
-    offered = [make_tool(languages), *(item.offer for item in foreign)] if tools else []
+    offered = [make_tool(languages), *(item.offer for item in mcp_tools)] if tools else []
     units = _Conversation(profile, pictures, cwd, tools=tools, vision=bool(vision)).make_units(messages)
     fixed = measure_size(head[0]) + len(json.dumps(offered))
     left_out = trim(units, None if window is None else compute_room(window, longest_reply) - fixed)
@@ -433,9 +433,9 @@ def _describe_proposal(message: Message) -> str:
 
 def _call(identity: str, message: Message) -> dict[str, Any]:
     language = message.format or ""
-    if foreign_tools.is_tool(language):
-        given = foreign_tools.parse_arguments(_describe_proposal(message))
-        name = foreign_tools.make_function_name(language)
+    if mcp.is_tool(language):
+        given = mcp.parse_arguments(_describe_proposal(message))
+        name = mcp.make_function_name(language)
         return {
             "id": identity,
             "type": "function",

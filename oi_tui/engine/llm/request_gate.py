@@ -19,7 +19,7 @@ from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.engine.settings.profile import Profile
 
 
-def send(llm: Llm, request: Request, profile: Profile, account: UsageTracker, facts: ModelInfo) -> Reply:
+def send(llm: Llm, request: Request, profile: Profile, usage: UsageTracker, facts: ModelInfo) -> Reply:
     """Send a request that the profile allows, without known keys and passwords in its messages.
 
     All requests to a model name the same context window, since Ollama cuts off what does not fit into its own
@@ -28,7 +28,7 @@ def send(llm: Llm, request: Request, profile: Profile, account: UsageTracker, fa
     Raises LlmError where the model's server must not be asked, and OverBudget where it would cost too much.
     """
     check(profile, llm)
-    account.check_budget(estimate_tokens(request), profile, facts)
+    usage.check_budget(estimate_tokens(request), profile, facts)
     sent = replace(
         request, context_window=facts.choose_window(profile), direct=profile.offline or profile.local
     )

@@ -60,7 +60,7 @@ class _LoggedReply:
                 pieces.append(delta)
                 yield delta
         except LlmError as error:
-            _words.debug("from the model, an error: %s", error.fault)
+            _words.debug("from the model, an error: %s", error.info)
             raise
         finally:
             _words.debug("from the model: %s", _cut(json.dumps(list(_join(pieces)))))

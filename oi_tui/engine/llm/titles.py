@@ -33,13 +33,13 @@ class TitleRequest:
         llm: Llm,
         profile: Profile,
         messages: Sequence[Message],
-        account: UsageTracker,
+        usage: UsageTracker,
         facts: ModelInfo,
     ) -> None:
         """Send the request. Raises LlmError or OverBudget where that is not allowed."""
         self.used: Usage | None = None
         request = _request(profile, messages)
-        self._reply: Reply = request_gate.send(llm, request, profile, account, facts)
+        self._reply: Reply = request_gate.send(llm, request, profile, usage, facts)
 
     def wait_for_title(self) -> str:
         """Wait for the title, or ""."""

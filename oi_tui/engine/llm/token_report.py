@@ -46,7 +46,7 @@ def report(
     written: PreparedRequest,
     facts: ModelInfo,
     profile: Profile,
-    ledger: UsageTotals,
+    totals: UsageTotals,
     count: Count | None,
     prompt: str = "",
 ) -> str:
@@ -78,7 +78,7 @@ def report(
     source = "by the model's tokenizer or the nearest one" if counted else "at four characters a token"
     lines.append(f"  counted here, {source}")
     lines.append(describe_window(written.window, facts, profile))
-    lines += _describe_spending(ledger, profile)
+    lines += _describe_spending(totals, profile)
     return "\n".join(lines)
 
 
@@ -96,24 +96,24 @@ def _share(tokens: int, window: int | None) -> str:
     return f" of {window:,} ({tokens / window:.0%})" if window else ""
 
 
-def _describe_spending(ledger: UsageTotals, profile: Profile) -> list[str]:
-    if not ledger.requests:
+def _describe_spending(totals: UsageTotals, profile: Profile) -> list[str]:
+    if not totals.requests:
         return ["No request was sent yet in this session."]
     lines = []
-    if last := ledger.last:
+    if last := totals.last:
         price = "cost unknown" if last.cost is None else format_dollars(last.cost)
         cached = f" ({last.cached_tokens:,} of them from the provider's cache)" if last.cached_tokens else ""
         lines.append(
             f"Last request: {last.prompt_tokens:,} tokens in{cached}, {last.completion_tokens:,} out, "
             f"as counted by the provider; {price}."
         )
-    some = "1 request" if ledger.requests == 1 else f"{ledger.requests:,} requests"
+    some = "1 request" if totals.requests == 1 else f"{totals.requests:,} requests"
     lines.append(
-        f"This session: {some}, each with the conversation so far: {ledger.prompt_tokens:,} tokens in, "
-        f"{ledger.completion_tokens:,} out; {ledger.price}."
+        f"This session: {some}, each with the conversation so far: {totals.prompt_tokens:,} tokens in, "
+        f"{totals.completion_tokens:,} out; {totals.price}."
     )
-    if ledger.unreported:
-        lines.append(f"  for {ledger.unreported} of them the provider did not report usage")
+    if totals.unreported:
+        lines.append(f"  for {totals.unreported} of them the provider did not report usage")
     if profile.max_budget is not None:
         lines.append(f"Budget: {format_dollars(profile.max_budget)} (max_budget).")
     return lines

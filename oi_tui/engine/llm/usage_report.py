@@ -23,12 +23,12 @@ class OverBudget(Exception):  # noqa: N818 -- it is what would happen, not an er
 
 
 class UsageTracker:
-    """Counts the usage and the cost of all requests of a session; `ledger` has the totals."""
+    """Counts the usage and the cost of all requests of a session; `totals` has the totals."""
 
     def __init__(self) -> None:
         #: What was learned of how much models take in; the Python API keeps it from chat to chat.
         self.windows = KnownWindows()
-        self.ledger = UsageTotals()
+        self.totals = UsageTotals()
         self._lock = threading.Lock()
         #: The estimated price of the request that was checked last, and of those that nobody reported.
         self._estimate = self._unreported = 0.0
@@ -39,7 +39,7 @@ class UsageTracker:
     @property
     def spent(self) -> float:
         """The cost of the requests in USD; unreported usage is estimated."""
-        return self.ledger.cost + self._unreported
+        return self.totals.cost + self._unreported
 
     def record(self, usage: Usage | None, estimate: float | None = None) -> tuple[UsageReported, ...]:
         """Add a request; None where the provider did not say what it used. Returns the event for the user.
@@ -47,7 +47,7 @@ class UsageTracker:
         The price of a request without usage is `estimate`, in USD, where others were sent at the same time.
         """
         with self._lock:
-            self.ledger = self.ledger.add(usage)
+            self.totals = self.totals.add(usage)
             if usage is None or usage.cost is None:
                 self._unreported += self._estimate if estimate is None else estimate
         if usage is None:
@@ -78,8 +78,8 @@ class UsageTracker:
                 f"{format_dollars(limit)} cannot be kept. "
                 "Choose a model with a known price, or remove max_budget."
             )
-        replies = self.ledger.requests - self.ledger.unreported
-        reply = self.ledger.completion_tokens / replies if replies else 0
+        replies = self.totals.requests - self.totals.unreported
+        reply = self.totals.completion_tokens / replies if replies else 0
         self._estimate = price = tokens * facts.prompt_price + reply * (facts.completion_price or 0.0)
         if spent + price > limit:
             raise OverBudget(
@@ -108,7 +108,7 @@ class UsageTracker:
 
     def report_cut(self, written: PreparedRequest) -> Iterator[Event]:
         """Report when Ollama read less than it was sent: it leaves out the beginning and does not say so."""
-        model, last = written.request.model, self.ledger.last
+        model, last = written.request.model, self.totals.last
         if not model.startswith("ollama") or model in self._cut or last is None:
             return
         if 0 < last.prompt_tokens < written.tokens * _READ and written.tokens > _WORTH_TELLING:

@@ -146,7 +146,7 @@ class _Service:
             for delta in reply:
                 self._say(id=number, **record_of(delta))
         except LlmError as error:
-            self._say(id=number, fault=asdict(error.fault))
+            self._say(id=number, error=asdict(error.info))
         finally:
             self._replies.pop(number, None)
             self._say(id=number, end=True)

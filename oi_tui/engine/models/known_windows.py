@@ -34,9 +34,9 @@ class KnownWindows:
             )
         return facts
 
-    def learn(self, profile: Profile, fault: ErrorInfo, written: PreparedRequest) -> str | None:
+    def learn(self, profile: Profile, error: ErrorInfo, written: PreparedRequest) -> str | None:
         """Take a model's window from its refusal. Returns what to say; None where nothing was learned."""
-        stated = read_stated_limit(fault.detail) if fault.kind == "context" else None
+        stated = read_stated_limit(error.detail) if error.kind == "context" else None
         if stated is None:
             return None
         window = stated.limit

@@ -35,19 +35,19 @@ class CheckResult:
 
 
 def check(
-    llm: Llm, profile: Profile, account: UsageTracker | None = None, facts: ModelInfo | None = None
+    llm: Llm, profile: Profile, usage: UsageTracker | None = None, facts: ModelInfo | None = None
 ) -> Iterator[CheckResult]:
     """Ask the model for a few tokens; yields what is found, until something fails.
 
-    `account` holds what was spent so far: a test costs money like any other request.
+    `usage` holds what was spent so far: a test costs money like any other request.
 
     Blocks while the model answers, at most about twice half a minute.
     """
-    account, facts = account or UsageTracker(), facts or ModelInfo()
+    usage, facts = usage or UsageTracker(), facts or ModelInfo()
     try:
         request_gate.check(profile, llm)
     except LlmError as error:
-        yield CheckResult("host", False, error.fault.sentence, error.fault.setting)
+        yield CheckResult("host", False, error.info.sentence, error.info.setting)
         return
     task = {"role": "user", "content": "Call the tool execute with language python and code 1."}
     request = replace(
@@ -58,13 +58,13 @@ def check(
     )
 
     def ask(request: Request) -> tuple[int, int, ErrorInfo | None]:
-        return _read(lambda: request_gate.send(llm, request, profile, account, facts))
+        return _read(lambda: request_gate.send(llm, request, profile, usage, facts))
 
     try:
-        calls, pieces, fault = ask(request)
-        refused_tools = fault is not None and fault.kind == "tools"
+        calls, pieces, error = ask(request)
+        refused_tools = error is not None and error.kind == "tools"
         if refused_tools:
-            calls, pieces, fault = ask(replace(request, tools=()))
+            calls, pieces, error = ask(replace(request, tools=()))
     except OverBudget as over:
         yield CheckResult("host", False, str(over), "max_budget")
         return
@@ -74,13 +74,13 @@ def check(
         ("model", _UNKNOWN, f"The model {profile.model} exists."),
     )
     for step, kinds, good in steps:
-        if fault is not None and fault.kind in kinds:
-            yield CheckResult(step, False, fault.sentence, fault.setting)
+        if error is not None and error.kind in kinds:
+            yield CheckResult(step, False, error.sentence, error.setting)
             return
         yield CheckResult(step, True, good)
     # A thinking model may well spend so few tokens without a word.
-    if fault is not None and not (fault.kind == "empty" and fault.setting == "max_tokens"):
-        yield CheckResult("reply", False, fault.sentence, fault.setting)
+    if error is not None and not (error.kind == "empty" and error.setting == "max_tokens"):
+        yield CheckResult("reply", False, error.sentence, error.setting)
         return
     yield CheckResult("reply", True, "It replies.")
     yield _check_tools(refused=refused_tools, calls=calls)
@@ -99,7 +99,7 @@ def _read(send: Callable[[], Reply]) -> tuple[int, int, ErrorInfo | None]:
             calls += isinstance(delta, ToolCallPiece)
             pieces += isinstance(delta, ToolCallPiece | Text | Reasoning)
     except LlmError as error:
-        return calls, pieces, error.fault
+        return calls, pieces, error.info
     return calls, pieces, None
 
 

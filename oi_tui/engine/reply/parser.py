@@ -67,9 +67,9 @@ class _Call:
         resolve: Callable[[str], str | None],
         piece: ToolCallPiece,
         number: int,
-        foreign: Mapping[str, str],
+        mcp_functions: Mapping[str, str],
     ) -> None:
-        self._foreign = foreign
+        self._mcp_functions = mcp_functions
         self.index = piece.index
         self.id = piece.id or None
         self.name = piece.name or ""
@@ -119,7 +119,7 @@ class _Call:
             if self._reader is None:
                 self._reader = self._make_reader()
             elif self._reader.done:
-                if self._is_foreign or self._after or self._waiting.lstrip()[0] != "{":
+                if self._is_mcp_call or self._after or self._waiting.lstrip()[0] != "{":
                     self._after.append(self._waiting)
                     self._waiting = ""
                     break
@@ -136,11 +136,11 @@ class _Call:
         return self._resolve_languages(parts)
 
     @property
-    def _is_foreign(self) -> bool:
+    def _is_mcp_call(self) -> bool:
         return isinstance(self._reader, ForeignCallReader)
 
     def _make_reader(self) -> ToolCallParser | ForeignCallReader:
-        if language := find_language(self.name, self._foreign):
+        if language := find_language(self.name, self._mcp_functions):
             return ForeignCallReader(language, self._identity)
         return ToolCallParser(self._resolve, name=self.name, call=self._identity, native=True)
 
@@ -188,7 +188,7 @@ class _Call:
         if self._found:
             return parts + self._take_trailing_words()
         raw = "".join(self._all)
-        looked = () if self._is_foreign else recover_calls(raw, clean_tool_name(self.name), self._resolve)
+        looked = () if self._is_mcp_call else recover_calls(raw, clean_tool_name(self.name), self._resolve)
         for number, found in enumerate(looked):
             call = None if number else self._identity
             parts += [CodeStarted(found.language, call), CodeGrew(found.code), CodeEnded(whole)]
@@ -209,16 +209,16 @@ class _Call:
 class ReplyParser:
     """Reads one reply. `resolve` tells which words are languages; with `fences`, fenced blocks are code.
 
-    `foreign` are functions beside our own tool, each with the language that its arguments are.
+    `mcp_functions` are functions beside our own tool, each with the language that its arguments are.
     """
 
     def __init__(
         self,
         resolve: Callable[[str], str | None],
         fences: bool,
-        foreign: Mapping[str, str] | None = None,
+        mcp_functions: Mapping[str, str] | None = None,
     ) -> None:
-        self._foreign = foreign or {}
+        self._mcp_functions = mcp_functions or {}
         self._resolve = resolve
         self._text = TextParser(resolve, fences=fences)
         self._call: _Call | None = None
@@ -335,7 +335,7 @@ class ReplyParser:
             return []
         if call is None or self._begins(call, piece):
             self._calls += 1
-            call = _Call(self._resolve, piece, self._calls, self._foreign)
+            call = _Call(self._resolve, piece, self._calls, self._mcp_functions)
             self._by_index[piece.index] = call
         elif piece.name:
             call.add_to_name(piece.name)

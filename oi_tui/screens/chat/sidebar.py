@@ -205,7 +205,7 @@ class SidebarControl:
         from oi_tui.widgets.sidebar.rows import SidebarFacts
 
         session = self._workspace.session
-        ledger = session.account.ledger
+        totals = session.usage.totals
         messages, codes = self._turn()
         known = SidebarFacts(
             self._memories,
@@ -215,4 +215,4 @@ class SidebarControl:
             self._tokens(),
             session.window,
         )
-        return replace(known, requests=ledger.requests, price=ledger.price if ledger.requests else "")
+        return replace(known, requests=totals.requests, price=totals.price if totals.requests else "")

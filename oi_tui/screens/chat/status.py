@@ -42,7 +42,7 @@ def write_headline(
         ("sandbox on" if session.profile.sandbox else "", ""),
         (clean_line(model, 40), ""),
         (_describe_size(tokens, session), ""),
-        (session.account.ledger.short_price, ""),
+        (session.usage.totals.short_price, ""),
     )
     return (("oi-tui", "bold"), (clean_line(first_request, 200), "$text-muted")), facts
 

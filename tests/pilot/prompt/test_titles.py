@@ -26,7 +26,7 @@ async def test_the_model_names_a_conversation_once_and_the_cost_is_counted() -> 
     async with open_chat([Text("One.")], named, [Text("Two.")], model_titles=True) as ui:
         await ui.type("count the sheep for me")
         await ui.until(lambda: ui.view.session.messages and title(ui) == "Counting sheep")
-        assert ui.view.session.account.ledger.cost == 0.25
+        assert ui.view.session.usage.totals.cost == 0.25
         assert ui.workspace.conversation.title == "Counting sheep"
         await ui.type("go on")
         await ui.until(lambda: ui.view.session.messages[-1].content == "Two." and not ui.view.busy)

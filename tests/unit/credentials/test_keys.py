@@ -254,6 +254,6 @@ def test_a_kept_key_goes_with_the_request_and_is_not_in_its_error(quick_model: d
         with pytest.raises(LlmError) as caught:
             list(models.reply(request))
         assert running.exchanges[-1].headers["authorization"] == "Bearer sent-canary-8"
-    fault = caught.value.fault
+    fault = caught.value.info
     assert fault.kind == "key"
     assert "sent-canary-8" not in fault.sentence + fault.detail

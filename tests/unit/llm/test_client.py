@@ -59,7 +59,7 @@ def broken(reply: Reply) -> tuple[list[Delta], ErrorInfo]:
         for delta in reply:
             deltas.append(delta)
     except LlmError as error:
-        return deltas, error.fault
+        return deltas, error.info
     raise AssertionError(f"no fault, but {deltas}")
 
 
@@ -244,8 +244,8 @@ def test_a_process_that_dies_is_a_fault_and_the_next_reply_starts_another(served
         os.kill(models.pid, signal.SIGKILL)
         with pytest.raises(LlmError) as raised:
             list(stream)
-        assert raised.value.fault.kind == "process"
-        assert raised.value.fault.retryable
+        assert raised.value.info.kind == "process"
+        assert raised.value.info.retryable
         assert text(list(models.reply(request(served.base)))) == "Back"
     assert models.pid is None
 

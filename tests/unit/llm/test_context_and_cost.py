@@ -52,10 +52,10 @@ def notices(events: Sequence[Event]) -> list[str]:
 def test_every_request_is_in_the_books_with_all_that_it_sent_again() -> None:
     session = make([call("a"), Usage(100, 10, 0.01)], [Text("Done."), Usage(150, 5, 0.02, 90)], auto_run=True)
     work(session)
-    ledger = session.account.ledger
-    assert (ledger.requests, ledger.prompt_tokens, ledger.completion_tokens) == (2, 250, 15)
-    assert (ledger.cached_tokens, ledger.last) == (90, Usage(150, 5, 0.02, 90))
-    assert (ledger.price, ledger.short_price) == ("$0.03", "$0.03")
+    totals = session.usage.totals
+    assert (totals.requests, totals.prompt_tokens, totals.completion_tokens) == (2, 250, 15)
+    assert (totals.cached_tokens, totals.last) == (90, Usage(150, 5, 0.02, 90))
+    assert (totals.price, totals.short_price) == ("$0.03", "$0.03")
 
 
 def test_a_price_that_is_not_known_is_reported_to_be_unknown() -> None:
@@ -315,7 +315,7 @@ def test_the_model_gets_a_summary_instead_of_what_is_older() -> None:
     assert "Load the data" in str(asked.messages[-1]["content"])
     assert "And now?" not in str(asked.messages[-1]["content"])
     assert any("%compact undo" in text for text in notices(events))
-    assert session.account.ledger.requests == 1
+    assert session.usage.totals.requests == 1
 
     work(session, "Go on")
     sent = session.llm.requests[1].messages

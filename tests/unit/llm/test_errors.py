@@ -225,7 +225,7 @@ def fails(models: ModelProcess, **changes: Any) -> tuple[str, ErrorInfo]:
         for delta in models.reply(Request(**{**values, **changes})):
             heard.append(delta)
     except LlmError as error:
-        return "".join(delta.text for delta in heard if isinstance(delta, Text)), error.fault
+        return "".join(delta.text for delta in heard if isinstance(delta, Text)), error.info
     raise AssertionError(f"no fault, but {heard}")
 
 

@@ -160,7 +160,7 @@ def test_where_litellm_cannot_be_loaded_the_reason_is_told(
             LlmError, match=f"LiteLLM, which talks to models, cannot be loaded. {'.*'}{says}"
         ) as raised:
             list(models.reply(asked))
-        assert (raised.value.fault.kind, raised.value.fault.retryable) == ("process", False)
+        assert (raised.value.info.kind, raised.value.info.retryable) == ("process", False)
         if broken:
             (tmp_path / "litellm.py").unlink()
             reply = models.reply(asked)
@@ -183,7 +183,7 @@ def test_a_process_that_the_system_ends_is_told_with_its_likely_cause(
         os.kill(pid, signal.SIGKILL)
         with pytest.raises(LlmError, match="ended by SIGKILL, as happens where memory runs out") as raised:
             list(deltas)
-        assert raised.value.fault.retryable
+        assert raised.value.info.retryable
 
 
 def test_where_the_process_cannot_be_started_only_a_request_fails(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,4 +196,4 @@ def test_where_the_process_cannot_be_started_only_a_request_fails(monkeypatch: p
         assert models.count("demo", ["a few words"]) is None
         with pytest.raises(LlmError, match=r"could not be started .*'/none/python'") as raised:
             models.reply(Request(model="demo", messages=[{"role": "user", "content": "Hi"}]))
-        assert raised.value.fault.retryable
+        assert raised.value.info.retryable

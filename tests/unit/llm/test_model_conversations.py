@@ -110,7 +110,7 @@ def test_a_conversation_with_all_that_happens_in_one_stays_valid(
     assert "first" in last
     assert "out of four" in last
     assert "Hm." not in last
-    assert resumed.account.ledger.requests == 2
+    assert resumed.usage.totals.requests == 2
     journal.close()
 
 

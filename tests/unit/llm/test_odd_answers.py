@@ -78,7 +78,7 @@ def ask(
             heard.append(delta)
             seen(delta)
     except LlmError as error:
-        return heard, error.fault
+        return heard, error.info
     return heard, None
 
 
@@ -739,4 +739,4 @@ def test_an_error_in_a_stream_of_ollamas_is_reported_in_its_own_words(
     )
     with pytest.raises(LlmError) as raised:
         list(models.reply(request))
-    assert raised.value.fault.sentence == "The reply was interrupted: the runner has died"
+    assert raised.value.info.sentence == "The reply was interrupted: the runner has died"

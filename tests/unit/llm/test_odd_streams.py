@@ -128,7 +128,7 @@ def test_a_line_that_is_broken_at_the_end_is_a_reply_that_broke_off(
     served.answer(server.raw(CHUNK({"content": "Half"}), b"data: {nonsense\n\n"))
     with pytest.raises(LlmError) as raised:
         reply(models, served)
-    assert raised.value.fault.kind == "cut"
+    assert raised.value.info.kind == "cut"
 
 
 def test_code_with_something_missing_in_it_never_runs_by_itself() -> None:
@@ -293,7 +293,7 @@ def test_the_providers_own_word_for_a_bad_end_is_understood(
     else:
         with pytest.raises(LlmError) as caught:
             reply(models, served, model=model, api_base=served.root + path)
-        assert "sent an empty answer" not in caught.value.fault.sentence
+        assert "sent an empty answer" not in caught.value.info.sentence
 
 
 @pytest.mark.parametrize(

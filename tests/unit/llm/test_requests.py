@@ -84,5 +84,5 @@ def test_every_provider_takes_any_conversation(
         try:
             heard = list(models.reply(written.request))
         except LlmError as error:
-            pytest.fail(f"seed {seed}: {error.fault.sentence}")
+            pytest.fail(f"seed {seed}: {error.info.sentence}")
         assert "".join(delta.text for delta in heard if isinstance(delta, Text)) == "Hello there"

@@ -59,7 +59,7 @@ def test_a_wrong_address_is_reported_at_once_and_without_its_password(
         Profile().with_changes(api_base=base)
     with pytest.raises(LlmError) as failed:
         list(models.reply(Request(model="openai/m", messages=[], api_base=base)))
-    fault = failed.value.fault
+    fault = failed.value.info
     assert (fault.kind, fault.setting, fault.retryable) == ("address", "api_base", False)
     assert WRONG[base] in fault.sentence
     assert "\n" not in fault.sentence
@@ -188,7 +188,7 @@ def test_neither_words_nor_key_go_to_a_server_that_was_not_named(
         with pytest.raises(LlmError) as failed:
             ask(models, model, served.root + WIRES[model])
         assert not other.exchanges
-    fault = failed.value.fault
+    fault = failed.value.info
     assert (fault.kind, fault.setting, fault.retryable) == ("address", "api_base", False)
     assert f"127.0.0.1:{served.port} redirects to {other.root}{WIRES[model]}," in fault.sentence
 
@@ -207,8 +207,8 @@ def test_going_round_in_circles_ends(models: ModelProcess, served: ModelServer) 
     served.answer(sent_on(307, lambda: ""))
     with pytest.raises(LlmError) as failed:
         ask(models, "openai/m", served.base)
-    assert failed.value.fault.setting == "api_base"
-    assert "in a loop" in failed.value.fault.sentence
+    assert failed.value.info.setting == "api_base"
+    assert "in a loop" in failed.value.info.sentence
     assert len(served.exchanges) < 10
 
 
@@ -230,7 +230,7 @@ def test_a_mistake_of_ours_is_no_reply_without_words() -> None:
     asyncio.run(serve())
     os.close(target)
     with os.fdopen(source) as records:
-        fault, end = map(json.loads, records)
-    assert fault["fault"]["kind"] == "unknown"
-    assert "KeyError" in fault["fault"]["sentence"]
+        error, end = map(json.loads, records)
+    assert error["error"]["kind"] == "unknown"
+    assert "KeyError" in error["error"]["sentence"]
     assert end == {"id": 1, "end": True}

@@ -152,8 +152,8 @@ def broken(messages):
 def test_an_error_in_it_is_a_sentence(completions: Any, says: str) -> None:
     with pytest.raises(LlmError) as raised:
         heard(completions)
-    assert says in raised.value.fault.sentence
-    assert "\n" not in raised.value.fault.sentence
+    assert says in raised.value.info.sentence
+    assert "\n" not in raised.value.info.sentence
 
 
 def test_the_line_that_broke_is_named(interpreter: OpenInterpreter) -> None:
@@ -191,7 +191,7 @@ def test_the_budget_is_that_of_all_turns(interpreter: OpenInterpreter) -> None:
     interpreter.llm.completions = lambda messages: "ok"
     interpreter.chat("one", display=False)
     interpreter.chat("two", display=False)
-    assert interpreter._oi_model.account.ledger.requests == 2
+    assert interpreter._oi_model.usage.totals.requests == 2
 
 
 # -- from a trusted profile -------------------------------------------------------------------------

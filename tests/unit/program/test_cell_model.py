@@ -86,8 +86,8 @@ def test_a_cell_asks_the_model_and_gets_strings_in_order(open_workspace: Open, s
     assert "['<1>'] ['<Say\\n\\na>']" in printed
     assert "['<Bo is 4>']" in printed
     assert len(served.requests) == 25
-    assert workspace.session.account.ledger.requests == 26
-    assert workspace.session.account.ledger.prompt_tokens > 0
+    assert workspace.session.usage.totals.requests == 26
+    assert workspace.session.usage.totals.prompt_tokens > 0
 
 
 def test_failures_of_rows_are_told_apart(open_workspace: Open) -> None:
@@ -241,7 +241,7 @@ def test_what_the_server_refuses_costs_nothing(
     )
     assert printed.endswith("<last>\n")
     assert len(served.requests) == 10
-    assert workspace.session.account.ledger.requests == 1
+    assert workspace.session.usage.totals.requests == 1
 
 
 @pytest.mark.slow
@@ -252,14 +252,14 @@ def test_what_a_reply_cost_is_counted_before_the_next_request(
     served.answer(spoken(Say("word")))
     # Without a usage in the reply, its cost is the most that it can be: one request fits.
     workspace = open_workspace(cell_cost=0.0021)
-    account = workspace.session.account
-    record = account.record
+    usage = workspace.session.usage
+    record = usage.record
 
     def record_late(*arguments: Any) -> Any:
         wait_until(lambda: len(served.requests) > 1, 0.5)
         return record(None, *arguments[1:])
 
-    monkeypatch.setattr(account, "record", record_late)
+    monkeypatch.setattr(usage, "record", record_late)
     run(workspace, "llm_map('{}', range(3), at_once=3)")
     assert len(served.requests) == 1
 

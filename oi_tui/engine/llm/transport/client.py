@@ -55,32 +55,32 @@ class ModelReply:
         self._answers = child.ask(number, {"do": "reply", "request": asdict(request)})
 
     def __iter__(self) -> Iterator[Delta]:
-        fault: ErrorInfo | None = None
+        error: ErrorInfo | None = None
         while not self._ended and not self._cancelled.is_set():
             try:
                 record = self._answers.get(timeout=self._limit)
             except queue.Empty:
                 # It keeps watch over silence itself; when even that fails, it hangs.
                 self._child.process.kill()
-                fault = errors.explain_process_ended("stopped responding")
+                error = errors.explain_process_ended("stopped responding")
                 break
             if self._cancelled.is_set():
                 return
             if "end" in record:
                 break
             if "gone" in record:
-                fault = _explain_end(self._child)
+                error = _explain_end(self._child)
                 break
-            if "fault" in record:
-                fault = ErrorInfo(**record["fault"])
+            if "error" in record:
+                error = ErrorInfo(**record["error"])
             elif delta := parse_delta(record):
                 yield delta
         if self._cancelled.is_set():
             return
         self._ended = True
         self._child.forget(self._number)
-        if fault:
-            raise LlmError(fault)
+        if error:
+            raise LlmError(error)
 
     def cancel(self) -> None:
         """End the reply, from any thread: the iteration stops at once and the connection is closed."""

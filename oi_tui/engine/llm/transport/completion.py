@@ -72,7 +72,7 @@ class CompletionCall:
             self._complete()
 
     def _fail(self, error: ErrorInfo) -> None:
-        self._emit(fault=asdict(error))
+        self._emit(error=asdict(error))
 
     async def _find_refusal(self) -> ErrorInfo | None:
         """Say why the request cannot be sent at all; None when it can."""

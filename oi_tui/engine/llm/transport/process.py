@@ -9,7 +9,7 @@ It reads JSON lines from its standard input and writes JSON lines to its standar
     {"do": "prepare", "id": 0, "model": ..., "api_base": ...}    load what a first request needs; no answer
 
     {"id": 7, "text": "Hel"}                       and `reasoning`, `call`, `usage`, `finish`, `gap`
-    {"id": 7, "fault": {...}}                      the reply broke off
+    {"id": 7, "error": {...}}                      the reply broke off
     {"id": 7, "end": true}                         always the last line of a reply
     {"id": 8, "facts": {...}}
     {"id": 9, "counts": [...]}
@@ -80,7 +80,7 @@ class Service:
         try:
             await CompletionCall(provider, request, lambda **piece: self._say(id=number, **piece)).run()
         except Exception as error:  # noqa: BLE001  (what we did wrong must not pass for a reply without words)
-            self._say(id=number, fault=asdict(errors.make_internal_error(error)))
+            self._say(id=number, error=asdict(errors.make_internal_error(error)))
         finally:
             del self._tasks[number]
             self._say(id=number, end=True)
@@ -154,7 +154,7 @@ def _explain_missing_library(lines: "queue.SimpleQueue[str]", output: int, error
         order = json.loads(lines.get())
         records: list[dict[str, Any]] = [{}]
         if is_request := order["do"] == "reply":
-            records = [{"fault": asdict(errors.explain_import_failed(error))}, {"end": True}]
+            records = [{"error": asdict(errors.explain_import_failed(error))}, {"end": True}]
         for record in records:
             os.write(output, f"{json.dumps({'id': order['id'], **record})}\n".encode())
         if is_request:

@@ -125,7 +125,7 @@ class TurnControl:
 
     def show_activity(self) -> None:
         """Show in the conversation what the model is doing while its answer is awaited."""
-        cost = self._workspace.session.account.ledger.cost
+        cost = self._workspace.session.usage.totals.cost
         is_model_at_work = self.busy and self._with_model
         self._conversation.activity_line.show(
             self._progress.describe_activity(cost) if is_model_at_work else None
