@@ -1,10 +1,12 @@
 """Stopping a run: one interrupt keeps the memory, however long that takes; only a second one ends it."""
 
+import subprocess
 import threading
 import time
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -96,6 +98,38 @@ def test_a_child_that_was_not_yet_its_program_is_interrupted_again(
     )
     assert play(computer, "python", code, stop_at="go\r\n").state == "interrupted"
     assert play(computer, "python", "child.wait(10)").text == "-2\n"
+
+
+#: A shell's child that has the keyboard says so, and becomes its program only after a signal has come.
+COMES_LATE = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <sys/types.h>
+#include <unistd.h>
+int tcsetpgrp(int terminal, pid_t group) {
+  int result = ((int (*)(int, pid_t))dlsym(RTLD_NEXT, "tcsetpgrp"))(terminal, group);
+  if (group == getpid() && getsid(0) != group && write(terminal, "go\\n", 3) == 3) pause();
+  return result;
+}
+"""
+
+
+@pytest.mark.needs("gcc")
+def test_a_program_that_a_busy_machine_starts_late_is_interrupted_too(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(interrupt, "_YOUNG", 0.0)
+    source, library = tmp_path / "late.c", tmp_path / "late.so"
+    source.write_text(COMES_LATE)
+    subprocess.run(["gcc", "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
+    computer = make()
+    with monkeypatch.context() as patch:
+        patch.setenv("LD_PRELOAD", str(library))
+        assert play(computer, "shell", "memory=42").state == "finished"
+    played = play(computer, "shell", "sleep 5 && echo slept", stop_at="go\r\n")
+    assert played.state == "interrupted"
+    assert "slept" not in played.text
+    assert play(computer, "shell", "echo $memory").text == "42\n"
 
 
 @pytest.mark.parametrize(("code", "printed"), [(HOLDS_LOCK.format(LONG), "go\n"), (CLEANS_UP, "go\nsaved\n")])

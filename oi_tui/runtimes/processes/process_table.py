@@ -166,11 +166,32 @@ def find_folder(pid: int) -> Path | None:
 
 def ignores(pid: int, number: int) -> bool:
     """Return whether a process ignores a signal; False where that is not known."""
+    return bool(_read_signals(pid, b"SigIgn:") >> (number - 1) & 1)
+
+
+def is_copy_that_catches(pid: int, number: int) -> bool:
+    """Return whether a process is still a copy of its parent and has the parent's handler of a signal.
+
+    So it is between its start and the program that it becomes: what reaches the handler there is lost.
+    """
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        parent = int(Path("/proc", str(pid), "stat").read_bytes().rpartition(b")")[2].split()[1])
+        caught = _read_signals(pid, b"SigCgt:")
+        return (
+            bool(caught >> (number - 1) & 1)
+            and caught == _read_signals(parent, b"SigCgt:")
+            and Path("/proc", str(pid), "exe").samefile(Path("/proc", str(parent), "exe"))
+        )
+    return False
+
+
+def _read_signals(pid: int, kind: bytes) -> int:
+    """Return a set of signals, a bit for each, from what the system says of a process; 0 if unknown."""
     with contextlib.suppress(OSError, ValueError):
         for line in Path("/proc", str(pid), "status").read_bytes().splitlines():
-            if line.startswith(b"SigIgn:"):
-                return bool(int(line.split()[1], 16) >> (number - 1) & 1)
-    return False
+            if line.startswith(kind):
+                return int(line.split()[1], 16)
+    return 0
 
 
 def read_command_line(pid: int) -> bytes:

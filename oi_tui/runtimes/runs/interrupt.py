@@ -44,7 +44,9 @@ class Interrupt:
         self._group = self._process.terminal.foreground
         self._sent_at = time.monotonic()
         self._too_young = (
-            self._group == self._process.pid or process_table.find_start(self._group) > self._sent_at - _YOUNG
+            self._group == self._process.pid
+            or _is_young(self._group, self._sent_at)
+            or process_table.is_copy_that_catches(self._group, signal.SIGINT)
         )
         self.due = time.monotonic() + 0.01
         self._process.interrupt()
@@ -78,8 +80,10 @@ class Interrupt:
         group = self._process.terminal.foreground
         if group != self._process.pid and (group != self._group or self._too_young):
             # A shell's child takes the keyboard before it becomes the program, and loses a signal until then.
-            self._group, self._too_young = group, process_table.find_start(group) > now - _YOUNG
-            self._process.send_signal(signal.SIGINT)
+            is_new, is_copy = group != self._group, process_table.is_copy_that_catches(group, signal.SIGINT)
+            self._group, self._too_young = group, is_copy or _is_young(group, now)
+            if is_new or not is_copy:
+                self._process.send_signal(signal.SIGINT)
         elif group == self._process.pid and self._too_young:
             self._too_young = waited < _YOUNG
             self._process.send_signal_to_children(signal.SIGINT, since=self._sent_at - COARSE)
@@ -97,3 +101,7 @@ class Interrupt:
         """End what the run leaves behind although it was interrupted."""
         groups = {self._group, self._process.terminal.foreground}
         self._process.end_leftovers(groups, since=run_began, young_since=self._sent_at - _YOUNG)
+
+
+def _is_young(group: int, now: float) -> bool:
+    return process_table.find_start(group) > now - _YOUNG

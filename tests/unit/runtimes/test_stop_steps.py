@@ -303,6 +303,40 @@ def test_a_program_that_has_just_begun_is_interrupted_until_it_is_older(
         assert process.take() == [("foreground", "SIGINT")] * signals
 
 
+def test_a_copy_of_the_shell_is_interrupted_again_once_it_is_the_program_however_late(
+    process: Process, clock: Clock, starts: dict[int, float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copies = {PROGRAM}
+    monkeypatch.setattr(process_table, "is_copy_that_catches", lambda pid, number: pid in copies)
+    process.terminal.foreground = PROGRAM
+    starts[PROGRAM] = 40.0
+    interrupting = make_interrupt(process)
+    interrupting.send()
+    assert process.take() == ["interrupt"]
+    for now, is_copy, signals in ((51.0, True, 0), (55.0, True, 0), (56.0, False, 1), (57.0, False, 0)):
+        if not is_copy:
+            copies.clear()
+        interrupting.follow(now)
+        assert (now, process.take()) == (now, [("foreground", "SIGINT")] * signals)
+
+
+def test_a_copy_of_the_shell_that_takes_the_keyboard_later_is_interrupted_at_once_and_as_the_program(
+    process: Process, clock: Clock, starts: dict[int, float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copies = {300}
+    monkeypatch.setattr(process_table, "is_copy_that_catches", lambda pid, number: pid in copies)
+    interrupting = make_interrupt(process)
+    interrupting.send()
+    interrupting.follow(50.2)
+    process.take()
+    process.terminal.foreground, starts[300] = 300, 40.0
+    for now, is_copy, signals in ((51.0, True, 1), (52.0, True, 0), (53.0, False, 1), (54.0, False, 0)):
+        if not is_copy:
+            copies.clear()
+        interrupting.follow(now)
+        assert (now, process.take()) == (now, [("foreground", "SIGINT")] * signals)
+
+
 def test_a_program_that_takes_the_keyboard_later_is_interrupted_too(
     process: Process, clock: Clock, starts: dict[int, float]
 ) -> None:
