@@ -9,7 +9,7 @@ from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.model_calls import ModelCalls, find_calls
 from oi_tui.engine.review.permissions import Permissions
 from oi_tui.engine.settings.profile import Profile
-from oi_tui.engine.tools import CALLING_LANGUAGES, find_named_of, is_tool, make_path
+from oi_tui.engine.tools import CALLING_LANGUAGES, find_named_of, is_tool, make_paths
 
 
 class CellRights:
@@ -42,7 +42,8 @@ class CellRights:
         """Return whether code needs an approval because of the tools that it names, even with a grant."""
         if self._grants.all_granted:
             return False
-        granted = {make_path(language) for language in self.list_granted_languages() if is_tool(language)}
+        tools = filter(is_tool, self.list_granted_languages())
+        granted = {path for language in tools for path in make_paths(language)}
         return not all(path.lower() in granted for path in named)
 
     def find_model_calls(self, code: str, language: str | None, profile: Profile) -> ModelCalls | None:

@@ -65,6 +65,11 @@ class McpTool:
         return _make_python_path(self.server, self.name)
 
     @property
+    def exact_path(self) -> str:
+        """How code in Python can call it, also where other tools have the same `python_path`."""
+        return _make_exact_path(self.language, self.python_path)
+
+    @property
     def offer(self) -> dict[str, Any]:
         """The tool as a request offers it."""
         schema = dict(self.schema) or {"type": "object", "properties": {}}
@@ -85,9 +90,9 @@ class CallableTools:
     named: frozenset[str] = frozenset()
     granted: frozenset[str] | None = None
 
-    def allows(self, tool: McpTool) -> bool:
-        """Return whether the run may call the tool."""
-        return tool.python_path in self.named and (self.granted is None or tool.language in self.granted)
+    def allows(self, path: str, tool: McpTool) -> bool:
+        """Return whether the run may call the tool by this path."""
+        return path in self.named and (self.granted is None or tool.language in self.granted)
 
 
 #: The languages whose code can call tools of MCP servers.
@@ -116,11 +121,15 @@ def make_function_name(language: str) -> str:
     is_plain = function == plain and "__" not in f"{server}_"
     if is_plain and len(function) <= _LONGEST_NAME:
         return function
+    return f"{function[: _LONGEST_NAME - 9]}_{_compute_digest(language)}"
+
+
+def _compute_digest(language: str) -> str:
+    """Return the digits that tell a tool from others of the same name."""
     # Loads a library for cryptography, which a start does not need.
     import hashlib
 
-    digest = hashlib.sha256(language.encode()).hexdigest()[:8]
-    return f"{function[: _LONGEST_NAME - 9]}_{digest}"
+    return hashlib.sha256(language.encode()).hexdigest()[:8]
 
 
 def find_language(function: str, known: Mapping[str, str]) -> str | None:
@@ -138,10 +147,25 @@ def _make_python_path(server: str, name: str) -> str:
     return ".".join(_NOT_IN_CODE.sub("_", part) for part in (server, name))
 
 
-def make_path(language: str) -> str:
-    """Return how Python code names the tool of this language, in small letters."""
+def _make_exact_path(language: str, path: str) -> str:
+    """Return the path of a tool that no other tool has."""
+    is_plain = language == f"{_PREFIX}{path}".lower()
+    return path if is_plain else f"{path}_{_compute_digest(language)}"
+
+
+def make_paths(language: str) -> tuple[str, str]:
+    """Return how Python code can name the tool of this language, in small letters."""
     server, _, name = language.removeprefix(_PREFIX).partition(".")
-    return _make_python_path(server, name)
+    path = _make_python_path(server, name)
+    return path, _make_exact_path(language, path)
+
+
+def find_called(tools: Sequence[McpTool], path: str) -> list[McpTool]:
+    """Return the tools that a path such as `github.search` means: one, where it is clear."""
+    found = [tool for tool in tools if path in (tool.python_path, tool.exact_path)]
+    exact = [tool for tool in found if tool.exact_path == path]
+    # Of two servers, neither is the one that is meant.
+    return exact if len({tool.server for tool in found}) == 1 and exact else found
 
 
 def find_named(code: str) -> frozenset[str]:

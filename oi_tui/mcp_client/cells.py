@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from oi_tui.engine.tools import CALLING_LANGUAGES, CallableTools, McpTool
+from oi_tui.engine.tools import CALLING_LANGUAGES, CallableTools, McpTool, find_called
 from oi_tui.mcp_client.connection import Hear, McpCallError
 from oi_tui.mcp_client.elicitation import Form, fill_in
 from oi_tui.mcp_client.runtime import Answer, CallAndHear
@@ -29,7 +29,6 @@ _NOT_THE_CELL = (
 _NOT_THIS_CELL = "The call of {0} did not begin in the cell that runs now."
 _AMBIGUOUS = "{0} is the name of several tools: {1}. {2}"
 _OTHER_SERVER = "Give one of the servers another name."
-_NOT_IN_CELLS = "Code cannot call them. Call the right one directly, as a tool."
 
 
 class CellTools:
@@ -94,13 +93,14 @@ class CellTools:
         try:
             request = json.loads(line)
             if "list" in request:
-                return {"result": [_describe(tool) for tool in self._tools()]}
+                tools = self._tools()
+                return {"result": [_describe(tool, tools) for tool in tools]}
             path = f"{request['server']}.{request['tool']}"
             arguments: Mapping[str, Any] = dict(request["arguments"])
         except (ValueError, KeyError, TypeError, RecursionError):
             return {"error": "The request is not understood, or longer than 16 MB."}
-        tools = [tool for tool in self._tools() if tool.python_path == path]
-        if problem := self._find_problem(f"tools.{path}", tools, peer, callable_tools):
+        tools = find_called(self._tools(), path)
+        if problem := self._find_problem(path, tools, peer, callable_tools):
             return {"error": problem}
         (tool,) = tools
         try:
@@ -120,16 +120,15 @@ class CellTools:
         return hear
 
     def _find_problem(
-        self, name: str, found: Sequence[McpTool], peer: int, callable_tools: CallableTools
+        self, path: str, found: Sequence[McpTool], peer: int, callable_tools: CallableTools
     ) -> str | None:
         """Return why a call is refused; None where it may go on."""
+        name = f"tools.{path}"
         if not found:
             return f"There is no tool {name}."
         if len(found) > 1:
-            is_one_server = len({tool.server for tool in found}) == 1
-            advice = _NOT_IN_CELLS if is_one_server else _OTHER_SERVER
-            return _AMBIGUOUS.format(name, ", ".join(f"{tool.server}.{tool.name}" for tool in found), advice)
-        if not callable_tools.allows(found[0]):
+            return _explain_ambiguous(name, found)
+        if not callable_tools.allows(path, found[0]):
             return _NOT_NAMED.format(name)
         if not self._is_running(peer):
             return _NOT_THE_CELL.format(name)
@@ -138,8 +137,19 @@ class CellTools:
         return None
 
 
-def _describe(tool: McpTool) -> dict[str, Any]:
-    server, _, name = tool.python_path.partition(".")
+def _explain_ambiguous(name: str, found: Sequence[McpTool]) -> str:
+    """Return why a name of several tools is refused, and what to do."""
+    names = ", ".join(f"{tool.server}.{tool.name}" for tool in found)
+    if len({tool.server for tool in found}) > 1:
+        return _AMBIGUOUS.format(name, names, _OTHER_SERVER)
+    advice = " ".join(f"Write tools.{tool.exact_path} for {tool.name}." for tool in found)
+    return _AMBIGUOUS.format(name, names, advice)
+
+
+def _describe(tool: McpTool, tools: Sequence[McpTool]) -> dict[str, Any]:
+    """Return what a cell shows of a tool, under a name that means this one."""
+    path = tool.python_path if find_called(tools, tool.python_path) == [tool] else tool.exact_path
+    server, _, name = path.partition(".")
     return {
         "server": server,
         "tool": name,

@@ -34,6 +34,10 @@ class McpCallError(Exception):
     """A call failed; the message says why, in a sentence."""
 
 
+class SessionOverError(McpCallError):
+    """A server no longer knows the session, such as after a restart, and has done nothing."""
+
+
 class McpConnection:
     """Sends requests to the process, which the first one starts. Methods may be called from any thread.
 
@@ -69,7 +73,8 @@ class McpConnection:
             with self._lock:
                 self._answers.pop(number, None)
         if "error" in answer:
-            raise McpCallError(answer["error"])
+            kind = SessionOverError if answer.get("session_over") else McpCallError
+            raise kind(answer["error"])
         return answer["result"]
 
     def answer(self, order: Mapping[str, Any]) -> None:

@@ -18,7 +18,7 @@ from oi_tui.engine.settings.mcp_servers import McpServer, McpServerError
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.tools import McpTool
 from oi_tui.mcp_client import definitions
-from oi_tui.mcp_client.connection import Hear, McpCallError, McpConnection
+from oi_tui.mcp_client.connection import Hear, McpCallError, McpConnection, SessionOverError
 from oi_tui.mcp_client.definitions import Definition, Pins
 from oi_tui.mcp_client.runtime import make_language
 from oi_tui.mcp_client.sign_ins import SignIns, can_sign_in, is_over
@@ -49,6 +49,8 @@ class ServerStatus:
     #: Held by the attempt to connect that is in progress, and whether it was ended for a newer one.
     connecting: threading.Lock = field(default_factory=threading.Lock)
     gives_way: bool = False
+    #: How often it was connected.
+    connections: int = 0
     #: Whether the person knows that it takes longer to start than a request waits.
     is_late: bool = False
     #: The sign-in that it is used with, as it is kept; None without one.
@@ -197,10 +199,36 @@ class McpServers:
             if is_ready and self._was_renewed_elsewhere(status, filled):
                 _end_renewal(status)
                 self._connect_again(status)
-            self._make_ready(status, stopped)
-            if needs and needs not in status.tools:
-                raise McpCallError(f"its tool {needs.name} has changed, or is gone")
-            return self._connection.ask({**order, "server": name}, stopped, hear)
+            try:
+                return self._ask_ready(status, order, stopped, needs, hear)
+            except SessionOverError:
+                # It has done nothing, so that the call is not made twice.
+                return self._ask_ready(status, order, stopped, needs, hear)
+
+    def _ask_ready(
+        self,
+        status: ServerStatus,
+        order: Mapping[str, Any],
+        stopped: threading.Event | None,
+        needs: McpTool | None,
+        hear: Hear | None,
+    ) -> Any:
+        """Have a server carry out an order, connected first if needed. Raises McpCallError.
+
+        Raises SessionOverError where the next order connects again.
+        """
+        self._make_ready(status, stopped)
+        if needs and needs not in status.tools:
+            raise McpCallError(f"its tool {needs.name} has changed, or is gone")
+        connection = status.connections
+        try:
+            return self._connection.ask({**order, "server": status.server.name}, stopped, hear)
+        except SessionOverError as error:
+            with self._lock:
+                # Another call may have noticed it before, and begun a new session.
+                if status.connections == connection:
+                    status.state, status.problem = "failed", str(error)
+            raise
 
     def test(self, status: ServerStatus) -> None:
         """Connect again. Raises McpCallError."""
@@ -333,6 +361,7 @@ class McpServers:
                 claim.close()
 
     def _connect(self, status: ServerStatus, sign_in: bool = False) -> None:
+        status.connections += 1
         try:
             server = self._require_allowed(status.server)
             may = can_sign_in(server)

@@ -4,6 +4,7 @@ import base64
 import os
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -142,6 +143,14 @@ if os.environ.get("MORE"):
     @server.tool(description="Sends mail.")
     def mail() -> str:
         return "sent"
+
+
+def answer_with(name: str) -> Callable[[], str]:
+    return lambda: name
+
+
+for alike in os.environ.get("ALIKE", "").split():
+    server.add_tool(answer_with(alike), alike, description=f"Answers {alike}.", structured_output=False)
 
 
 if __name__ == "__main__":

@@ -5,9 +5,13 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 import httpx2
-from mcp.types import INTERNAL_ERROR, INVALID_REQUEST
+from mcp.types import INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND
 
 from oi_tui.mcp_client.child.stdio import LONGEST_LINE
+
+#: The reason of an error that stands for: the server no longer knows the session, and has done nothing.
+SESSION_OVER = "it no longer knows this session"
+_SESSION = "mcp-session-id"
 
 
 async def refuse_compressed(response: httpx2.Response) -> None:
@@ -20,16 +24,33 @@ async def refuse_compressed(response: httpx2.Response) -> None:
 async def explain_refusal(response: httpx2.Response) -> None:
     """Give the answer to a refused message the reason of HTTP, where the server gives none in JSON.
 
-    The package would drop it. It finds by itself what a 404 means.
+    The package would drop it. Without a session, it finds by itself what a 404 means.
     """
-    is_refused = response.is_error and response.status_code != httpx2.codes.NOT_FOUND
+    is_refused = response.is_error and (
+        _SESSION in response.request.headers or response.status_code != httpx2.codes.NOT_FOUND
+    )
     has_reason = response.headers.get("content-type", "").startswith("application/json")
     is_message = "text/event-stream" in response.request.headers.get("accept", "")
     if not is_message or has_reason or not is_refused:
         return
     if isinstance(response.stream, httpx2.AsyncByteStream):
         await response.stream.aclose()
-    _replace(response, None, {"code": INTERNAL_ERROR, "message": describe_refusal(response)})
+    reason = SESSION_OVER if _ends_session(response, None) else describe_refusal(response)
+    _replace(response, None, {"code": INTERNAL_ERROR, "message": reason})
+
+
+def _ends_session(response: httpx2.Response, error: Mapping[str, Any] | None) -> bool:
+    """Return whether a refusal means that the server no longer knows the session, such as after a restart.
+
+    The protocol has 404 for it. Many servers answer 400, as an example of the TypeScript SDK does.
+    """
+    if _SESSION not in response.request.headers:
+        return False
+    error = error or {}
+    if response.status_code == httpx2.codes.NOT_FOUND:
+        return error.get("code") != METHOD_NOT_FOUND
+    says_so = "session" in str(error.get("message")).lower()
+    return response.status_code == httpx2.codes.BAD_REQUEST and says_so
 
 
 async def check_answer(response: httpx2.Response) -> None:
@@ -58,6 +79,8 @@ def _find_error(response: httpx2.Response, number: int | str, body: bytes) -> Ma
         answer = None
     error = answer.get("error") if isinstance(answer, dict) else None
     if response.is_error:
+        if _ends_session(response, error if isinstance(error, dict) else None):
+            return {"code": INTERNAL_ERROR, "message": SESSION_OVER}
         is_readable = isinstance(error, dict) and isinstance(error.get("code"), int)
         # The package finds by itself what a 404 means, and reads errors of the protocol.
         if is_readable or response.status_code == httpx2.codes.NOT_FOUND:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from oi_tui.mcp_client.child.errors import ServerError
+from oi_tui.mcp_client.child.errors import ServerError, SessionOverError
 from oi_tui.mcp_client.child.owner import ServerConnection
 
 
@@ -19,6 +19,8 @@ class McpHost:
     def __init__(self, target: int) -> None:
         self._target = target
         self._owners: dict[str, ServerConnection] = {}
+        #: Connections that end with their last order, because another one took their place.
+        self._retiring: dict[ServerConnection, asyncio.Task[None]] = {}
         self._working: dict[int, asyncio.Task[None]] = {}
         self._over = asyncio.Event()
 
@@ -27,7 +29,8 @@ class McpHost:
         loop = asyncio.get_running_loop()
         threading.Thread(target=self._read, args=(loop,), daemon=True).start()
         await self._over.wait()
-        await asyncio.gather(*(owner.close() for owner in self._owners.values()), return_exceptions=True)
+        owners = (*self._owners.values(), *self._retiring)
+        await asyncio.gather(*(owner.close() for owner in owners), return_exceptions=True)
 
     def _read(self, loop: asyncio.AbstractEventLoop) -> None:
         for line in sys.stdin.buffer:
@@ -56,7 +59,8 @@ class McpHost:
         try:
             self._send({"id": number, "result": await self._carry_out(order)})
         except ServerError as error:
-            self._send({"id": number, "error": str(error)})
+            is_over = isinstance(error, SessionOverError)
+            self._send({"id": number, "error": str(error), "session_over": is_over})
         except asyncio.CancelledError:
             self._send({"id": number, "error": "it was stopped"})
         except Exception as error:  # noqa: BLE001 -- one order fails, the others go on
@@ -65,7 +69,7 @@ class McpHost:
     async def _carry_out(self, order: Mapping[str, Any]) -> Any:
         name = order["server"]
         if order["do"] == "connect":
-            await self._end(name)
+            await self._make_room(name)
             owner = self._owners[name] = ServerConnection(
                 order["spec"], lambda event: self._send({"server": name, **event})
             )
@@ -75,6 +79,16 @@ class McpHost:
         if name not in self._owners:
             raise ServerError("it is not connected")
         return await self._owners[name].do(order)
+
+    async def _make_room(self, name: str) -> None:
+        """End the connection to a server; one whose session is over keeps the orders in progress."""
+        owner = self._owners.get(name)
+        if owner is None or not owner.is_forgotten:
+            await self._end(name)
+            return
+        del self._owners[name]
+        self._retiring[owner] = task = asyncio.create_task(owner.retire())
+        task.add_done_callback(lambda _: self._retiring.pop(owner))
 
     async def _end(self, name: str) -> None:
         if owner := self._owners.pop(name, None):

@@ -27,6 +27,7 @@ from pydantic import ValidationError
 
 from oi_tui.engine.llm.hosts import is_near, is_this_machine
 from oi_tui.mcp_client.child.answers import (
+    SESSION_OVER,
     check_answer,
     describe_refusal,
     explain_refusal,
@@ -34,7 +35,7 @@ from oi_tui.mcp_client.child.answers import (
     limit_events,
     refuse_compressed,
 )
-from oi_tui.mcp_client.child.errors import ServerError
+from oi_tui.mcp_client.child.errors import ServerError, SessionOverError
 from oi_tui.mcp_client.child.repair import repair_message, repair_refused
 from oi_tui.mcp_client.child.sign_in import Claim, authorise, explain_needed
 from oi_tui.mcp_client.child.stdio import LONGEST_LINE, Program, start_program
@@ -79,6 +80,9 @@ class ServerConnection:
         self._report = report
         self._client: Client | None = None
         self._end = ""
+        #: Whether the server no longer knows the session, and how many orders are in progress.
+        self.is_forgotten = False
+        self._working = 0
         #: Set when the server says that its tools changed, until they are listed again.
         self._changed = asyncio.Event()
         #: The calls in progress whose person can be asked, the newest last, each with its open question.
@@ -106,8 +110,23 @@ class ServerConnection:
             self._owning.cancel()
         await asyncio.wait([self._owning])
 
+    async def retire(self) -> None:
+        """End the connection once the orders in progress have their answers; another one takes its place."""
+        report = self._report
+        self._report = lambda event: report(event) if "id" in event else None
+        while self._working and not self._ended.is_set():
+            await asyncio.sleep(_BETWEEN)
+        await self.close()
+
     async def do(self, order: Order) -> Any:
         """Carry out an order. Raises ServerError."""
+        self._working += 1
+        try:
+            return await self._do(order)
+        finally:
+            self._working -= 1
+
+    async def _do(self, order: Order) -> Any:
         await self.ready()
         if self._client is None:
             raise ServerError(self._end or "it ended")
@@ -116,6 +135,9 @@ class ServerConnection:
                 return await self._call(self._client, order)
             return await _ORDERS[order["do"]](self._client, order)
         except MCPError as error:
+            if error.message == SESSION_OVER:
+                self.is_forgotten = True
+                raise SessionOverError(SESSION_OVER) from None
             if error.message == _CLOSED:
                 # How it ended is known a moment later.
                 await asyncio.wait([self._owning], timeout=_ENDING)

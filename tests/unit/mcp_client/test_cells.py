@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from oi_tui.engine.events import ApprovalRequested, Event, MessageRecorded, RunReported
+from oi_tui.engine.output.plain import make_plain
 from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.permissions import Permission
 from oi_tui.engine.review.scanner import scan_code
@@ -17,19 +18,19 @@ from tests.processes import wait_until
 from tests.unit.mcp_client.conftest import Open, server
 
 
-def run(workspace: Workspace, code: str) -> tuple[str, list[ApprovalRequested]]:
+def run(workspace: Workspace, code: str, language: str = "python") -> tuple[str, list[ApprovalRequested]]:
     """Propose code and say yes; return what it printed, and what was asked."""
     events: list[Event] = []
     asked = []
     before = len(workspace.session.messages)
-    for event in workspace.session.propose("python", code):
+    for event in workspace.session.propose(language, code):
         events.append(event)
         if isinstance(event, ApprovalRequested):
             asked.append(event)
             event.run()
     assert any(isinstance(event, MessageRecorded) for event in events)
     own = workspace.session.messages[before:]
-    return "".join(m.content for m in own if m.type == "console"), asked
+    return make_plain("".join(m.content for m in own if m.type == "console")), asked
 
 
 def test_a_cell_calls_the_tools_that_it_names(open_workspace: Open, workplace: Path) -> None:

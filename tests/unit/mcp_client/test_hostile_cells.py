@@ -211,8 +211,45 @@ def test_names_that_several_tools_share_in_python_are_refused_and_grants_hold_fo
     workspace.session.permissions.add(Permission("language", "python"))
     workspace.session.permissions.add(Permission("language", "mcp:a-b.add"))
     other = CallableTools(frozenset({"a_b.add"}), frozenset({"mcp:a-b.add"}))
-    assert other.allows(McpTool("a-b", "add"))
-    assert not other.allows(McpTool("a_b", "add"))
+    assert other.allows("a_b.add", McpTool("a-b", "add"))
+    assert not other.allows("a_b.add", McpTool("a_b", "add"))
+
+
+@pytest.mark.parametrize("language", ["python", pytest.param("javascript", marks=pytest.mark.needs("node"))])
+def test_tools_of_similar_names_are_called_each_by_its_own(open_workspace: Open, language: str) -> None:
+    workspace = open_workspace(servers=[server(ALIKE="a.b a_b c.d c-d e.f")])
+    dot, under, point, dash, single = (
+        tool.exact_path for tool in workspace.mcp.tools() if tool.description.startswith("Answers ")
+    )
+    assert len({dot, under, point, dash, single}) == 5
+    assert under == "t.a_b"
+    calls = {dot: "a.b", under: "a_b", point: "c.d", dash: "c-d", single: "e.f", "t.e_f": "e.f"}
+    show = "print(tools.{}())" if language == "python" else "console.log(await tools.{}());"
+    printed, (question,) = run(workspace, "\n".join(map(show.format, calls)), language)
+    assert printed.split() == list(calls.values())
+    assert all(path in question.note for path in calls)
+    # What means two tools is refused, with what to write instead.
+    printed, _ = run(workspace, show.format("t.c_d"), language)
+    advice = f"Write tools.{point} for c.d. Write tools.{dash} for c-d."
+    assert f"tools.t.c_d is the name of several tools: t.c.d, t.c-d. {advice}" in printed
+    # A name that the cell does not write is refused, though the cell names the tool's other name.
+    hidden = "getattr(tools.t, '{0}')()" if language == "python" else "await tools.t['{0}']();"
+    printed, _ = run(workspace, f"{show.format('t.e_f')}\n{hidden.format(single[2:])}", language)
+    assert "the cell does not name it" in printed
+    shown = (
+        "print(dir(tools.t))"
+        if language == "python"
+        else "console.log((await tools.t()).map((x) => x.tool));"
+    )
+    printed, _ = run(workspace, shown, language)
+    for path in (dot, under, point, dash, "t.e_f"):
+        assert f"'{path[2:]}'" in printed
+    # A grant holds for its own tool, by either name.
+    workspace.session.permissions.add(Permission("language", language))
+    workspace.session.permissions.add(Permission("language", "mcp:t.e.f"))
+    for path in (single, "t.e_f"):
+        assert run(workspace, show.format(path), language) == ("e.f\n", [])
+    assert run(workspace, show.format(dot), language)[1]
 
 
 def test_a_grant_holds_for_a_server_whose_name_python_writes_otherwise(open_workspace: Open) -> None:

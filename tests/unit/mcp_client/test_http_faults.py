@@ -211,3 +211,104 @@ def test_a_list_that_names_an_earlier_page_as_the_next_ends(
     (add,) = workspace.mcp.tools()
     assert add.name == "add"
     assert odd.lists == 2
+
+
+class _SessionServer(_Server):
+    """A server that forgets its sessions, as one does that was started again."""
+
+    #: How a call of an unknown session is refused.
+    refusal: tuple[int, str, bytes]
+    session = "first"
+    calls = 0
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.RequestHandlerClass = _SessionHandler
+
+
+class _SessionHandler(_Handler):
+    server: _SessionServer
+
+    def do_POST(self) -> None:
+        length = int(self.headers["Content-Length"])
+        request = json.loads(self.rfile.peek(length)[:length])  # type: ignore[attr-defined]
+        if request["method"] == "initialize":
+            self.rfile.read(length)
+            answer = {"jsonrpc": "2.0", "id": request["id"], "result": RESULTS["initialize"]}
+            self._send(200, json.dumps(answer).encode(), Mcp_Session_Id=self.server.session)
+        elif self.headers["Mcp-Session-Id"] not in (None, self.server.session):
+            self.rfile.read(length)
+            status, kind, body = self.server.refusal
+            self._send(status, body, Content_Type=kind)
+        else:
+            self.server.calls += request["method"] == "tools/call"
+            super().do_POST()
+
+
+UNKNOWN = json.dumps(
+    {"jsonrpc": "2.0", "id": None, "error": {"code": -32001, "message": "Session not found"}}
+)
+INVALID = UNKNOWN.replace("Session not found", "Bad Request: No valid session ID provided")
+
+
+@pytest.fixture
+def forgetful() -> Iterator[_SessionServer]:
+    listening = _SessionServer()
+    serving = threading.Thread(target=listening.serve_forever)
+    serving.start()
+    yield listening
+    listening.shutdown()
+    serving.join()
+    listening.server_close()
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        (404, "application/json", UNKNOWN.encode()),
+        (404, "text/plain", b"Not Found"),
+        (404, "application/json", b""),
+        (400, "application/json", INVALID.encode()),
+    ],
+)
+def test_a_server_that_was_started_again_gets_a_new_session_and_each_call_once(
+    open_workspace: Open, forgetful: _SessionServer, refusal: tuple[int, str, bytes]
+) -> None:
+    workspace = open_workspace(servers=[f"t = http://127.0.0.1:{forgetful.server_port}/mcp"])
+    (add,) = workspace.mcp.tools()
+    call = workspace.mcp.servers.call
+    assert call(add, {})["content"][0]["text"] == "added"
+    forgetful.session, forgetful.refusal = "second", refusal
+    made = [threading.Thread(target=call, args=(add, {})) for _ in range(3)]
+    for thread in made:
+        thread.start()
+    for thread in made:
+        thread.join()
+    assert call(add, {})["content"][0]["text"] == "added"
+    assert forgetful.calls == 5
+    assert workspace.mcp.servers.status[0].state == "ready"
+
+
+def test_a_call_of_a_server_that_knows_no_session_ends_and_says_so(
+    open_workspace: Open, forgetful: _SessionServer
+) -> None:
+    workspace = open_workspace(servers=[f"t = http://127.0.0.1:{forgetful.server_port}/mcp"])
+    (add,) = workspace.mcp.tools()
+    forgetful.status, forgetful.body = 404, UNKNOWN.encode()
+    with pytest.raises(McpCallError, match="it no longer knows this session"):
+        workspace.mcp.servers.call(add, {})
+    forgetful.status = 0
+    assert workspace.mcp.servers.call(add, {})["content"][0]["text"] == "added"
+
+
+def test_a_changed_tool_is_not_called_in_a_new_session(
+    open_workspace: Open, forgetful: _SessionServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace = open_workspace(servers=[f"t = http://127.0.0.1:{forgetful.server_port}/mcp"])
+    (add,) = workspace.mcp.tools()
+    forgetful.session, forgetful.refusal = "second", (404, "application/json", UNKNOWN.encode())
+    changed = {"name": "add", "description": "Now it sends.", "inputSchema": {"type": "object"}}
+    monkeypatch.setitem(RESULTS, "tools/list", {"tools": [changed]})
+    with pytest.raises(McpCallError, match="its tool add has changed, or is gone"):
+        workspace.mcp.servers.call(add, {})
+    assert forgetful.calls == 0
