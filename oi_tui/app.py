@@ -330,9 +330,9 @@ class OiTui(ImageSupportMixin, IdleClock):
             self.post_message(Notify(Notice(message, title, severity, seconds, markup=markup)))
 
     def action_command_palette(self) -> None:
-        """Open the command palette, once."""
-        if not isinstance(self.screen, Palette):
-            self.push_screen(Palette(id="--command-palette"))
+        """Open the command palette, once: something may lie over it."""
+        if not any(isinstance(screen, Palette) for screen in self.screen_stack):
+            self.push_screen(Palette())
 
     def action_choose_command(self, name: str) -> None:
         """Carry out a command that was clicked in a list."""

@@ -25,7 +25,7 @@ SCREENS: dict[str, tuple[Callable[[], Screen[Any]], str]] = {
     "a page": (reader, "escape"),
     "a question": (lambda: ConfirmDialog("Delete it?", ["It is old."]), "n"),
     "the keys": (HelpScreen, "escape"),
-    "the palette": (lambda: Palette(id="--command-palette"), "escape"),
+    "the palette": (lambda: Palette(), "escape"),
 }
 
 

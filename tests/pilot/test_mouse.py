@@ -3,6 +3,7 @@
 import pytest
 
 from oi_tui.engine.llm.base import Text
+from oi_tui.screens.dialog import Palette
 from oi_tui.screens.glance import GlanceScreen
 from oi_tui.screens.help import HelpScreen
 from oi_tui.screens.navigator.screen import NavigatorScreen
@@ -132,7 +133,7 @@ async def test_the_palette_and_the_sidebar_are_reached_from_help_with_the_mouse(
         await ui.pilot.press("f1")
         await ui.pilot.press(*"palette")
         await click(ui, "%palette")
-        await ui.until(lambda: ui.app.screen.id == "--command-palette")
+        await ui.until(lambda: isinstance(ui.app.screen, Palette))
         await ui.pilot.press("escape")
         await ui.until(lambda: ui.app.screen is ui.chat)
         await ui.pilot.press("f1")

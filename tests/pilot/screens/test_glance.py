@@ -133,3 +133,21 @@ async def test_the_palette_lists_commands_for_the_width_that_it_has() -> None:
         await ui.until(lambda: ui.app.screen.query_one(CommandChoiceList).option_count and not keys(ui))
         await ui.pilot.resize_terminal(100, 30)
         await ui.until(lambda: keys(ui) == ["ctrl+n", "ctrl+r"])
+
+
+async def test_the_palette_opens_again_while_the_one_before_is_still_being_closed() -> None:
+    async with open_chat() as ui:
+        for _ in range(3):
+            ui.app.action_command_palette()
+            ui.app.screen.dismiss()
+        ui.app.action_command_palette()
+        await ui.until(lambda: isinstance(ui.app.screen, Palette) and ui.app.screen.is_mounted)
+        assert len(ui.app.screen_stack) == 2
+
+
+async def test_the_palette_is_open_once_also_below_another_screen() -> None:
+    async with open_chat() as ui:
+        ui.app.action_command_palette()
+        ui.app.push_screen(HelpScreen())
+        ui.app.action_command_palette()
+        await ui.until(lambda: len(ui.app.screen_stack) == 3)
