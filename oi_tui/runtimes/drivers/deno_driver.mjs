@@ -1,5 +1,5 @@
 // The driver inside Deno. Its worker evaluates cells through the inspector (REPL semantics: await at top level, const
-// that can be declared again), looks at the running line by short pauses, and interrupts.
+// that can be declared again), asks for the running line, and interrupts.
 
 import inspector from 'node:inspector';
 import { createRequire } from 'node:module';
@@ -10,6 +10,7 @@ const require = createRequire(import.meta.url);
 const { Interrupted, Problem, serve } = require('./javascript_session.js');
 const { rewriteImports } = require('./javascript_imports.js');
 const { stripTypes } = require('./javascript_types.js');
+const { locate } = require('./javascript_line.js');
 const { watch } = require('./javascript_variables.js');
 
 const { setTimeout: later, clearTimeout: endLater } = globalThis;
@@ -54,7 +55,14 @@ const ask = (question) =>
     worker.postMessage({ ...question, asked });
   });
 
+// The line of the run's own cell that runs, or 0. The worker asks while the program runs.
+let locateRun = () => 0;
+
+// The run whose code was evaluated last.
+let evaluated = null;
+
 async function evaluate(run, place) {
+  evaluated = run;
   before = busy();
   const { code, place: origin, problem, line } = stripTypes(run.source);
   if (problem) {
@@ -64,6 +72,10 @@ async function evaluate(run, place) {
   // While the inspector evaluates code, it calls no callbacks. So the cell first awaits, which lets the evaluation return.
   const first = 'await __oi.turn(); ';
   place((row, column) => origin(row, row === 1 ? Math.max(1, column - first.length) : column));
+  locateRun = () => {
+    const found = locate(run.url);
+    return found ? origin(...found)[0] : 0;
+  };
   const source = `${first}${rewriteImports(code)}\n//# sourceURL=${run.url}`;
   const { interrupted, syntax, line: wrong, error, value } = await ask({ evaluate: source, nonce: run.nonce });
   if (interrupted) throw new Interrupted();
@@ -148,6 +160,7 @@ function tellReading(handle) {
 tellReading(stdin._handle);
 // What the worker has the inspector call. A turn of the event loop is needed: the inspector is at work in this one.
 Object.assign(globalThis.__oi, {
+  locate: () => locateRun(),
   endTimers,
   endTicks: () => {
     areTicksDropped = true;
@@ -157,7 +170,10 @@ Object.assign(globalThis.__oi, {
   },
   turn: () =>
     new Promise((resolve) => {
+      const run = evaluated;
       later(() => {
+        // Code of a run that was interrupted meanwhile would run on when the run is over.
+        if (run.isOver) return;
         worker.postMessage({ turned: true });
         afterOthers().then(resolve);
       }, 0);

@@ -23,6 +23,7 @@ const post = (method, params) =>
 // The run that is under way: { nonce, url, line }.
 let run = null;
 let contextId = 0;
+// The names of scripts, by their number in the inspector.
 const scripts = new Map();
 socket.onmessage = ({ data }) => {
   const { id, result, method, params } = JSON.parse(data);
@@ -30,20 +31,36 @@ socket.onmessage = ({ data }) => {
     answers.get(id)(result || {});
     answers.delete(id);
   } else if (method === 'Debugger.scriptParsed') {
-    if (params.url.startsWith('cell-')) scripts.set(params.scriptId, params.url);
+    scripts.set(params.scriptId, params.url);
   } else if (method === 'Runtime.executionContextCreated') {
     contextId = contextId || params.context.id;
   } else if (method === 'Debugger.paused') paused(params.callFrames);
 };
 
-// The program stands still: tell the line, end what runs if that is wanted, and go on.
+// Where the program is, told by itself. It answers as soon as it is between two steps.
+let located = Promise.resolve();
+function startSampling(mine) {
+  let isAsking = false;
+  const locate = async () => {
+    const { result } = await post('Runtime.evaluate', { contextId, expression: '__oi.locate()', silent: true });
+    isAsking = false;
+    const line = result && result.value;
+    if (line && run === mine && line !== mine.line) send({ event: 'line', line: (mine.line = line) });
+  };
+  mine.sampler = setInterval(() => {
+    if (isAsking || pausing) return;
+    isAsking = true;
+    located = locate();
+  }, 33);
+}
+
+// The program stands still: end what runs if that is wanted, and go on.
 async function paused(frames) {
-  pausing = '';
-  const inCells = frames.map(({ location }) => location).filter(({ scriptId }) => scripts.has(scriptId));
-  const mine = run && inCells.find(({ scriptId }) => scripts.get(scriptId) === run.url);
-  if (mine && mine.lineNumber + 1 !== run.line) send({ event: 'line', line: (run.line = mine.lineNumber + 1) });
+  pausing = 'paused';
+  const urls = frames.map(({ location }) => scripts.get(location.scriptId) || '');
   // Elsewhere, a termination would end the driver, and the process with it.
-  if ((isClearing || (run && run.interrupted)) && inCells.length) {
+  if ((isClearing || (run && run.interrupted)) && urls.some((url) => url.startsWith('cell-'))) {
+    if (leaveOwnCode(urls[0])) return;
     // Timers that come again and again would leave no time to hear that the run is over.
     await post('Debugger.evaluateOnCallFrame', { callFrameId: frames[0].callFrameId, expression: '__oi.endTimers(); __oi.endTicks()' });
     // What ends in a callback of `process.nextTick` ends Deno with it.
@@ -53,6 +70,21 @@ async function paused(frames) {
     }
   }
   post('Debugger.resume');
+  pausing = '';
+}
+
+// Deno's own code is called from outside of JavaScript, too: what ends there is caught, the program goes on, and a second
+// termination is refused. So the program first leaves that code, unless it takes its time, and the pause comes there.
+const OWN_CODE_PATIENCE = 1000;
+let ownCodeSince = 0;
+function leaveOwnCode(url) {
+  if (/^(?:cell-|file:|https?:|data:|blob:)/.test(url)) return false;
+  ownCodeSince = ownCodeSince || Date.now();
+  if (Date.now() - ownCodeSince > OWN_CODE_PATIENCE) return false;
+  pausing = 'set';
+  pauseAsked = Date.now();
+  post('Debugger.stepOut');
+  return true;
 }
 
 // Pause the program as soon as it runs. One pause is had before another is asked for.
@@ -62,11 +94,13 @@ const pauseProgram = async () => {
   // What was set while nothing ran takes effect at the next call of a function. A loop that just goes on may call none.
   if (pausing && !(pausing === 'set' && Date.now() - pauseAsked > 100)) return;
   pausing = 'asked';
+  await located;
   pauseAsked = Date.now();
   await post('Debugger.pause');
   if (pausing === 'asked') pausing = 'set';
 };
-// Code that the inspector itself calls must not be paused: it would never go on. So a pause is had before that.
+// Code that the inspector itself calls must not be paused: it would never go on. So a pause is had before that, and what
+// the inspector calls is over before a pause is asked for.
 const settlePause = async () => {
   while (pausing) await isIdle();
 };
@@ -136,6 +170,7 @@ let isClearing = false;
 async function interruptEarly(nonce) {
   early = nonce;
   isClearing = true;
+  ownCodeSince = 0;
   do {
     const terminated = new Promise((resolve) => (onTerminated = resolve));
     pauseProgram();
@@ -149,6 +184,7 @@ async function interrupt(nonce) {
   if (!mine) return interruptEarly(nonce);
   if (mine.nonce !== nonce || mine.interrupted) return;
   mine.interrupted = true;
+  ownCodeSince = 0;
   clearInterval(mine.sampler);
   // What waited may begin to compute meanwhile.
   while (run === mine) {
@@ -171,7 +207,7 @@ parentPort.on('message', (message) => {
     if (first >= 0) send({ event: 'line', line: (run.line = first + 1) });
     if (nonce === early) interrupt(nonce);
   } else if (message.turned) {
-    if (run && !run.interrupted) run.sampler = setInterval(pauseProgram, 33);
+    if (run && !run.interrupted) startSampling(run);
   } else if (message.ended) {
     if (run) clearInterval(run.sampler);
     run = null;

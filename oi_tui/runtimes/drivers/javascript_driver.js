@@ -11,6 +11,7 @@ const { watchEventLoop } = require('./javascript_waiting.js');
 const { watchOutput } = require('./javascript_output.js');
 const { rewriteImports } = require('./javascript_imports.js');
 const { makePrompt } = require('./javascript_prompt.js');
+const { locate } = require('./javascript_line.js');
 
 if (isMainThread) main(process.argv[2], process.argv[3] === 'typed');
 else work(workerData);
@@ -181,33 +182,8 @@ function main(folder, typed) {
   };
   Object.defineProperty(globalThis, '__oi', { value: hidden, enumerable: false });
 
-  // Where the run is in its own cell, as "line:column", or nothing. The worker asks while the program runs: nothing that
-  // the program put into `Error` is called, and what is replaced there for a moment is put back.
-  const { captureStackTrace } = Error;
-  const { defineProperty, getOwnPropertyDescriptor } = Object;
-  const forLocating = { prepareStackTrace: (_, frames) => frames, stackTraceLimit: 200 };
-  hidden.locate = () => {
-    const before = {};
-    const trace = {};
-    try {
-      for (const name in forLocating) {
-        before[name] = getOwnPropertyDescriptor(Error, name);
-        defineProperty(Error, name, { value: forLocating[name], configurable: true, enumerable: true, writable: true });
-      }
-      captureStackTrace(trace);
-      for (const frame of trace.stack) {
-        if (frame.getScriptNameOrSourceURL() === current.url) return `${frame.getLineNumber()}:${frame.getColumnNumber()}`;
-      }
-    } catch {
-      // No run is going on, or the program has locked `Error`.
-    } finally {
-      for (const name in before) {
-        if (before[name]) defineProperty(Error, name, before[name]);
-        else delete Error[name];
-      }
-    }
-    return '';
-  };
+  // Where the run is in its own cell, as "line:column", or nothing. The worker asks while the program runs.
+  hidden.locate = () => (current && locate(current.url) || []).join(':');
 
   const writes = /(?:^|[\n;])\s*process\.std(?:out|err)\.write\([^;\n]*\)\s*;?\s*$/;
   const show = (value) => {
@@ -472,8 +448,6 @@ function work({ folder, typed, events, terminal, heap }) {
     session.post('Debugger.resume', () => {});
   });
 
-  // A pause of the debugger would tell the line as well, but it describes the variables of every function that is being
-  // called, and where a `switch` calls one, V8 up to version 13 ends the process over that.
   function startSampling(own) {
     own.sampler = setInterval(() => {
       if (own.isAsking) return;

@@ -268,6 +268,7 @@ exports.serve = ({ folder, worker, importer, evaluate, memory, tables, inspect, 
     // Ends the run once, for whatever reason comes first.
     run.end = ([state, reason]) => {
       if (current !== run) return;
+      run.isOver = true;
       Atomics.store(running, 0, 0);
       onEmpty = () => {};
       worker.ref();

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from oi_tui.messages import LineReached, RunEnded
 from oi_tui.runtimes import Computer
 from tests.ports import choose_port
 from tests.runtimes.playing import check_cells, play, until
@@ -226,3 +227,57 @@ def test_a_server_serves_on_and_no_cell_waits_for_it(make: Make, language: str) 
     computer = make()
     assert play(computer, language, serve).state == "finished"
     assert play(computer, language, "await (await fetch(at)).text()").text == '"yes"\n'
+
+
+@pytest.mark.needs("deno")
+def test_a_run_that_is_stopped_at_its_first_moment_does_not_go_on_behind_its_end(shared: Computer) -> None:
+    for number in range(12):
+        code = f"console.log('go {number}')\nwhile (true) console.log('y'.repeat(50))"
+        reports = shared.run("deno", code)
+        next(report for report in reports if isinstance(report, LineReached))
+        shared.interrupt()
+        assert [report.state for report in reports if isinstance(report, RunEnded)] == ["interrupted"]
+        assert play(shared, "deno", "console.log('next')").text == "next\n"
+
+
+@pytest.mark.needs("deno")
+def test_deno_tells_the_line_of_the_source_without_a_pause(shared: Computer) -> None:
+    code = """
+// enum of sizes
+enum Size {
+  Small,
+  Large,
+}
+{
+  const session = new (await import('node:inspector')).Session()
+  const pauses: string[] = []
+  session.connect()
+  session.on('Debugger.paused', () => void pauses.push('paused'))
+  session.post('Debugger.enable')
+  const end = Date.now() + 500
+  while (Date.now() < end) Math.sqrt(Size.Large)
+  await new Promise((done) => setTimeout(done, 0))
+  session.disconnect()
+  console.log(`${pauses.length} pauses`)
+}
+"""
+    played = play(shared, "deno", code)
+    assert (played.text, played.state) == ("0 pauses\n", "finished")
+    assert 14 in played.lines
+
+
+@pytest.mark.needs("deno")
+def test_what_tells_the_line_in_deno_leaves_the_errors_of_a_program_alone(computer: Computer) -> None:
+    code = """
+let asked = 0
+const limit = { get: () => { asked += 1; return 3 }, set: () => { asked += 1 }, configurable: true }
+Object.defineProperty(Error, 'stackTraceLimit', limit)
+Error.prepareStackTrace = () => { asked += 1; return 'mine' }
+const end = Date.now() + 500; while (Date.now() < end);
+const kept = Object.getOwnPropertyDescriptor(Error, 'stackTraceLimit')!.get === limit.get
+Object.defineProperty(Error, 'stackTraceLimit', { value: 10 })
+console.log(`${asked} ${kept} ${new Error('x').stack} ${asked}`)
+"""
+    played = play(computer, "deno", code)
+    assert played.text == "0 true mine 1\n"
+    assert 6 in played.lines
