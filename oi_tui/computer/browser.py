@@ -45,6 +45,9 @@ _LATE = (
     f"The page did not load within {_LOADING_SECONDS:g} seconds, so loading was stopped. "
     "What has arrived, or the page before it, can be read."
 )
+_RESTLESS = "The page goes on to another page, or to itself, again and again. It was stopped at this one."
+#: That many pages in the time in which one should answer.
+_MOST_PAGES = 3
 #: How much is shown of what a page says in a dialog, in characters; and of how many dialogs, in a row.
 _LONGEST_NOTE, _MOST_NOTES = 300, 20
 _CANCELLED = (
@@ -87,6 +90,8 @@ class Browser(Tool):
         self._headless: bool | None = None
         #: The request for the page that comes next, while there is no answer to it.
         self._next: Any = None
+        #: How many pages have come, with those that the page itself went on to.
+        self._pages_seen = 0
         #: Whether a page that opens now is what a click opens, and not what the person does.
         self._is_clicking = False
         #: Whether the page that is open was late, so that it is taken as it is.
@@ -271,10 +276,23 @@ class Browser(Tool):
                 raise
 
     def _load(self) -> Any:
-        """Return the page, read to its end: after a click, the page that the click opened."""
-        page = self._get_page()
+        """Return the page, read to its end: the one that a click, or the page itself, went on to."""
         self._dialogs = 0
         end = time.monotonic() + _LOADING_SECONDS
+        while True:
+            page, seen = self._load_next(end), self._pages_seen
+            if _is_answering(page, _ANSWER_SECONDS):
+                return page
+            if self._pages_seen - seen >= _MOST_PAGES and self._keep(page):
+                print(_RESTLESS)
+                return page
+            # Playwright asks no page that is about to be left.
+            if self._next is None and self._pages_seen == seen:
+                raise ComputerError(_HUNG)
+
+    def _load_next(self, end: float) -> Any:
+        """Return the page that was asked for last, when its text has arrived."""
+        page = self._get_page()
         while self._next is not None:
             if time.monotonic() > end:
                 self._give_up(page)
@@ -287,8 +305,6 @@ class Browser(Tool):
                 if not _says_late(error):
                     raise
                 self._give_up(page)
-        if not _is_answering(page, _ANSWER_SECONDS):
-            raise ComputerError(_HUNG)
         return page
 
     def _give_up(self, page: Any) -> NoReturn:
@@ -297,13 +313,30 @@ class Browser(Tool):
         self._next, self._is_given_up = None, True
         raise ComputerError(_LATE)
 
+    def _keep(self, page: Any) -> bool:
+        """Keep a page that goes on to others at the one that it is at; return whether that answers."""
+
+        def refuse(route: Any) -> None:
+            if route.request.is_navigation_request() and _find_frame(route.request) == page.main_frame:
+                # With any other reason, a page about the error would take its place.
+                route.abort("aborted")
+            else:
+                route.continue_()
+
+        page.route("**/*", refuse)
+        is_answering = _is_answering(page, _ANSWER_SECONDS)
+        page.unroute("**/*")
+        return is_answering
+
     def _leave_hung_page(self) -> None:
         """Go on in a new page where the one that is open would not even leave."""
         page = self._page
-        if page and not page.is_closed() and not _is_answering(page, _ANSWER_SECONDS):
+        if page and not page.is_closed() and self._next is None and not _is_answering(page, _ANSWER_SECONDS):
+            target = page.context.new_cdp_session(page).send("Target.getTargetInfo")["targetInfo"]
             self._page = page.context.new_page()
             self._next, self._is_given_up = None, False
-            page.close()
+            # `page.close()` waits for ever for a page that opens itself again and again.
+            self._targets.send("Target.closeTarget", {"targetId": target["targetId"]})
 
     def _list_frames(self, page: Any) -> list[Any]:
         """Return the page itself, and the frames in it that are visible."""
@@ -365,6 +398,7 @@ class Browser(Tool):
 
     def _note_page(self, frame: Any) -> None:
         if self._page and frame == self._page.main_frame:
+            self._pages_seen += 1
             self._next, self._is_given_up = None, False
 
     def _open(self, headless: bool) -> Any:

@@ -56,7 +56,12 @@ JSON.stringify = value => { setTimeout(() => { for (;;); }); return write(value)
 LATE = b"""<h1>Front</h1><a href=/never>Never</a><button onclick="for (;;) alert('Again')">Nag</button>
 <p style="margin-top: 300px"><button>Beneath</button></p>
 <div style="position: fixed; inset: 200px 0 0; background: #8888">Cookies?</div>"""
+#: Goes on to a page that is slow, and to itself.
+LEAVING = b"<meta http-equiv=refresh content='0; url=/late-answer'><h1>Leaving</h1>"
+RESTLESS = b"<meta http-equiv=refresh content=0><h1>Restless</h1>"
 BODIES = {
+    "/leaving": LEAVING,
+    "/restless": RESTLESS,
     "/late": LATE,
     "/watching": WATCHING,
     "/": PAGE,
@@ -78,6 +83,8 @@ class Pages(http.server.BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         if self.path == "/unanswered":
             time.sleep(SLOW)
+        if self.path == "/late-answer":
+            time.sleep(2.5)
         if self.path == "/never":
             OVER.wait()
             return
@@ -219,6 +226,26 @@ def test_a_page_that_does_not_come_is_given_up_and_what_is_there_is_used(
         page.go_to_url(address + "half")
     assert page.elements() == ['1 button "Half"']
     page.click("Half")
+
+
+@pytest.mark.slow
+def test_a_page_that_goes_on_to_another_by_itself_is_waited_for(
+    page: Browser, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The page that comes takes longer than one may take to answer.
+    monkeypatch.setattr(browser_module, "_ANSWER_SECONDS", 1.0)
+    page.go_to_url(address + "leaving")
+    until(lambda: page.read() == "Second", "the next page")
+
+
+def test_a_page_that_goes_on_without_end_is_stopped_and_can_be_read_and_left(
+    page: Browser, address: str
+) -> None:
+    page.go_to_url(address + "restless")
+    assert page.read() == "Restless"
+    page.go_to_url(address + "restless")
+    page.go_to_url(address + "more")
+    assert page.read().startswith("Top")
 
 
 @pytest.mark.slow
