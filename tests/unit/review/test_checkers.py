@@ -500,7 +500,7 @@ def state_of(folder: Path) -> dict[str, tuple[str, int, bytes]]:
     return found
 
 
-@pytest.mark.needs("grep")
+@pytest.mark.needs("grep", "egrep", "fgrep", "uniq")
 @pytest.mark.parametrize("shell", SHELLS)
 def test_shell_that_is_not_listed_changes_nothing_when_it_really_runs(shell: str, folder: Path) -> None:
     before, home = state_of(folder), Path(os.environ["HOME"])
