@@ -14,6 +14,7 @@ from oi_tui.input.table_export import export
 from oi_tui.messages import Printed
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.tables import LiveTable, TableError, TableQuery
+from tests.processes import wait_until
 from tests.runtimes.playing import play
 
 SETUP = """
@@ -734,20 +735,79 @@ began = time.process_time()"""
 
 def test_a_text_is_searched_only_in_columns_that_may_hold_it(python: Computer) -> None:
     code = """
-longer = pandas.DataFrame({f"n{at}": numpy.arange(300_000) for at in range(9)})
-longer["city"] = numpy.array(["Ulm", "Köln", "Bonn"])[numpy.arange(300_000) % 3]
+longer = pandas.DataFrame({f"n{at}": numpy.arange(30_000) for at in range(9)})
+longer["city"] = numpy.array(["Ulm", "Köln", "Bonn"])[numpy.arange(30_000) % 3]
 longer["when"] = pandas.Timestamp("2024-02-01")
 odd = pandas.DataFrame({"n": [1.5, float("inf"), -2e300]})
 odd["when"] = pandas.date_range("2024-02-01", periods=3)
 late = [{"n": 1}] * 5000 + [{"n": "later"}]"""
     assert play(python, "python", code).state == "finished"
     table = python.inspector.open_table("python", "longer")
-    assert table.shape(TableQuery(words="KÖL")).rows == 100_000
-    with pytest.raises(TableError, match="too large to search all its cells"):
-        table.shape(TableQuery(words="299"))
+    assert table.shape(TableQuery(words="KÖL")).rows == 10_000
+    assert table.shape(TableQuery(words="2999")).rows == 13
     odd = python.inspector.open_table("python", "odd")
     found = {
         words: odd.shape(TableQuery(words=words)).rows for words in ("inf", "e+300", "1.5", "02-03", "x")
     }
     assert found == {"inf": 1, "e+300": 1, "1.5": 1, "02-03": 1, "x": 0}
     assert python.inspector.open_table("python", "late").shape(TableQuery(words="LATER")).rows == 1
+
+
+def test_more_than_five_million_texts_are_searched(python: Computer) -> None:
+    code = """
+text = pandas.Series(numpy.array(["Ulm", "Köln", "Bonn"])[numpy.arange(900_000) % 3])
+wide = pandas.DataFrame({f"t{at}": text for at in range(6)})"""
+    assert play(python, "python", code).state == "finished"
+    table = python.inspector.open_table("python", "wide")
+    assert table.shape(TableQuery(words="KÖL")).rows == 300_000
+    assert [row.label for row in table.page(TableQuery(words="köln"), 299_999, 1, 0, 1)] == ["899998"]
+
+
+def test_the_texts_of_each_library_are_found_in_small_letters_and_capitals(like: LiveTable) -> None:
+    assert [like.shape(TableQuery(words=words)).rows for words in ("ä", "Ä", "B", "[b]")] == [1, 1, 2, 0]
+
+
+def test_a_search_that_takes_too_long_is_given_up(python: Computer) -> None:
+    code = """
+import sys
+floats = pandas.DataFrame({"n": numpy.arange(200_000) / 7})
+search = sys.modules["python_table_search"]
+before, search._SECONDS = search._SECONDS, -1"""
+    table = python.inspector.open_table("python", "df")
+    assert table.shape(TableQuery(words="plain")).rows == 250
+    assert play(python, "python", code).state == "finished"
+    with pytest.raises(TableError, match="too large to search all its cells"):
+        python.inspector.open_table("python", "floats").shape(TableQuery(words="77"))
+    assert play(python, "python", "search._SECONDS = before").state == "finished"
+    assert python.inspector.open_table("python", "floats").shape(TableQuery(words="77")).rows
+
+
+def test_a_search_makes_room_for_a_cell(python: Computer, tmp_path: Path) -> None:
+    began = tmp_path / "began"
+    code = f"""
+import pathlib, sys
+search = sys.modules["python_table_search"]
+before = search._search_part, search._SECONDS, search._PART
+search._SECONDS, search._PART = 1000, 1
+def search_part(*arguments):
+    pathlib.Path({str(began)!r}).touch()
+    return before[0](*arguments)
+search._search_part = search_part
+long = pandas.DataFrame({{"n": numpy.arange(2_000_000) / 7}})"""
+    assert python.inspector.open_table("python", "df").shape(TableQuery(words="plain")).rows == 250
+    assert play(python, "python", code).state == "finished"
+    errors: list[str] = []
+
+    def look_for() -> None:
+        try:
+            python.inspector.open_table("python", "long").shape(TableQuery(words="77"))
+        except TableError as error:
+            errors.append(str(error))
+
+    thread = threading.Thread(target=look_for)
+    thread.start()
+    assert wait_until(began.exists, 60)
+    run = play(python, "python", "search._search_part, search._SECONDS, search._PART = before; print('ran')")
+    assert (run.state, run.text.strip()) == ("finished", "ran")
+    thread.join(60)
+    assert errors

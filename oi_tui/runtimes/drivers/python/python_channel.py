@@ -16,6 +16,7 @@ import struct
 
 # A program may put others in their place.
 from os import fstat, getpgrp, getpid, read, set_blocking, tcgetpgrp, tcsetpgrp, write
+from select import select
 
 try:
     from _json import encode_basestring_ascii as _quoted
@@ -114,6 +115,10 @@ class Channel:
             self.unread += piece
         line, _, self.unread = self.unread.partition(b"\n")
         return line.decode().split(" ", 2)
+
+    def has_request(self):
+        """Return whether the next request has come, or the application has disconnected."""
+        return bool(self.unread) or bool(select([self.requests], [], [], 0)[0])
 
     def send(self, event, placed=False, **fields):
         """Tell the application; with `placed`, also leave a mark at this place of the output."""

@@ -143,7 +143,9 @@ class Driver:
                     )
                     self.channel.send("variable", nonce=request[1], **detail)
                 elif request[0] == "table":
-                    variables = import_quietly("python_tables").answer(self.module.__dict__, request[2])
+                    variables = import_quietly("python_tables").answer(
+                        self.module.__dict__, request[2], self.channel.has_request
+                    )
                     self.channel.send("table", nonce=request[1], **variables)
                 elif request[0] == "complete":
                     variables = import_quietly("python_completion").answer(

@@ -57,9 +57,9 @@ class Records:
         """Return the values of a row under some of the names."""
         return [self.cell(self.rows[number], name) for name in names]
 
-    def column(self, name):
+    def column(self, name, rows=slice(None)):
         """Return the values under a name."""
-        return [self.cell(row, name) for row in self.rows]
+        return [self.cell(row, name) for row in self.rows[rows]]
 
     def sample(self, name):
         """Return the values under a name, of many rows only some from all parts."""
@@ -77,10 +77,10 @@ class Columns(Records):
         column = self._columns[name]
         return column[row] if type(column) in (list, tuple) else column[row : row + 1].tolist()[0]
 
-    def column(self, name):
+    def column(self, name, rows=slice(None)):
         """Return the values under a name."""
         column = self._columns[name]
-        return column if type(column) in (list, tuple) else column.tolist()
+        return column[rows] if type(column) in (list, tuple) else column[rows].tolist()
 
 
 def read_records(value):

@@ -17,18 +17,13 @@ import weakref
 from python_cell_text import escape_line_breaks, format_value, is_missing, is_written, shorten
 from python_model_view import SQL_ROWS, find_kind, shorten_type
 from python_records import explain_no_table, is_shown_as_table, read_records
-from python_table_conditions import find_matching, find_rows
+from python_table_conditions import find_matching
+from python_table_search import find_words
 from python_table_statistics import COMMON, TableReadError, ValueCounts, describe
 
+_ALL = slice(None)
 #: Rows whose values are compared as texts, and those that need slow sorting, are at most this many.
 _SEARCHED, _LISTED = 2_000_000, 2_000_000
-#: A text is searched in columns of up to this many cells. Those of other types than text count as several.
-_SEARCHED_CELLS = 5_000_000
-_TEXTS = ("bool", "Boolean", "category", "Categorical", "dictionary", "Enum", "large_string", "str", "String")
-#: What the texts of numbers and of times are made of, in small letters: others are not looked for in them.
-_OF_NUMBERS, _OF_TIMES = frozenset("0123456789+-.e"), frozenset("0123456789+-:. ")
-_INFINITE = "-infinity"
-_TIMES = ("datetime", "Datetime", "timestamp", "Date", "date32")
 #: What columns of objects may hold so that pandas compares them without code of the program.
 _COMPARED = (
     "string",
@@ -65,8 +60,11 @@ _PROCESS = os.urandom(6).hex()
 _order = [None, None]
 
 
-def answer(names, words):
-    """Return the answer to a question about one table, written as hexadecimal JSON."""
+def answer(names, words, is_needed=lambda: False):
+    """Return the answer to a question about one table, written as hexadecimal JSON.
+
+    A long search is given up once `is_needed` says that a request waits.
+    """
     query = json.loads(bytes.fromhex(words).decode())
     try:
         value = _find_table(names, query["name"])
@@ -77,7 +75,10 @@ def answer(names, words):
             hint = " Its rows are in {}.{}.".format(name, method) if method else ""
             why = explain_no_table(value) or "it is of type {}".format(kind)
             raise TableReadError("{} is not a table: {}.{}".format(name, why, hint))
-        return {"shape": _shape, "page": _page, "statistics": _describe_column}[query["do"]](table, query)
+        if query["do"] == "statistics":
+            return describe(table, query["column"])
+        numbers = _select_rows(table, query, is_needed)
+        return (_shape if query["do"] == "shape" else _page)(table, query, numbers)
     except TableReadError as trouble:
         return {"error": str(trouble)}
     except Exception as error:
@@ -193,15 +194,14 @@ def _cut(text):
     return text if text is None or len(text) <= _CELL else text[: _CELL - 1] + "…"
 
 
-def _shape(table, query):
-    _order[:] = [None, None]
-    rows = len(_select_rows(table, query))
+def _shape(table, query, numbers):
     columns = [[escape_line_breaks(str(name)), of, numeric] for name, of, numeric in table.columns]
-    return {"kind": table.kind, "columns": columns, "rows": rows, "total": table.rows, "index": table.index}
+    size = {"rows": len(numbers), "total": table.rows}
+    return {"kind": table.kind, "columns": columns, "index": table.index, **size}
 
 
-def _page(table, query):
-    numbers = _select_rows(table, query)[query["start"] : query["start"] + query["count"]]
+def _page(table, query, numbers):
+    numbers = numbers[query["start"] : query["start"] + query["count"]]
     first, whole = query["first"], query["whole"]
     last = min(first + query["columns"], len(table.columns))
     of = [name for _, name, _ in table.columns[first:last]]
@@ -216,12 +216,10 @@ def _page(table, query):
     return {"page": page, "names": names, "total": table.rows}
 
 
-def _describe_column(table, query):
-    return describe(table, query["column"])
-
-
-def _select_rows(table, query):
-    """Return the numbers of the rows of a view, in its order."""
+def _select_rows(table, query, is_needed):
+    """Return the numbers of the rows of a view, in its order; to tell its shape, they are found anew."""
+    if query["do"] == "shape":
+        _order[:] = [None, None]
     sort, descending, words = query.get("sort"), query.get("descending"), query.get("words")
     if sort is None and not words:
         return range(table.rows)
@@ -231,34 +229,21 @@ def _select_rows(table, query):
         if words:
             matches = find_matching(table, words, _SEARCHED)
             if matches is None:
-                matches = table.matching(words.lower(), _find_searched(table, words.lower()))
+                matches = find_words(table, words.lower(), is_needed)
             numbers = _select(numbers, matches)
         _order[:] = [key, numbers]
     return _order[1]
-
-
-def _find_searched(table, words):
-    """Return the columns in which the words may be. Raises TableReadError where these are too long."""
-    found, cells = [], 0
-    for at, (_, of, numeric) in enumerate(table.columns):
-        # Of a long list, a sample showed that it holds numbers; it may hold texts, too.
-        numeric = numeric and hasattr(table, "numbers")
-        made_of = _OF_NUMBERS if numeric else _OF_TIMES if of.startswith(_TIMES) else None
-        if made_of is None or made_of.issuperset(words) or (numeric and words in _INFINITE):
-            found.append(at)
-            cells += table.rows * (1 if of.startswith(_TEXTS) else 2 if of == "object" else 4)
-    if cells > _SEARCHED_CELLS:
-        raise TableReadError(
-            "The table is too large to search all its cells. Filter by a condition on a column, or with code."
-        )
-    return found
 
 
 def _select(numbers, matches):
     """Return the numbers of rows that match, in their order."""
     if isinstance(matches, set):
         return [number for number in numbers if number in matches]
-    numpy = sys.modules["numpy"]
+    numpy = sys.modules.get("numpy")
+    if numpy is None:
+        return [number for number in numbers if matches[number]]
+    if isinstance(matches, bytearray):
+        matches = numpy.frombuffer(matches, dtype=bool)
     if isinstance(numbers, range):
         return numpy.flatnonzero(matches)
     numbers = numpy.asarray(numbers)
@@ -314,9 +299,16 @@ class _Lists:
             there.sort(key=lambda number: format_value(values[number], True) or "", reverse=descending)
         return there + [number for number, value in enumerate(values) if is_missing(value)]
 
-    def labels(self):
-        """Return the labels of the rows, where they say more than a number."""
+    def labels(self, rows):
+        """Return the labels of some rows, where they say more than a number."""
         return ()
+
+    def find_text(self, at, rows, words):
+        """Return the numbers, from 0 on, of those rows of a column that have the words, in small letters.
+
+        None where its library does not look for them.
+        """
+        return None
 
     def array(self, at):
         """Return a column of numbers or times as an array of numpy, one item for each row.
@@ -328,19 +320,6 @@ class _Lists:
     def categories(self, at):
         """Return the values that a column can have, the lowest first, where they have an order."""
         return ()
-
-    def matching(self, words, columns):
-        """Return the numbers of the rows with the words in their label, or in one of the columns."""
-        labels = enumerate(self.labels())
-        matches = {number for number, label in labels if words in (format_value(label, True) or "").lower()}
-
-        def holds(value):
-            text = value if type(value) is str else format_value(value, True) or ""
-            return words in text.lower()
-
-        for at in columns:
-            matches |= find_rows(self.column(at), holds)
-        return matches
 
 
 class _Pandas(_Lists):
@@ -355,10 +334,17 @@ class _Pandas(_Lists):
         ]
         self.index = ", ".join(str(name) for name in self.frame.index.names if name is not None)
 
-    def labels(self):
+    def labels(self, rows):
         index = self.frame.index
         numbers = getattr(index.dtype, "kind", "") in tuple("iuf") and index.name is None
-        return () if numbers else map(_name, index)
+        return () if numbers else map(_name, index[rows])
+
+    def find_text(self, at, rows, words):
+        column = self.frame.iloc[rows, at]
+        if not isinstance(column.dtype, sys.modules["pandas"].StringDtype):
+            return None
+        found = column.str.contains(words, case=False, regex=False, na=False)
+        return found.to_numpy(dtype=bool).nonzero()[0].tolist()
 
     def read(self, numbers, first, last):
         rows = slice(numbers.start, numbers.stop) if isinstance(numbers, range) else list(numbers)
@@ -367,8 +353,8 @@ class _Pandas(_Lists):
         columns = [list(part.iloc[:, at]) for at in range(part.shape[1])]
         return zip(labels, zip(*columns)) if columns else []
 
-    def column(self, at):
-        column = self.frame.iloc[:, at]
+    def column(self, at, rows=_ALL):
+        column = self.frame.iloc[rows, at]
         # An array of texts is read one by one otherwise, which is slow.
         is_text = isinstance(column.dtype, sys.modules["pandas"].StringDtype)
         return column.to_numpy(dtype=object, na_value=None).tolist() if is_text else list(column)
@@ -483,8 +469,16 @@ class _Polars(_Lists):
             part = self.frame.select(names)[[int(number) for number in numbers]]
         return zip(numbers, part.rows())
 
-    def column(self, at):
-        return self.frame.to_series(at).to_list()
+    def column(self, at, rows=_ALL):
+        return self.frame.to_series(at)[rows].to_list()
+
+    def find_text(self, at, rows, words):
+        column = self.frame.to_series(at)[rows]
+        if str(column.dtype) != "String":
+            return None
+        return (
+            column.str.to_lowercase().str.contains(words, literal=True).fill_null(False).arg_true().to_list()
+        )
 
     def categories(self, at):
         kind = self.frame.to_series(at).dtype
@@ -557,11 +551,20 @@ class _Arrow(_Lists):
             part = part.take(places)
         return zip(numbers, zip(*(part.column(at).to_pylist() for at in range(last - first))))
 
-    def column(self, at):
-        return self._get_column(at).to_pylist()
+    def column(self, at, rows=_ALL):
+        return self._get_column(at, rows).to_pylist()
 
-    def _get_column(self, at):
-        column = self.table.column(at)
+    def find_text(self, at, rows, words):
+        from pyarrow import compute
+
+        column = self._get_column(at, rows)
+        if str(column.type) not in ("string", "large_string"):
+            return None
+        found = compute.match_substring(column, words, ignore_case=True)
+        return compute.indices_nonzero(found).to_pylist()
+
+    def _get_column(self, at, rows=_ALL):
+        column = self.table.column(at)[rows]
         # The items of a dictionary are made one by one otherwise, which is slow.
         is_dictionary = str(column.type).startswith("dictionary")
         return column.cast(column.type.value_type) if is_dictionary else column
@@ -655,8 +658,8 @@ class _Array(_Lists):
             return zip(numbers, zip(*(self._get_column(at)[rows].tolist() for at in range(first, last))))
         return zip(numbers, self.values[rows, first:last].tolist())
 
-    def column(self, at):
-        return self._get_column(at).tolist()
+    def column(self, at, rows=_ALL):
+        return self._get_column(at)[rows].tolist()
 
     def numbers(self, at):
         part = self._get_column(at)
@@ -699,8 +702,8 @@ class _Records(_Lists):
         for number in numbers:
             yield number, self.records.row(number, names)
 
-    def column(self, at):
-        return self.records.column(self.records.names[at])
+    def column(self, at, rows=_ALL):
+        return self.records.column(self.records.names[at], rows)
 
 
 class _SqlRows(_Lists):
@@ -721,8 +724,8 @@ class _SqlRows(_Lists):
         for number in numbers:
             yield number, self.value.rows[number][first:last]
 
-    def column(self, at):
-        return [row[at] for row in self.value.rows]
+    def column(self, at, rows=_ALL):
+        return [row[at] for row in self.value.rows[rows]]
 
 
 def _name(label):
