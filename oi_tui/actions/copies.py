@@ -38,6 +38,8 @@ class FileCopies:
         if here.is_dir():
             # The name is what the person typed, whatever the target says.
             here /= Path(there).name
+        elif second.endswith("/"):
+            raise CommandError(f"Not copied. {clean_line(second, 200)} is no folder here; make it first.")
         if here.name in ("", ".", ".."):
             raise CommandError("Name a file: %get results.csv")
         self._refuse_way_out(here)

@@ -182,6 +182,8 @@ def _begin_file(message: Frame, path: Path) -> FileFacts:
     size = message["size"]
     if path.is_dir():
         path = path / os.path.basename(message["name"])  # noqa: PTH119 -- no name leads elsewhere
+    elif message["path"].endswith("/"):
+        raise _RefusedError("is no folder")
     if os.path.lexists(path):
         raise _RefusedError("exists already")
     if size > LARGEST:

@@ -259,6 +259,15 @@ def test_a_folder_takes_the_name_of_the_file_and_no_name_leads_out_of_it(
     )
 
 
+def test_a_folder_that_is_not_there_becomes_no_file(place: TargetFiles, there: Path, here: Path) -> None:
+    (here / "a").write_text("ours")
+    with pytest.raises(FileError, match=r"inputs/ on env -C .*: is no folder"):
+        list(place.put(here / "a", "inputs/", NEVER))
+    with pytest.raises(FileError, match="No such file"):
+        list(place.put(here / "a", "inputs/a", NEVER))
+    assert left(there) == []
+
+
 def test_a_link_in_the_place_of_a_part_is_not_followed(place: TargetFiles, there: Path, here: Path) -> None:
     (there / "a").write_bytes(b"x" * 40 * files.PART)
     stopped_at(0.5, lambda stopped: place.get("a", here / "a", stopped))

@@ -372,6 +372,17 @@ def test_a_machine_without_room_says_so(make: Make) -> None:
     assert done.stderr.split() == [b"/dev/shm:", b"/tmp:"]
 
 
+def test_modules_that_find_no_room_in_memory_are_written_to_the_disk(tmp_path: Path) -> None:
+    bootstrap = Path(bundle.__file__).parent.parent / "drivers/remote/bootstrap.py"
+    source = bootstrap.read_text().replace("\nmain()\n", "")
+    source += "\nlist_places = lambda: sys.argv[1:]\nfolder, keeper = write_modules({'a/b': 'text'})\n"
+    source += "print(open(folder + '/a/b').read())\n"
+    words = [sys.executable, "-c", source, str(tmp_path / "full"), str(tmp_path)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("text\n", "")
+    until(lambda: list(tmp_path.iterdir()) == [])
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_a_connection_that_ends_while_modules_are_written_leaves_no_folder(
     tmp_path: Path, number: signal.Signals

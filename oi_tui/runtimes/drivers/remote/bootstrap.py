@@ -76,14 +76,15 @@ def refuse(reason):
     sys.exit(1)
 
 
-def choose_folder():
-    """Choose the path of a new folder: in memory, where there is room for the modules."""
+def list_places():
+    """List where a folder may be made: in memory, where there is room for the modules, and on the disk."""
     import tempfile
 
     memory = "/dev/shm"
     room = os.statvfs(memory) if os.access(memory, os.W_OK | os.X_OK) else None
-    fits = room is not None and room.f_bavail * room.f_frsize >= 4 * 10**6
-    return os.path.join(memory if fits else tempfile.gettempdir(), "oi-tui-" + os.urandom(12).hex())
+    if room is not None and room.f_bavail * room.f_frsize >= 4 * 10**6:
+        yield memory
+    yield tempfile.gettempdir()
 
 
 def start_keeper(folder):
@@ -104,20 +105,29 @@ def start_keeper(folder):
 
 def write_modules(files):
     """Write the modules into a new private folder; it, and its keeper. Raises OSError."""
-    folder = choose_folder()
-    keeper = start_keeper(folder)
-    try:
-        os.mkdir(folder, 0o700)
-        for name in files:
-            path = os.path.join(folder, name)
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(files[name])
-    except OSError:
-        # Until it has removed what is there.
-        keeper.communicate()
-        raise
-    return folder, keeper
+    problem = None
+    for place in list_places():
+        folder = os.path.join(place, "oi-tui-" + os.urandom(12).hex())
+        keeper = start_keeper(folder)
+        try:
+            write_into(folder, files)
+        except OSError as error:
+            problem = error
+            # Until it has removed what is there.
+            keeper.communicate()
+        else:
+            return folder, keeper
+    raise problem
+
+
+def write_into(folder, files):
+    """Make a private folder with the modules in it. Raises OSError."""
+    os.mkdir(folder, 0o700)
+    for name in files:
+        path = os.path.join(folder, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(files[name])
 
 
 def main():
