@@ -95,7 +95,8 @@ class ModelsScreen(Dialog[ModelChoice | None]):
 
     A provider's key that is not found is asked for in a masked field. With `local`, only models of this
     machine are offered. The model `wanted` is chosen as soon as it is found, or as soon as there is a key
-    for it.
+    for it. With `asks_key` its server refused a request without one: a server on this machine may need a
+    key as well.
     """
 
     VERTICAL_BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-low"), (18, "-tall")]
@@ -140,9 +141,11 @@ class ModelsScreen(Dialog[ModelChoice | None]):
         local: bool = False,
         wanted: ModelChoice | None = None,
         api_base: str | None = None,
+        asks_key: bool = False,
     ) -> None:
         super().__init__()
         self._current = current
+        self._asks_key = asks_key
         self._api_base = api_base
         self._secrets = secrets
         self._welcome = welcome
@@ -273,7 +276,8 @@ class ModelsScreen(Dialog[ModelChoice | None]):
     def _choose(self, choice: ModelChoice) -> None:
         """Take the choice, once there is a key for it or none is needed."""
         local = local_servers.is_local(choice.model, choice.api_base) or llamafile.is_source(choice.model)
-        name = None if local else find_variable_name(choice.model, choice.api_base)
+        needs_none = local and not (self._asks_key and choice == self._wanted)
+        name = None if needs_none else find_variable_name(choice.model, choice.api_base)
         if self._secrets is None or name is None:
             self.dismiss(choice)
             return

@@ -119,3 +119,28 @@ def test_local_mode_takes_a_model_that_ollama_serves_and_asks_it_what_it_can(
         program.wait_for("I run here.")
         [asked] = [item.request for item in running.exchanges if item.path == "/api/chat"]
         assert asked["options"]["num_ctx"] == 4096
+
+
+def test_a_key_that_a_server_on_this_machine_wants_is_asked_for_once_and_used(start: Start) -> None:
+    def guarded(exchange: server.Exchange) -> None:
+        keys = {name.lower(): value for name, value in exchange.headers.items()}
+        if keys.get("authorization") == "Bearer sk-of-this-server":
+            spoken(Say("I know you."))(exchange)
+        else:
+            server.error(401, "Who are you?")(exchange)
+
+    with ModelServer(guarded) as running:
+        program = start("-m", "openai/a-model", "-ab", running.base)
+        program.begin()
+        program.say("Begin")
+        program.wait_for("needs an API key")
+        assert len(running.requests) == 1
+        program.press("escape")
+        program.wait_gone("needs an API key")
+        program.wait_for("f2 changes the API key")
+        program.press("enter")
+        program.wait_for("needs an API key")
+        program.send("sk-of-this-server")
+        program.press("enter")
+        program.wait_for("I know you.")
+        assert len(running.requests) == 3

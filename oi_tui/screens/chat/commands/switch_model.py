@@ -53,7 +53,7 @@ class ModelSwitcher:
 
         def ask(there: bool) -> None:
             if not there and is_wanted():
-                self._ui.show_screen(self._make_screen(wanted=wanted), use_choice)
+                self._ui.show_screen(self._make_screen(wanted=wanted, asks_key=True), use_choice)
 
         self._ui.run_then(lambda: secrets.find(name) is not None, ask)
 
@@ -130,8 +130,15 @@ class ModelSwitcher:
         elif result:
             self._ui.show_notice(result, warning=True)
 
-    def _make_screen(self, *, local: bool = False, wanted: ModelChoice | None = None) -> ModelsScreen:
+    def _make_screen(
+        self, *, local: bool = False, wanted: ModelChoice | None = None, asks_key: bool = False
+    ) -> ModelsScreen:
         profile = self._workspace.profile
         return ModelsScreen(
-            profile.model, self._workspace.secrets, local=local, wanted=wanted, api_base=profile.api_base
+            profile.model,
+            self._workspace.secrets,
+            local=local,
+            wanted=wanted,
+            api_base=profile.api_base,
+            asks_key=asks_key,
         )

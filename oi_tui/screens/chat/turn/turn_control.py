@@ -135,6 +135,9 @@ class TurnControl:
         """Say which key goes on; where only a key of the model is missing, ask for that."""
         self._prompt.continues = True
         what = "tries again" if event.outcome == "failed" else "continues"
-        self.show(Noticed(f"Enter {what} (%continue). {COMMANDS['model'].keys} chooses another model."))
-        if event.setting == "api_key":
+        model, settings = COMMANDS["model"].keys, COMMANDS["profile"].keys
+        is_key_wrong = event.setting == "api_key"
+        remedy = f"{settings} changes the API key, {model} the model" if is_key_wrong else ""
+        self.show(Noticed(f"Enter {what} (%continue). {remedy or f'{model} chooses another model'}."))
+        if is_key_wrong:
             self.ask_for_key()
