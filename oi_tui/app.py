@@ -354,7 +354,7 @@ class OiTui(ImageSupportMixin, IdleClock):
     @on(ChatScreen.AttentionRequested)
     def handle_attention_requested(self, event: ChatScreen.AttentionRequested) -> None:
         """Call the person back."""
-        if command := self.attention.call(event.manner, event.why):
+        if command := self.attention.call(event.mode, event.why):
             self.run_worker(lambda: run_tool(command), thread=True, exit_on_error=False)
 
     @on(ChatScreen.Titled)

@@ -50,18 +50,18 @@ class Workspace:
         *,
         llm: Llm | None = None,
         computer: Languages | None = None,
-        lent: bool = False,
+        borrowed: bool = False,
         conversation: tuple[Journal, Sequence[Message]] | None = None,
         models: ModelProcess | None = None,
         earlier: EarlierCode | None = None,
     ) -> None:
-        """With `lent`, the languages belong to the caller and are not closed. `conversation` is where to
+        """With `borrowed`, the languages belong to the caller and are not closed. `conversation` is where to
         go on. `models` is a model process that several workspaces share; its owner ends it.
-        `earlier` is what lent languages keep from code that ran.
+        `earlier` is what borrowed languages keep from code that ran.
         """
         self.profile = profile
         self.profile_path = profile_path
-        self._lent = lent
+        self._borrowed = borrowed
         _learn(profile)
         self.secrets = Secrets()
         self.store = Store(find_conversations_folder(profile))
@@ -85,7 +85,7 @@ class Workspace:
             conversation=lambda: self.conversation.id,
             cell_model=CellModel(lambda: self.model.logged, self.model.facts, lambda: self.session),
             computer=computer,
-            lent=lent,
+            borrowed=borrowed,
             earlier=earlier,
         )
         self.skills = SkillLibrary(self.computer.cwd)
@@ -201,7 +201,7 @@ class Workspace:
         self.side_requests.stop_questions()
         self.languages.stop_computer_api()
         self.session.close()
-        if not self._lent:
+        if not self._borrowed:
             self.conversation.save_variables()
         self.mcp.close()
         self.languages.close()

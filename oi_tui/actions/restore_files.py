@@ -172,7 +172,7 @@ class FileRestorer:
 
 
 def _try(work: Callable[[], T]) -> T | str:
-    """Return what comes of it, or why it failed in a sentence."""
+    """Return the result, or why it failed in a sentence."""
     from oi_tui.runtimes.remote.files import FileError
 
     try:

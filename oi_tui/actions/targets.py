@@ -220,7 +220,7 @@ class TargetActions:
             self._ui.run_then(lambda: attempt.come_back(computer, left), self._show_left_code)
 
     def _show_left_code(self, came: "str | Sequence[LeftRun]") -> None:
-        """Show what comes of the code that was left running."""
+        """Show the rest of the runs that were left running."""
         computer = self._workspace.computer
         if isinstance(came, str):
             self._ui.show_notice(clean_line(came, 500), warning=True)

@@ -10,7 +10,7 @@ from oi_tui.workspace import Workspace
 
 
 def trust_folder(ui: UserInterface, workspace: Workspace) -> None:
-    """Show the whole of the folder's own profile; once it is trusted, it counts, and does so ever after."""
+    """Show the folder's own profile completely; once it is trusted, it is used from then on."""
     shown = profiles.find_project(workspace.computer.cwd)
     if shown is None:
         ui.show_notice(f"There is no {profiles.PROJECT} in this folder.")

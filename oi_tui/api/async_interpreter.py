@@ -15,7 +15,7 @@ _PARTS = ("role", "type", "format", "content")
 
 
 class AsyncInterpreter(OpenInterpreter):
-    """An OpenInterpreter that takes what a person says, and gives what comes of it, as chunks.
+    """An OpenInterpreter that takes messages and returns the reply and its runs, as chunks.
 
     >>> import asyncio
     >>> from oi_tui import AsyncInterpreter

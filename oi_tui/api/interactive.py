@@ -49,7 +49,7 @@ def run(
                 path,
                 llm=llm,
                 computer=computer,
-                lent=True,
+                borrowed=True,
                 conversation=conversation,
                 earlier=earlier,
             )

@@ -143,15 +143,15 @@ def check_languages(active: "ActiveProfile | None" = None) -> Iterator[Diagnosis
 
 def check_sandbox(active: "ActiveProfile | None" = None) -> Iterator[Diagnosis]:
     """Check whether the sandbox is on, and whether it works, by trying it."""
-    from oi_tui.runtimes.sandbox import sandbox as walls
+    from oi_tui.runtimes.sandbox import sandbox
 
-    finding = walls.find_problem()
+    finding = sandbox.find_problem()
     on = (active or _try_default_settings()).profile.sandbox
     if on and finding:
         yield Diagnosis(False, f"the sandbox is on, and nothing can run: {finding[0]}", finding[1])
     elif on:
         yield Diagnosis(True, "the sandbox is on: programs can reach only the working directory")
-        if weakness := walls.explain_weakness():
+        if weakness := sandbox.explain_weakness():
             yield Diagnosis(None, *weakness)
     else:
         yield Diagnosis(None, "the sandbox is off: code that you approve runs with your permissions", _SWITCH)

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from oi_tui.doctor.finding import Diagnosis
 from oi_tui.terminal import textual_variables
 from oi_tui.terminal.color_system import is_colourful_xterm
-from oi_tui.terminal.graphics import ask_tmux, choose_manner
+from oi_tui.terminal.graphics import ask_tmux, choose_protocol
 from oi_tui.terminal.queries import TerminalQueries
 
 #: Kitty's keyboard protocol, and frames as a whole; what is asked about pictures follows.
@@ -195,7 +195,7 @@ def _check_images(answer: bytes) -> Diagnosis:
     replies.build_queries()
     for reply in _REPLY.findall(answer.decode("utf-8", "replace")):
         replies.read(reply)
-    match choose_manner("auto", replies.answers, ask_tmux()):
+    match choose_protocol("auto", replies.answers, ask_tmux()):
         case "kitty":
             return Diagnosis(True, "images by the Kitty protocol")
         case "sixel":

@@ -15,7 +15,7 @@ from oi_tui.text import format_duration
 
 @dataclass(frozen=True, slots=True)
 class LeftCode:
-    """Code that was left running on another machine, and what comes of it."""
+    """Code that was left running on another machine, and its reports."""
 
     language: str
     code: str

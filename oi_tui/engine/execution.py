@@ -372,7 +372,7 @@ class Execution:
                 self._in_windows = False
 
     def follow(self, code: Message, reports: Iterator[Report], watched: str) -> Iterator[Event]:
-        """Show what comes of code that was left running elsewhere, where the computer is. Nothing is run.
+        """Show the rest of a run that was left running on the current target. Nothing is started.
 
         `watched` is the id under which the files that it changes are reported.
         """

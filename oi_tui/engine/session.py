@@ -233,7 +233,7 @@ class Session:
         return self._start(self._direct.propose(self.profile, language, code, asker))
 
     def follow(self, runs: Sequence[LeftCode]) -> Iterator[Event]:
-        """Show what comes of code that was left running on another machine, where the computer is by now."""
+        """Show the rest of runs that were left on another machine, which is the current target by now."""
         return self._start(self._direct.follow(runs))
 
     def end_after_run(self) -> None:

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from oi_tui.engine.tools import CALLING_LANGUAGES, CallableTools, McpTool, find_called
-from oi_tui.mcp_client.connection import Hear, McpCallError
+from oi_tui.mcp_client.connection import McpCallError, OnReport
 from oi_tui.mcp_client.elicitation import Form, fill_in
-from oi_tui.mcp_client.runtime import Answer, CallAndHear
+from oi_tui.mcp_client.runtime import Answer, CallTool
 from oi_tui.runtimes.cell_socket import CellRequest, CellSocket, answer_request
 from oi_tui.runtimes.language import Language, Start
 from oi_tui.system import environment_names
@@ -43,7 +43,7 @@ class CellTools:
     def __init__(
         self,
         tools: Callable[[], Sequence[McpTool]],
-        call: CallAndHear,
+        call: CallTool,
         answer: Answer,
         ask_person: Callable[[int, str, str, threading.Event], str | None],
         callable_tools: Callable[[], CallableTools],
@@ -104,20 +104,20 @@ class CellTools:
             return {"error": problem}
         (tool,) = tools
         try:
-            return {"result": self._call(tool, arguments, stopped, self._hear(tool, peer, stopped))}
+            return {"result": self._call(tool, arguments, stopped, self._make_listener(tool, peer, stopped))}
         except McpCallError as error:
             return {"error": f"The MCP server {tool.server} failed: {error}"}
 
-    def _hear(self, tool: McpTool, peer: int, stopped: threading.Event) -> Hear:
+    def _make_listener(self, tool: McpTool, peer: int, stopped: threading.Event) -> OnReport:
         """Return what has the person answer the questions of a server during a call."""
 
-        def hear(record: Mapping[str, Any]) -> None:
+        def on_report(record: Mapping[str, Any]) -> None:
             if "asks" in record:
                 form = Form(tool.server, record["asks"])
                 fill_in(form, lambda text, prompt: self._ask_person(peer, text, prompt, stopped))
                 self._give_answer(tool, record["id"], form.result)
 
-        return hear
+        return on_report
 
     def _find_problem(
         self, path: str, found: Sequence[McpTool], peer: int, callable_tools: CallableTools

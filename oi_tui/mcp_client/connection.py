@@ -27,7 +27,7 @@ _GONE = "the process that talks to MCP servers ended"
 
 
 #: Takes what a server says during a call: its progress, or a question for the person.
-Hear = Callable[[Mapping[str, Any]], None]
+OnReport = Callable[[Mapping[str, Any]], None]
 
 
 class McpCallError(Exception):
@@ -56,11 +56,11 @@ class McpConnection:
         self,
         order: Mapping[str, Any],
         stopped: threading.Event | None = None,
-        hear: Hear | None = None,
+        on_report: OnReport | None = None,
     ) -> Any:
         """Send a request and return its result. Raises McpCallError, also once `stopped` is set.
 
-        `hear` gets what the server reports meanwhile.
+        `on_report` gets what the server reports meanwhile.
         """
         number = next(self._numbers)
         answers: queue.SimpleQueue[Mapping[str, Any]] = queue.SimpleQueue()
@@ -68,7 +68,7 @@ class McpConnection:
             self._answers[number] = answers
             self._send({**order, "id": number})
         try:
-            answer = self._wait(number, answers, stopped, hear)
+            answer = self._wait(number, answers, stopped, on_report)
         finally:
             with self._lock:
                 self._answers.pop(number, None)
@@ -110,7 +110,7 @@ class McpConnection:
         number: int,
         answers: "queue.SimpleQueue[Mapping[str, Any]]",
         stopped: threading.Event | None,
-        hear: Hear | None,
+        on_report: OnReport | None,
     ) -> Mapping[str, Any]:
         while True:
             try:
@@ -123,8 +123,8 @@ class McpConnection:
                 continue
             if "error" in record or "result" in record:
                 return record
-            if hear:
-                hear(record)
+            if on_report:
+                on_report(record)
 
     def _send(self, order: Mapping[str, Any]) -> None:
         """Send a request; the lock is held. Raises McpCallError."""

@@ -9,14 +9,14 @@ from typing import Any
 
 from oi_tui.engine.llm.foreign_images import read_image
 from oi_tui.engine.tools import McpTool, parse_arguments
-from oi_tui.mcp_client.connection import Hear, McpCallError
+from oi_tui.mcp_client.connection import McpCallError, OnReport
 from oi_tui.mcp_client.elicitation import Form
 from oi_tui.messages import InputReceived, InputRequested, Printed, Report, RunEnded, Started
 from oi_tui.runtimes.language import Choices, Language, RuntimeWithoutTerminal, Start
 from oi_tui.text import clean_line, escape_controls
 
-#: Calls a tool; `Hear` gets what its server says. Raises McpCallError, also once the event is set.
-CallAndHear = Callable[[McpTool, Mapping[str, Any], threading.Event, Hear], Mapping[str, Any]]
+#: Calls a tool; `OnReport` gets what its server says. Raises McpCallError, also once the event is set.
+CallTool = Callable[[McpTool, Mapping[str, Any], threading.Event, OnReport], Mapping[str, Any]]
 #: Gives a server the answer to its question during a call, which has a number.
 Answer = Callable[[McpTool, int, Mapping[str, Any]], None]
 #: Seconds between two looks at what was typed.
@@ -25,7 +25,7 @@ _FRAME = 0.05
 _ERASE = "\r\x1b[K"
 
 
-def make_language(tool: McpTool, reached: str, call: CallAndHear, answer: Answer) -> Language:
+def make_language(tool: McpTool, reached: str, call: CallTool, answer: Answer) -> Language:
     """Return the language that stands for a tool; `reached` says how its server is reached."""
 
     def find(_: Choices) -> str:
@@ -51,7 +51,7 @@ def make_language(tool: McpTool, reached: str, call: CallAndHear, answer: Answer
 class ToolRuntime(RuntimeWithoutTerminal):
     """A tool at work; it remembers nothing."""
 
-    def __init__(self, language: Language, tool: McpTool, call: CallAndHear, answer: Answer) -> None:
+    def __init__(self, language: Language, tool: McpTool, call: CallTool, answer: Answer) -> None:
         self.language = language
         self._tool = tool
         self._call = call

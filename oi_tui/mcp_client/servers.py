@@ -18,7 +18,7 @@ from oi_tui.engine.settings.mcp_servers import McpServer, McpServerError
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.tools import McpTool
 from oi_tui.mcp_client import definitions
-from oi_tui.mcp_client.connection import Hear, McpCallError, McpConnection, SessionOverError
+from oi_tui.mcp_client.connection import McpCallError, McpConnection, OnReport, SessionOverError
 from oi_tui.mcp_client.definitions import Definition, Pins
 from oi_tui.mcp_client.runtime import make_language
 from oi_tui.mcp_client.sign_ins import SignIns, can_sign_in, is_over
@@ -163,15 +163,15 @@ class McpServers:
         tool: McpTool,
         arguments: Mapping[str, Any],
         stopped: threading.Event | None = None,
-        hear: Hear | None = None,
+        on_report: OnReport | None = None,
     ) -> Mapping[str, Any]:
         """Call a tool; a server that has ended is started again. Raises McpCallError.
 
-        `hear` gets what the server says meanwhile; without it, the server cannot ask the person.
+        `on_report` gets what the server says meanwhile; without it, the server cannot ask the person.
         """
         name = tool.original or tool.name
-        order = {"do": "call", "tool": name, "arguments": arguments, "may_ask": hear is not None}
-        return dict(self.ask(tool.server, order, stopped, needs=tool, hear=hear))
+        order = {"do": "call", "tool": name, "arguments": arguments, "may_ask": on_report is not None}
+        return dict(self.ask(tool.server, order, stopped, needs=tool, on_report=on_report))
 
     def answer(self, tool: McpTool, call: int, result: Mapping[str, Any]) -> None:
         """Answer what a server has asked the person during a call."""
@@ -183,7 +183,7 @@ class McpServers:
         order: Mapping[str, Any],
         stopped: threading.Event | None = None,
         needs: McpTool | None = None,
-        hear: Hear | None = None,
+        on_report: OnReport | None = None,
     ) -> Any:
         """Have a server carry out an order. Raises McpCallError; also where it has no tool like `needs`."""
         status = self.find(name)
@@ -200,10 +200,10 @@ class McpServers:
                 _end_renewal(status)
                 self._connect_again(status)
             try:
-                return self._ask_ready(status, order, stopped, needs, hear)
+                return self._ask_ready(status, order, stopped, needs, on_report)
             except SessionOverError:
                 # It has done nothing, so that the call is not made twice.
-                return self._ask_ready(status, order, stopped, needs, hear)
+                return self._ask_ready(status, order, stopped, needs, on_report)
 
     def _ask_ready(
         self,
@@ -211,7 +211,7 @@ class McpServers:
         order: Mapping[str, Any],
         stopped: threading.Event | None,
         needs: McpTool | None,
-        hear: Hear | None,
+        on_report: OnReport | None,
     ) -> Any:
         """Have a server carry out an order, connected first if needed. Raises McpCallError.
 
@@ -222,7 +222,7 @@ class McpServers:
             raise McpCallError(f"its tool {needs.name} has changed, or is gone")
         connection = status.connections
         try:
-            return self._connection.ask({**order, "server": status.server.name}, stopped, hear)
+            return self._connection.ask({**order, "server": status.server.name}, stopped, on_report)
         except SessionOverError as error:
             with self._lock:
                 # Another call may have noticed it before, and begun a new session.

@@ -88,7 +88,7 @@ class CellRunner:
             self._targets.running = None
 
     def follow(self, left: "LeftRun") -> Generator[Report, None, None]:
-        """Report what comes of a run that was left on the current target, like `run`. It starts nothing."""
+        """Report the rest of a run that was left running on the current target. It starts nothing."""
         self._stopped.clear()
         language = self._catalog.find(left.language)
         remote = self._targets.remote

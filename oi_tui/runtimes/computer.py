@@ -243,7 +243,7 @@ class Computer:
         return remote.folder if remote else ""
 
     def follow(self, run: "LeftRun") -> Generator[Report, None, None]:
-        """Report what comes of a run that was left, like `run`; it is not run again."""
+        """Report the rest of a run that was left running, like `run`; it is not run again."""
         return self._runner.follow(run)
 
     # -------------------------------------------------------------------------------------- sandbox

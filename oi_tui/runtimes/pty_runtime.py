@@ -40,7 +40,7 @@ from oi_tui.runtimes.variables import (
 )
 
 #: How long a language may take to save its state, in seconds.
-_GOODBYE = 1.5
+_SAVING_TIME = 1.5
 #: How long to wait for the end of a run that is being killed, in seconds.
 _GONE = 5.0
 #: How long an answer about variables may take, in seconds, while nothing else is asked of the language.
@@ -391,15 +391,15 @@ class PtyRuntime:
         if run and process:
             self._leave(run, process, _GONE)
         elif process:
-            self._say_goodbye(process)
+            self._let_save(process)
             process.close()
 
-    def _say_goodbye(self, process: LanguageProcess) -> None:
+    def _let_save(self, process: LanguageProcess) -> None:
         """Let the language save its state, if it has a request for that, for a moment at most."""
         if self.language.leave_request:
             with contextlib.suppress(OSError, TimeoutError):
                 process.channel.request(self.language.leave_request, 0.2)
-            until = time.monotonic() + _GOODBYE
+            until = time.monotonic() + _SAVING_TIME
             while not process.ended and time.monotonic() < until:
                 time.sleep(0.01)
 
@@ -512,7 +512,7 @@ class PtyRuntime:
     def use_sandbox(self, sandbox: Sandbox | None) -> None:
         """Run in this sandbox, or in none, from the next run on. A process that runs otherwise is ended.
 
-        Nothing of it may come through the walls: what a shell would put away for the next one is a program.
+        Nothing may be carried over: what a shell saves for the next one is a program.
         """
         with self._lock:
             changed = (sandbox is None) != (self._sandbox is None)

@@ -40,7 +40,7 @@ class PermissionsScreen(Dialog[None]):
             yield ChoiceList(id="permissions-list", markup=False)
 
     def on_mount(self) -> None:
-        """Show what there is, and what becomes of it while it is shown."""
+        """Show the permissions, and update them while they are shown."""
         self._show()
         self.query_one(OptionList).focus()
         self.set_interval(0.5, self._show_changes)

@@ -138,7 +138,7 @@ class Languages(protocols.CodeRunner, Protocol):
         """Where code can run, and what is connected."""
 
     def follow(self, run: "LeftRun") -> Iterator[Report]:
-        """Report what comes of a run that was left; it is not run again."""
+        """Report the rest of a run that was left running; it is not run again."""
 
     def use_startup(self, startup: Sequence[tuple[str, str]]) -> None:
         """Run this code, each piece with its language, when languages start."""
@@ -178,11 +178,12 @@ class LanguageService:
         conversation: Callable[[], str] = str,
         cell_model: CellModel | None = None,
         computer: Languages | None = None,
-        lent: bool = False,
+        borrowed: bool = False,
         earlier: EarlierCode | None = None,
     ) -> None:
         """`folder` is where paths of custom languages begin, and `private` are files that programs in the
-        sandbox do not see. `computer` is used in place of languages of our own; with `lent` it is not closed.
+        sandbox do not see. `computer` is used in place of languages of our own; a `borrowed` one is not
+        closed.
         `conversation` gives the id of the one at work. `session`, `ask_model` and `takes_images`, whether
         that model does so, are for what runs; `cell_model` answers `llm()` of Python cells where the
         languages are ours.
@@ -195,7 +196,7 @@ class LanguageService:
         self._takes_images = takes_images
         self._conversation = conversation
         self._cell_model = cell_model
-        self._lent = lent
+        self._borrowed = borrowed
         self._cell_tools: CellTools | None = None
         self._computer_api: computer_api.ComputerApi | None = None
         #: The person took mouse and keyboard from running code.
@@ -310,7 +311,7 @@ class LanguageService:
             self._cell_tools.close()
         if self._cell_model:
             self._cell_model.close()
-        if not self._lent:
+        if not self._borrowed:
             self.computer.close()
 
     def _open_computer(self) -> Computer:
@@ -350,7 +351,9 @@ class LanguageService:
 
             self._cell_tools = CellTools(
                 self._mcp.tools,
-                lambda tool, arguments, stopped, hear: self._mcp.servers.call(tool, arguments, stopped, hear),
+                lambda tool, arguments, stopped, on_report: self._mcp.servers.call(
+                    tool, arguments, stopped, on_report
+                ),
                 lambda tool, call, result: self._mcp.servers.answer(tool, call, result),
                 self._ask_person,
                 lambda: self._session().execution.callable_tools,

@@ -10,7 +10,7 @@ from typing import Literal
 from oi_tui.terminal.queries import Answers
 
 #: By Kitty's protocol, as sixels, as half blocks, or in words only.
-Manner = Literal["kitty", "sixel", "blocks", "off"]
+ImageProtocol = Literal["kitty", "sixel", "blocks", "off"]
 #: Terminals that place a picture where characters of its own stand, as Kitty's protocol has it since 0.28.
 _PLACING = ("kitty", "ghostty")
 #: Kitty's versions before 1.0, and the first of them that does so.
@@ -46,12 +46,12 @@ def is_worth_asking(wanted: str, environment: Mapping[str, str] = os.environ) ->
     return bool(term) and not term.startswith(_MUTE) and not {"TMUX", "STY"} & set(environment)
 
 
-def choose_manner(
+def choose_protocol(
     wanted: str,
     answers: Answers,
     tmux: Tmux | None = None,
     environment: Mapping[str, str] = os.environ,
-) -> Manner:
+) -> ImageProtocol:
     """Choose how to show images, from the setting and what is known so far.
 
     Sixels need the size of a cell, and inside of tmux only tmux itself knows where it draws; so there they

@@ -85,15 +85,15 @@ class Notifier:
         self._environment = environment
         self._title = ""
 
-    def call(self, manner: str, body: str) -> list[str]:
+    def call(self, mode: str, body: str) -> list[str]:
         """Call the person: on the "desktop" with the bell, by the "bell" alone, or not at all ("off").
 
         Returns a command that has to be run for it, [] for none.
         """
-        if manner == "off":
+        if mode == "off":
             return []
         sequence = command = None
-        if manner == "desktop":
+        if mode == "desktop":
             sequence = make_desktop_sequence("oi-tui", body, self._environment)
             command = None if sequence else find_tool_command("oi-tui", body, self._environment)
         self._write((sequence or "") + "\a")

@@ -21,5 +21,5 @@ class Field(Input):
             event.stop()
             event.prevent_default()
             self.replace(line[:LONGEST_PASTE], *self.selection)
-            told = f"The paste was cut to {LONGEST_PASTE:,} characters: no more fit into this field."
-            self.notify(told, severity="warning", markup=False)
+            message = f"The paste was cut to {LONGEST_PASTE:,} characters: no more fit into this field."
+            self.notify(message, severity="warning", markup=False)

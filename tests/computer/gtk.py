@@ -62,7 +62,7 @@ class Cells:
         """Have a scripted model run these pieces of code in a turn of a conversation; all must finish."""
         llm = Llm(*([call(code)] for code in pieces), [Text("Done.")])
         profile = Profile(model="openai/x").with_changes("flag", os=True, auto_run=True)
-        workspace = Workspace(profile, llm=llm, computer=self.computer, lent=True)
+        workspace = Workspace(profile, llm=llm, computer=self.computer, borrowed=True)
         try:
             list(workspace.session.turn("Do it."))
             messages = workspace.session.messages

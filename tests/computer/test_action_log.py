@@ -97,7 +97,7 @@ def test_a_conversation_keeps_and_exports_the_list_and_the_model_gets_no_picture
     profile = Profile(model="openai/x").with_changes("flag", os=True, auto_run=True, supports_vision=True)
     with dialog(*RENAME) as process:
         cells.wait_for("(focused)")
-        workspace = Workspace(profile, llm=llm, computer=cells.computer, lent=True)
+        workspace = Workspace(profile, llm=llm, computer=cells.computer, borrowed=True)
         try:
             list(workspace.session.turn("Rename it."))
             messages = workspace.session.messages

@@ -133,7 +133,7 @@ class Chat:
 async def chatting(computer: Computer, conversation: str = "") -> AsyncIterator[Chat]:
     profile = Profile(model="openai/test")
     found = Store(paths.conversations()).open(conversation) if conversation else None
-    workspace = Workspace(profile, llm=Llm(), computer=computer, lent=True, conversation=found)
+    workspace = Workspace(profile, llm=Llm(), computer=computer, borrowed=True, conversation=found)
     app = OiTui(lambda: workspace)
     async with app.run_test(size=(100, 40)) as pilot:
         chat = Chat(app, pilot)

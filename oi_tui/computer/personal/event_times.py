@@ -27,7 +27,7 @@ _DURATION = re.compile(
 def read_span(values: dict[str, str]) -> tuple[Day, Day] | None:
     """Return when an event begins and ends; of whole days, the first and the last.
 
-    A time in a zone that is not known here is taken for one of this machine's. None for what is no time.
+    A time in a zone that is not known here is taken for one of this machine's. None for anything else.
     """
     try:
         start = _read_value(values.get("DTSTART", ""), values.get("DTSTART;", ""))
@@ -48,7 +48,7 @@ def read_span(values: dict[str, str]) -> tuple[Day, Day] | None:
 
 
 def _read_value(value: str, parameters: str) -> Day:
-    """Read the value. Raises ValueError for what is no time."""
+    """Read the value. Raises ValueError if it is not a time."""
     if re.fullmatch(r"\d{8}", value):
         return Time.strptime(value, "%Y%m%d").date()
     time = Time.strptime(value.rstrip("Z"), "%Y%m%dT%H%M%S")

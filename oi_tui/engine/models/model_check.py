@@ -46,8 +46,8 @@ def check(
     usage, facts = usage or UsageTracker(), facts or ModelInfo()
     try:
         request_gate.check(profile, llm)
-    except LlmError as error:
-        yield CheckResult("host", False, error.info.sentence, error.info.setting)
+    except LlmError as refusal:
+        yield CheckResult("host", False, refusal.info.sentence, refusal.info.setting)
         return
     task = {"role": "user", "content": "Call the tool execute with language python and code 1."}
     request = replace(

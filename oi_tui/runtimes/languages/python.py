@@ -45,8 +45,8 @@ def describe(program: str) -> str:
 
 def start(program: str, folder: Path) -> Start:
     """Return the driver, started as a script, so that nothing is imported from the working directory."""
-    lent = importlib.util.find_spec("cloudpickle")
-    variables = {environment_names.CLOUDPICKLE: lent.origin} if lent and lent.origin else {}
+    spec = importlib.util.find_spec("cloudpickle")
+    variables = {environment_names.CLOUDPICKLE: spec.origin} if spec and spec.origin else {}
     return Start(
         (program, str(DRIVERS / "python" / "python_start.py"), str(folder)),
         {**variables, **_activate(Path(program))},

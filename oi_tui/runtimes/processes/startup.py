@@ -79,7 +79,7 @@ def wait_until_ready(
     `patience` is in seconds. Raises StartStoppedError once `stopped` is set, and RuntimeError with what the
     process printed last where it does not begin. Such a process is closed.
     """
-    # What comes of a process that does not begin says nothing of the next one.
+    # Output of a process that does not start says nothing about the next one.
     arrived = process.attach()
     try:
         for line in requests:

@@ -52,7 +52,7 @@ class LeftRun:
 
 
 class RemoteRun:
-    """What comes of one run. One thread reads it; any thread may ask for its end."""
+    """The reports of one run. One thread reads them; any thread may stop the run."""
 
     def __init__(self, link: "Link", number: int, language: str) -> None:
         self._link = link
@@ -188,7 +188,7 @@ class Link:
             wire.write_waiting(self._sending, target.fileno(), encode_frame({"do": "beat"}))
 
     def run(self, language: str, code: str, number: int | None = None, watch: str = "") -> RemoteRun:
-        """Have code run as the cell of this number; what comes of it.
+        """Have code run as the cell of this number. Returns its reports.
 
         `watch` is the id of the code for which the files that it changes are reported; "" for no report.
         """
@@ -298,7 +298,7 @@ class Link:
                 self.detached = True
 
     def _expect(self, message: Frame) -> None:
-        """Be ready for what comes of the runs that were going on when the connection was made."""
+        """Prepare for reports of the runs that were going on when the connection was made."""
         if "runs" not in message:
             return
         self.left_runs = tuple(map(_parse_left_run, message["runs"]))

@@ -76,7 +76,7 @@ class RemoteRuntime:
         yield from self._follow(link, run, began)
 
     def follow(self, left: LeftRun) -> Generator[Report, None, None]:
-        """Report what comes of a run that was left, like `run`. It starts nothing."""
+        """Report the rest of a run that was left running, like `run`. It starts nothing."""
         began = time.monotonic() - left.seconds
         link = self._target.link
         run = link.follow(left.id) if link else None

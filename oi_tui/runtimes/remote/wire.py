@@ -36,7 +36,7 @@ MARK = b"oi-tui-far-1"
 #: Displays that name a file of the machine that they come from.
 PLACES = ("path", "page")
 
-#: How many bytes are quoted of what is no frame.
+#: How many bytes are quoted of data that is not a frame.
 _QUOTED = 60
 _LENGTH = struct.Struct(">I")
 #: A frame that answers a request, rather than reports on a run.

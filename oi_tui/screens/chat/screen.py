@@ -104,9 +104,9 @@ class ChatScreen(BaseScreen[None]):
 
     @dataclass
     class AttentionRequested(Message):
-        """The person looks elsewhere and is wanted, in the manner that the profile says."""
+        """The person looks elsewhere and is wanted, in the way that the profile says."""
 
-        manner: str
+        mode: str
         why: str
 
     @dataclass

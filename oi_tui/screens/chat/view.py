@@ -85,7 +85,7 @@ class ChatView(Widget):
             self.why = why
 
     class ApiKeyRequested(Notification):
-        """The model was not reached for want of a valid API key."""
+        """The model was not reached because there is no valid API key."""
 
     class TakenOver(Notification):
         """The person moved the mouse while code used it."""

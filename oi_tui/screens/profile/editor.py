@@ -330,7 +330,7 @@ class ProfileEditor(Page[Profile | None]):
         rows = self.query_one(OptionList)
         for number, section in enumerate(self._fields.sections):
             label = self._fields.label(section)
-            # Each replacement draws the whole list anew, and this comes after each key.
+            # Each replacement draws the whole list again, and this comes after each key.
             if label.plain != str(rows.get_option_at_index(number).prompt):
                 rows.replace_option_prompt_at_index(number, label)
 

@@ -110,8 +110,8 @@ def _make_native(dark: bool, colourful: bool) -> Styles:
         "success": "green",
     }
 
-    def ink(name: str, manner: str = "") -> Style:
-        return plain + Style.parse(f"{manner} {named[name] if colourful else 'default'}")
+    def ink(name: str, attributes: str = "") -> Style:
+        return plain + Style.parse(f"{attributes} {named[name] if colourful else 'default'}")
 
     return Styles(
         base=plain,
@@ -136,7 +136,7 @@ def _make_native(dark: bool, colourful: bool) -> Styles:
         code_active=Style(reverse=True),
         code_active_muted=Style(reverse=True),
         code_changed=ink("warning", "bold"),
-        syntax={kind: ink(name, manner) for kind, (name, manner) in _SYNTAX.items()},
+        syntax={kind: ink(name, attributes) for kind, (name, attributes) in _SYNTAX.items()},
         dark=dark,
         colourful=colourful,
     )
@@ -168,10 +168,10 @@ def _build_styles(theme: Theme, colourful: bool) -> Styles:
     raised = background.blend(foreground, 0.075)
     active = background.blend(parsed["warning"], 0.24)
 
-    def ink(name: str, on: Color, manner: str = "") -> Style:
+    def ink(name: str, on: Color, attributes: str = "") -> Style:
         ink_color = foreground if name == "foreground" else parsed[name]
         shown = make_legible(ink_color, on)
-        return Style.from_color(shown.rich_color, on.rich_color) + Style.parse(manner or "none")
+        return Style.from_color(shown.rich_color, on.rich_color) + Style.parse(attributes or "none")
 
     selected = background.blend(parsed.get("screen-selection-background", parsed["primary"]), 0.9, 1.0)
     return Styles(
@@ -197,7 +197,7 @@ def _build_styles(theme: Theme, colourful: bool) -> Styles:
         code_active=Style.from_color(make_legible(foreground, active, 7).rich_color, active.rich_color),
         code_active_muted=ink("muted", active),
         code_changed=ink("warning", shade, "bold"),
-        syntax={kind: ink(name, shade, manner) for kind, (name, manner) in _SYNTAX.items()},
+        syntax={kind: ink(name, shade, attributes) for kind, (name, attributes) in _SYNTAX.items()},
         dark=theme.dark,
         colourful=colourful,
         sixteen=_list_sixteen(parsed, background, foreground),

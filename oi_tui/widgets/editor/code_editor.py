@@ -249,9 +249,11 @@ class CodeEditor(StableTextArea):
         if (size := len(event.text)) > _LONGEST_PASTE:
             event.stop()
             event.prevent_default()
-            told = f"The editor takes pastes of up to {_LONGEST_PASTE:,} characters; this one has {size:,}."
-            told += " Save it in a file, and let the code read that."
-            self.notify(told, severity="warning", markup=False)
+            message = (
+                f"The editor takes pastes of up to {_LONGEST_PASTE:,} characters; this one has {size:,}."
+            )
+            message += " Save it in a file, and let the code read that."
+            self.notify(message, severity="warning", markup=False)
 
     async def _on_key(self, event: events.Key) -> None:
         if self.read_only:

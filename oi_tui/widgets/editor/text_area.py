@@ -36,7 +36,7 @@ class StableTextArea(TextArea):
     _styled_for: tuple[object, object] = (None, None)
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Draw lines, with the styles as they are. Textual's own makes them anew with every key."""
+        """Draw lines, with the styles as they are. Textual's own computes them again with every key."""
         wanted = (self._theme, self.rich_style)
         if self._styled_for[0] is not wanted[0] or self._styled_for[1] != wanted[1]:
             self._theme.apply_css(self)
@@ -44,7 +44,7 @@ class StableTextArea(TextArea):
         return super(TextArea, self).render_lines(crop)
 
     def notify_style_update(self) -> None:
-        """Make the styles anew: a rule, the focus or the theme changed."""
+        """Compute the styles again: a rule, the focus or the theme changed."""
         self._styled_for = (None, None)
         super().notify_style_update()
 

@@ -34,7 +34,7 @@ class WrappedLines:
     @property
     def row_count(self) -> int:
         """The rows that the text takes."""
-        # The wrapped document counts its rows anew each time that it is asked.
+        # The wrapped document counts its rows again each time that it is asked.
         area = self._area
         return area.virtual_size.height if area.soft_wrap else area.document.line_count
 

@@ -31,7 +31,7 @@ class ImageRow:
         self.file = saved_as or (message.content if message.format == "path" else "")
         self._changed = changed
         self._size: tuple[int, int] | None = None
-        self._fault: str | None = None
+        self._error: str | None = None
         self._asked: RenderRequest | None = None
         self._drawn: RenderedImage | None = None
         self._placed: PlacedImage | None = None
@@ -59,16 +59,16 @@ class ImageRow:
         kitty = self._look.image_support.kitty if self._look else None
         if self._placed is not None and kitty is not None and not kitty.has(self._placed):
             self._drawn = self._placed = None
-        order = self._order()
-        if order is None or (self._drawn is not None and not self._outdated) or self._asked == order:
+        request = self._make_request()
+        if request is None or (self._drawn is not None and not self._outdated) or self._asked == request:
             return
-        self._asked = order
-        draw(order, lambda result: self._set_drawn(order, result))
+        self._asked = request
+        draw(request, lambda result: self._set_drawn(request, result))
 
     def replace(self, message: Message) -> None:
         """Show another picture in this place. One of the same size appears without a gap between them."""
         before, self._size = self._size, None
-        self.message, self._fault, self._asked = message, None, None
+        self.message, self._error, self._asked = message, None, None
         with contextlib.suppress(UnreadableError):
             self._size = read_size(message.format, message.content)
         if self._size is not None and self._size == before:
@@ -88,27 +88,27 @@ class ImageRow:
         self._asked = self._drawn = self._placed = None
         self._outdated = False
 
-    def _order(self) -> RenderRequest | None:
+    def _make_request(self) -> RenderRequest | None:
         look = self._look
-        if look is None or self._fault is not None or not self.shape[0]:
+        if look is None or self._error is not None or not self.shape[0]:
             return None
         support, message = look.image_support, self.message
         return RenderRequest(
             message.format,
             message.content,
             *self.shape,
-            support.manner,
+            support.protocol,
             support.fine,
             get_ground(look),
         )
 
-    def _set_drawn(self, order: RenderRequest, result: RenderedImage) -> None:
+    def _set_drawn(self, request: RenderRequest, result: RenderedImage) -> None:
         """Set the drawn picture, or the failure to draw it."""
-        if order != self._asked:
+        if request != self._asked:
             return
         self._let_go()
-        if result.fault:
-            self._fault = result.fault
+        if result.error:
+            self._error = result.error
         else:
             self._drawn = result
             if result.png and self._look is not None and self._look.image_support.kitty is not None:
@@ -119,20 +119,20 @@ class ImageRow:
 
     def _make(self, width: int, look: Styles, widest: int) -> list[Row]:
         self._look, self.shape = look, (0, 0)
-        if self._fault is None and self._size is None:
+        if self._error is None and self._size is None:
             try:
                 self._size = read_size(self.message.format, self.message.content)
             except UnreadableError as error:
-                self._fault = str(error)
+                self._error = str(error)
         support = look.image_support
-        shown = support.manner != "off" and (look.colourful or support.manner != "blocks")
+        shown = support.protocol != "off" and (look.colourful or support.protocol != "blocks")
         if self._size is not None and shown:
             room = min(width, widest, MOST)
             self.shape = fit_size(self._size, room, min(support.highest, MOST), support.slant)
         return self._fill(look, width)
 
     def _fill(self, look: Styles, width: int) -> list[Row]:
-        columns, lines = self.shape if self._fault is None else (0, 0)
+        columns, lines = self.shape if self._error is None else (0, 0)
         rows = []
         for line in range(lines):
             segments = [Segment(" " * columns, look.base)]
@@ -145,8 +145,8 @@ class ImageRow:
 
     def _write_caption(self, look: Styles, width: int) -> Row:
         size = f"{self._size[0]}x{self._size[1]}" if self._size else ""
-        if self._fault is not None:
-            size = f"cannot be shown ({self._fault})"
+        if self._error is not None:
+            size = f"cannot be shown ({self._error})"
         size_text, file = f"image {size}", clean_line(self.file)
         room = width - measure_width(f"{size_text} · ")
         text = (

@@ -16,7 +16,7 @@ from oi_tui.terminal.driver import TerminalAnswered, TerminalDriver
 from oi_tui.terminal.queries import Answers
 
 if TYPE_CHECKING:
-    from oi_tui.terminal.graphics import Manner, Tmux
+    from oi_tui.terminal.graphics import ImageProtocol, Tmux
     from oi_tui.widgets.images.kitty import KittyImages
 
 #: The lines of the terminal that a picture leaves to others, and its height in any case.
@@ -25,9 +25,9 @@ _OTHERS, _LEAST, _MOST = 8, 8, 24
 
 @dataclass(frozen=True, slots=True)
 class ImageSupport:
-    """How, and how large."""
+    """The image protocol in use, and the sizes that images are drawn in."""
 
-    manner: "Manner" = "blocks"
+    protocol: "ImageProtocol" = "blocks"
     #: Width and height of a cell in pixels, as far as known.
     cell: tuple[int, int] | None = None
     #: How much higher than wide a cell is. It decides about the lines of pictures, so it stays.
@@ -101,11 +101,11 @@ class ImageSupportMixin(App[str]):
         self._decide()
 
     def _decide(self) -> None:
-        from oi_tui.terminal.graphics import choose_manner
+        from oi_tui.terminal.graphics import choose_protocol
 
         window = _read_cell_size()
         answers = replace(self._answers, cell=self._answers.cell or window)
-        chosen = choose_manner(self._images, answers, self._tmux)
+        chosen = choose_protocol(self._images, answers, self._tmux)
         depth = self.console.color_system
         if self.is_headless or (chosen == "kitty" and depth not in ("truecolor", "256")):
             chosen = "off" if chosen == "off" else "blocks"

@@ -34,7 +34,7 @@ class SixelOverlay:
     def note_painted(self, crop: Region) -> None:
         """Note that a part of the widget was painted over; must be called whenever that happens."""
         app = self._widget.app
-        if not isinstance(app, ImageSupportMixin) or app.image_support.manner != "sixel":
+        if not isinstance(app, ImageSupportMixin) or app.image_support.protocol != "sixel":
             return
         torn = [picture for picture, region in self._find_places() if region.overlaps(crop)]
         if not torn:

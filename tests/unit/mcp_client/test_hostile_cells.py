@@ -269,7 +269,7 @@ def path_of_socket(tmp_path: Path) -> Iterator[str]:
     running = CallableTools(frozenset({"t.say"}))
     tools = CellTools(
         lambda: [tool],
-        lambda tool, arguments, stopped, hear: {"content": []},
+        lambda tool, arguments, stopped, on_report: {"content": []},
         lambda tool, call, result: None,
         lambda pid, text, prompt, stopped: None,
         lambda: running,

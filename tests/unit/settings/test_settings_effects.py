@@ -38,7 +38,7 @@ from oi_tui.runtimes.computer import Computer as RealComputer
 from oi_tui.runtimes.remote import left_targets
 from oi_tui.runtimes.sandbox import sandbox
 from oi_tui.screens.chat.screen import ChatScreen
-from oi_tui.terminal.graphics import choose_manner
+from oi_tui.terminal.graphics import choose_protocol
 from oi_tui.terminal.queries import Answers
 from oi_tui.window import address
 from oi_tui.workspace import Workspace
@@ -220,7 +220,7 @@ def themed(profile: Profile) -> object:
 
 
 def pictured(profile: Profile) -> object:
-    return choose_manner(profile.images, Answers(True, "kitty(0.40)"), None, {"TERM": "xterm-kitty"})
+    return choose_protocol(profile.images, Answers(True, "kitty(0.40)"), None, {"TERM": "xterm-kitty"})
 
 
 def moused(profile: Profile) -> object:
@@ -304,7 +304,7 @@ def seated(profile: Profile) -> object:
 
             def note(message: Notification) -> bool:
                 if isinstance(message, ChatScreen.AttentionRequested):
-                    seen.append(message.manner)
+                    seen.append(message.mode)
                 return post(message)
 
             ui.app.post_message = note  # type: ignore[method-assign]

@@ -68,12 +68,12 @@ def test_the_desktops_tool_is_used_where_there_is_one(
 
 
 @pytest.mark.parametrize(
-    ("manner", "written"),
+    ("mode", "written"),
     [("desktop", "\x1b]777;notify;oi-tui;Run this?\x1b\\\a"), ("bell", "\a"), ("off", "")],
 )
-def test_a_person_chooses_how_to_be_called(manner: str, written: str) -> None:
+def test_a_person_chooses_how_to_be_called(mode: str, written: str) -> None:
     sent: list[str] = []
-    Notifier(sent.append, {"TERM": "foot"}).call(manner, "Run this?")
+    Notifier(sent.append, {"TERM": "foot"}).call(mode, "Run this?")
     assert "".join(sent) == written
 
 

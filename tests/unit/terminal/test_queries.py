@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from oi_tui.terminal.graphics import Tmux, choose_manner, is_worth_asking
+from oi_tui.terminal.graphics import Tmux, choose_protocol, is_worth_asking
 from oi_tui.terminal.input_filter import InputFilter, InputUnit, Pasted, TerminalReply
 from oi_tui.terminal.queries import EAGER, Answers, TerminalQueries
 
@@ -231,10 +231,10 @@ SIXEL = Answers(False, "foot(1.16.2)", (10, 20), (62, 4))
 def test_the_best_means_that_the_terminal_has(
     answers: Answers, environment: dict[str, str], expected: str
 ) -> None:
-    assert choose_manner("auto", answers, None, environment) == expected
-    assert choose_manner("blocks", answers, None, environment) == "blocks"
-    assert choose_manner("off", answers, None, environment) == "off"
-    assert choose_manner("kitty", answers, None, environment) == "kitty"
+    assert choose_protocol("auto", answers, None, environment) == expected
+    assert choose_protocol("blocks", answers, None, environment) == "blocks"
+    assert choose_protocol("off", answers, None, environment) == "off"
+    assert choose_protocol("kitty", answers, None, environment) == "kitty"
 
 
 KITTY = ("xterm-kitty", "kitty(0.35.2)", "256,RGB,title")
@@ -255,7 +255,7 @@ KITTY = ("xterm-kitty", "kitty(0.35.2)", "256,RGB,title")
 )
 def test_in_tmux_all_terminals_around_it_count(tmux: Tmux | None, expected: str) -> None:
     environment = {"TERM": "tmux-256color", "TMUX": "/tmp/x,1,0"}
-    assert choose_manner("auto", Answers(), tmux, environment) == expected
+    assert choose_protocol("auto", Answers(), tmux, environment) == expected
     assert not is_worth_asking("auto", environment)
 
 

@@ -100,8 +100,8 @@ def test_a_drawing_that_would_be_lost_in_the_ground_gets_another(
 ) -> None:
     picture = Image.new("RGBA", (40, 40), (0, 0, 0, 0))
     picture.paste((*ink, 255), (10, 10, 30, 30))
-    order = RenderRequest("base64.png", encoded(picture), 20, 10, "kitty", (2, 4), ground)
-    result = Image.open(io.BytesIO(draw_image(order).png))
+    request = RenderRequest("base64.png", encoded(picture), 20, 10, "kitty", (2, 4), ground)
+    result = Image.open(io.BytesIO(draw_image(request).png))
     assert result.getpixel((20, 20)) == ink
     assert result.getpixel((0, 0)) == tuple(255 - item for item in ink)
 
@@ -125,17 +125,17 @@ SORTS = {
 
 
 @pytest.mark.parametrize("sort", SORTS)
-@pytest.mark.parametrize("manner", ["blocks", "kitty", "sixel"])
-async def test_every_sort_of_picture_is_drawn(sort: str, manner: str) -> None:
-    order = RenderRequest("base64.png", SORTS[sort], 20, 8, manner, (8, 16), (0, 0, 0))  # type: ignore[arg-type]
-    result = draw_image(order)
-    assert result.fault == ""
+@pytest.mark.parametrize("protocol", ["blocks", "kitty", "sixel"])
+async def test_every_sort_of_picture_is_drawn(sort: str, protocol: str) -> None:
+    request = RenderRequest("base64.png", SORTS[sort], 20, 8, protocol, (8, 16), (0, 0, 0))  # type: ignore[arg-type]
+    result = draw_image(request)
+    assert result.error == ""
     assert result.blocks or result.png
 
 
 def test_sixteen_bits_keep_their_brightness() -> None:
-    order = RenderRequest("base64.png", SORTS["sixteen bits"], 4, 2, "kitty", (8, 16), (0, 0, 0))
-    grey = Image.open(io.BytesIO(draw_image(order).png)).getpixel((5, 5))
+    request = RenderRequest("base64.png", SORTS["sixteen bits"], 4, 2, "kitty", (8, 16), (0, 0, 0))
+    grey = Image.open(io.BytesIO(draw_image(request).png)).getpixel((5, 5))
     assert isinstance(grey, tuple)
     assert abs(grey[0] - 60_000 / 257) < 3
 
@@ -148,8 +148,8 @@ def test_a_photograph_stands_upright() -> None:
     content = encoded(picture, "JPEG", exif=exif)
     rows = ImageRow(message(content, "base64.jpeg"), "", lambda: None).rows(80, LOOK)
     assert rows[-1].plain == "image 40x80"
-    order = RenderRequest("base64.jpeg", content, 4, 4, "kitty", (10, 20), (0, 0, 0))
-    result = Image.open(io.BytesIO(draw_image(order).png))
+    request = RenderRequest("base64.jpeg", content, 4, 4, "kitty", (10, 20), (0, 0, 0))
+    result = Image.open(io.BytesIO(draw_image(request).png))
     red, blue = result.getpixel((20, 5)), result.getpixel((20, 75))
     assert isinstance(red, tuple)
     assert isinstance(blue, tuple)
@@ -245,9 +245,9 @@ async def test_without_colours_and_where_pictures_are_off_only_the_size_is_repor
 async def test_only_what_is_seen_is_drawn_and_each_once(monkeypatch: pytest.MonkeyPatch) -> None:
     orders: list[str] = []
 
-    def counted(order: RenderRequest) -> renderer.RenderedImage:
+    def counted(request: RenderRequest) -> renderer.RenderedImage:
         orders.append(threading.current_thread().name)
-        return draw_image(order)
+        return draw_image(request)
 
     monkeypatch.setattr(renderer, "draw_image", counted)
     done = asyncio.Event()

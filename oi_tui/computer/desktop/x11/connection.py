@@ -174,7 +174,7 @@ class X11Connection:
     """A connection to a display, by default to that of the variable DISPLAY."""
 
     def __init__(self, name: str | None, patience: float | None) -> None:
-        """Connect. The server may take `patience` seconds for each answer, or for ever if None."""
+        """Connect. The server may take `patience` seconds for each answer, or any time if None."""
         self.is_closed = False
         x, test = load_library("X11"), load_library("Xtst")
         if x is None or test is None:

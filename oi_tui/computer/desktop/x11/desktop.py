@@ -55,7 +55,7 @@ class X11:
     notices_input = False
 
     def __init__(self, name: str | None = None, patience: float | None = PATIENCE) -> None:
-        """Open a display. Its server may take `patience` seconds for each answer, or for ever if None."""
+        """Open a display. Its server may take `patience` seconds for each answer, or any time if None."""
         self._connection = connection = X11Connection(name, patience)
         self._x, self._test, self._display = connection.x, connection.test, connection.display
         self._lock = threading.RLock()

@@ -14,7 +14,7 @@ def __oi_define__(names):
         linecache.cache[cell] = len(source), None, source.splitlines(True), cell
 
     def run(statements):
-        """Run the statements; those that failed, each of them perhaps for want of a variable."""
+        """Run the statements, and return those that failed, perhaps because a variable was missing."""
         failed = []
         for statement in statements:
             try:
