@@ -1,8 +1,8 @@
 """The message types: what user, model and computer send to each other.
 
 Messages are those of Open Interpreter 0.4.3 (its "LMC" messages: language model, computer), with a few
-fields of our own that say what became of a piece of code. Reports are what a running program says of itself.
-Everything here is a frozen value; nothing here knows who uses it.
+fields of our own about the state of code. Reports come from a running program. Everything here is a frozen
+value.
 """
 
 import time
@@ -14,7 +14,7 @@ from typing import Any, Literal, Union
 Role = Literal["user", "assistant", "computer"]
 MessageType = Literal["message", "reasoning", "code", "console", "image", "file"]
 
-#: What became of a code message. The first four are passing, the others final:
+#: The state of a code message. The first four change, the others are final:
 #: `finished` ran to its end, `failed` ended with an error or a non-zero status, `interrupted` was stopped
 #: with the language's memory kept, `lost` took the language process with it, `rejected` was refused by the
 #: person, `skipped` was not asked for because an earlier piece of the same reply was rejected or interrupted,
@@ -32,23 +32,23 @@ State = Literal[
     "skipped",
     "unfinished",
 ]
-#: How a code message came to run, or not: a person approved it as it was, edited it first, or refused it; or
+#: Why a code message ran or did not: a person approved it unchanged, edited it first, or rejected it; or
 #: auto-run or a permission allowed it.
 Decision = Literal["approved", "edited", "rejected", "auto"]
 
 
-#: How the reason of an interrupted run begins that goes on elsewhere, where nobody follows it any more.
+#: The beginning of the reason of a run that was left running on a target, and shows as interrupted here.
 DETACHED = "detached, not stopped: "
 
 
 def make_message_id() -> str:
-    """Return a name for a message that no other message has."""
+    """Return a unique id for a message."""
     return uuid.uuid4().hex
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """One message of a conversation, whole.
+    """A complete message of a conversation.
 
     `format` is the language of code, `output` for console text, and `path`, `base64.png` or `base64.jpeg` for
     images. `recipient` limits who sees it ("user" or "assistant"; None is both). `created` is in seconds
@@ -85,7 +85,7 @@ class Message:
     reply: str | None = None
     #: Of reasoning and of signed tool calls: the model that produced it; None in older conversations.
     model: str | None = None
-    #: Of the first tool call of a reply: what its model wants back unchanged, by the name of the field.
+    #: Of the first tool call of a reply: fields that its model wants back unchanged.
     signed: Mapping[str, Any] | None = None
     #: Of output: what the model gets in place of `content`, such as a table in words.
     view: str | None = None
@@ -104,7 +104,7 @@ class Message:
         return replace(self, **changes)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the message as a JSON object; fields that say nothing are left out."""
+        """Return the message as a JSON object; fields that are None are left out."""
         known = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "unknown"}
         return {**self.unknown, **{name: value for name, value in known.items() if value is not None}}
 

@@ -187,7 +187,7 @@ def list_hidden_characters(text: str) -> list[str]:
 
 
 def format_elapsed(seconds: float) -> str:
-    """Return a time that goes on, in words: "12 s", "48 min", "3 h 05 min"."""
+    """Return the time that has passed so far, in words: "12 s", "48 min", "3 h 05 min"."""
     if seconds < 60:
         return f"{seconds:.0f} s"
     minutes = int(seconds) // 60
@@ -214,13 +214,13 @@ def format_count(number: int) -> str:
 
 
 def format_dollars(amount: float, *, short: bool = False) -> str:
-    """Return an amount in USD, which is never shown as nothing unless it is nothing.
+    """Return an amount in USD. Only zero is shown as zero.
 
-    From one dollar on it has two decimals, below it up to four; `short` leaves it at whole cents where it
-    has some.
+    It has two decimals from one dollar on, and below it as many as it needs; with `short`, two from one cent
+    on.
 
-    >>> dollars(12), dollars(0.0312), dollars(0.0312, short=True), dollars(0.00002)
-    ('$12.00', '$0.0312', '$0.03', '$0.00002')
+    >>> format_dollars(12), format_dollars(0.0312), format_dollars(0.0312, short=True)
+    ('$12.00', '$0.0312', '$0.03')
     """
     if amount <= 0 or amount >= 1 or (short and amount >= 0.01):
         return f"${amount:,.2f}"

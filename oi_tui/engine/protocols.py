@@ -13,13 +13,13 @@ class RemoteFiles(Protocol):
     """The files of another machine, which reports those that code changes."""
 
     def watch(self, id: str) -> None:
-        """Have the files noted that the next run changes; `id` is that of its code."""
+        """Note the files that the next run changes; `id` is that of its code."""
 
     def pop_changes(self) -> ChangeSet | None:
         """Return and forget the files that the last run changed; None when it changed none."""
 
     def list_folder(self, language: str) -> str:
-        """Return what is in the folder of the language, for `read_listing`; "" where nobody answers soon."""
+        """Return the content of the language's folder, for `read_listing`; "" without a quick answer."""
 
 
 class CodeRunner(Protocol):
@@ -39,15 +39,15 @@ class CodeRunner(Protocol):
 
     @property
     def place_key(self) -> str:
-        """What tells the place where code runs from every other, unlike its words; "" for this machine."""
+        """An identity of the target where code runs, unlike `where`; "" for this machine."""
 
     @property
     def place_folder(self) -> str:
-        """The folder in which code starts at that place; "" for this machine, and where it is not known."""
+        """The folder in which code starts on that target; "" for this machine, and where it is not known."""
 
     @property
     def files_elsewhere(self) -> RemoteFiles | None:
-        """The files of the place where code runs now; None for this machine, and where there are none."""
+        """The files of the target where code runs now; None for this machine, or if none can be reached."""
 
     def find_folder(self, language: str) -> Path | None:
         """Return the folder in which a language of this machine is now; None where that is not known."""
@@ -61,17 +61,17 @@ class CodeRunner(Protocol):
         """Return why a cell cannot run on the target that it names; None when it can."""
 
     def at(self, target: str) -> AbstractContextManager[None]:
-        """Have code run on that target meanwhile; for one of which `explain_refusal_at` says nothing."""
+        """Run code on that target within the block. Ask `explain_refusal_at` first."""
 
     def resolve(self, name: str) -> str | None:
-        """Return the language's own name for what a model calls it; None when there is no such language."""
+        """Return the name of the language that a model means; None when there is no such language."""
 
     def explain_missing(self, language: str) -> str | None:
         """Return why a known language cannot run, and how to install it; None when it can."""
 
     @property
     def replaced(self) -> Collection[str]:
-        """The names of the languages that are not what their name says: a program's own class or module."""
+        """The names of the languages that a class or module of a program replaces."""
 
     @property
     def notes(self) -> Sequence[str]:
@@ -90,7 +90,7 @@ class CodeRunner(Protocol):
         """Interrupt what runs; called again, end the language that runs it."""
 
     def reset(self) -> None:
-        """Let all languages forget."""
+        """End all languages; their variables are lost."""
 
     def close(self) -> None:
         """End everything."""
@@ -114,15 +114,15 @@ class Recorder(Protocol):
 
 
 class NullRecorder:
-    """A recorder for what is not kept."""
+    """A recorder that saves nothing."""
 
     trouble = None
 
     def put(self, message: Message) -> None:
-        """Let it pass."""
+        """Do nothing."""
 
     def grow(self, id: str, text: str) -> None:
-        """Let it pass."""
+        """Do nothing."""
 
     def forget(self, ids: Iterable[str]) -> None:
-        """Do nothing: no message is kept."""
+        """Do nothing."""

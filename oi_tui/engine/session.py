@@ -38,7 +38,7 @@ from oi_tui.file_changes.watcher import FileWatcher
 from oi_tui.messages import Message
 from oi_tui.text import clean_line
 
-#: What a turn begins with: words, messages, a function that returns the words, or nothing.
+#: What a turn begins with: a text, messages, a function that returns the text, or nothing.
 Prompt = str | Message | Sequence[Message] | Callable[[], str] | None
 
 
@@ -128,7 +128,7 @@ class Session:
         return self._log.messages
 
     def replay(self) -> Iterator[Event]:
-        """Tell the conversation so far as events."""
+        """Yield the conversation so far as events."""
         self._log.count_cells()
         messages = self.messages
         watcher = self._watcher
@@ -213,12 +213,12 @@ class Session:
 
     @property
     def over_budget(self) -> bool:
-        """Whether all that may be spent is spent."""
+        """Whether the budget is spent."""
         limit = self.profile.max_budget
         return limit is not None and self._exchange.usage.spent >= limit
 
     def count_tokens(self, count: Count | None, prompt: str = "") -> Iterator[Event]:
-        """Tell what the next request consists of, what `prompt` adds to it, and what all of them cost."""
+        """Report what the next request consists of, what `prompt` adds to it, and what all requests cost."""
         return self._start(self.context.count_tokens(count, prompt))
 
     def run(self, language: str, code: str) -> Iterator[Event]:
@@ -263,7 +263,7 @@ class Session:
         return (*self._computer.notes, *self._own_notes())
 
     def send_input(self, text: str) -> None:
-        """Type to the running program; what is typed is kept nowhere."""
+        """Type to the running program; the input is not saved."""
         self._computer.send_input(text)
 
     def interrupt(self) -> None:
@@ -277,7 +277,7 @@ class Session:
         return self.execution.report_losses()
 
     def rewind(self, id: str, *, keep: bool = False) -> tuple[Message, ...]:
-        """Take back the message and all that followed; with `keep` only what followed it and what it printed.
+        """Remove the message and all that followed; with `keep`, only what followed it and its output.
 
         Returns what was dropped, in order; nothing when there is no such message.
         """
@@ -286,7 +286,7 @@ class Session:
         return dropped
 
     def bring_back(self, dropped: Sequence[Message]) -> None:
-        """Put what `rewind` dropped at the end again."""
+        """Append what `rewind` dropped again."""
         self._log.bring_back(dropped)
 
     @property

@@ -55,25 +55,25 @@ class Runtime(Protocol):
 
     @property
     def language(self) -> "Language":
-        """Whose runtime it is."""
+        """The language that this runs."""
 
     def run(
         self, code: str, stopped: threading.Event, number: int | None = None
     ) -> Generator[Report, None, None]:
-        """Run code; its reports as they come, `RunEnded` last. Closed early, the run is interrupted first.
+        """Run code and yield its reports, `RunEnded` last. Closed early, the run is interrupted first.
 
         `stopped` is set by an interrupt, also by one that comes before there is a run. `number` is the one
         that error messages of the language give the cell; without one, the language counts by itself.
         """
 
     def read_memory(self) -> Memory:
-        """Report nothing."""
+        """Return the variables, as far as the language reports them."""
 
     def inspect(self, name: str) -> Detail | None:
-        """Report nothing."""
+        """Return the value of one variable; None where it is not reported, or does not exist."""
 
     def complete(self, before: str) -> CompletionSet | None:
-        """Report nothing."""
+        """Return what completes the code before the caret; None where the language offers nothing."""
 
     def send_input(self, text: str) -> None:
         """Type to the program."""
@@ -97,22 +97,22 @@ class RuntimeWithoutTerminal:
     language: "Language"
 
     def read_memory(self) -> Memory:
-        """Report nothing."""
+        """Return that the variables are not reported."""
         return Memory(self.language.name, "silent")
 
     def inspect(self, name: str) -> Detail | None:  # noqa: ARG002
-        """Report nothing."""
+        """Return None."""
         return None
 
     def complete(self, before: str) -> CompletionSet | None:  # noqa: ARG002
-        """Report nothing."""
+        """Return None."""
         return None
 
     def send_input(self, text: str) -> None:
-        """Ignore it."""
+        """Do nothing."""
 
     def resize(self, columns: int, rows: int) -> None:
-        """Ignore it."""
+        """Do nothing."""
 
 
 def _complete_names(memory: Memory, before: str, _: Path) -> CompletionSet | None:

@@ -7,7 +7,7 @@ from typing import Literal, Protocol
 
 #: Names that a driver can be asked about, of whatever language; nothing in them ends a request's word.
 _NAME = re.compile(r"[\w$@%.]{1,200}[?!=]?")
-#: Names of what nobody wants to have on the screen while others look on.
+#: Names of variables whose values are not shown, because others may see the screen.
 _PRIVATE = re.compile(r"passw|secret|token|api_?key|credential", re.IGNORECASE)
 #: The longest text that a shell reports, in characters.
 _LONGEST = 60
@@ -49,7 +49,7 @@ class Variable:
     name: str
     type: str
     summary: str
-    #: In bytes, without what it refers to; None where the language does not tell.
+    #: In bytes, without what it refers to; None where the language does not report it.
     size: int | None = None
 
 
@@ -65,14 +65,14 @@ class Detail:
 class Memory:
     """The variables of one language, oldest first as far as known.
 
-    `known` answered, `unstarted` has no process yet and so remembers nothing, `starting` is getting one,
-    `busy` runs something and did not answer, `silent` never tells.
+    `known`: it answered. `unstarted`: it has no process yet. `starting`: its process starts. `busy`: it runs
+    code and did not answer. `silent`: it does not report variables.
     """
 
     language: str
     state: Literal["known", "unstarted", "starting", "busy", "silent"]
     variables: tuple[Variable, ...] = ()
-    #: How many there are; more than `variables` where there were too many to tell.
+    #: How many there are; more than `variables` where there were too many to list.
     total: int = 0
     #: Whether they are those of a program that has ended: of the last cell, in a language that keeps none.
     is_over: bool = False

@@ -34,9 +34,9 @@ class Profile(ApplicationSettings, PromptSettings, ExecutionSettings, ModelSetti
 
     #: Keys of the file that are not settings, each with its line and what may be meant, in words.
     unknown: tuple[str, ...] = field(default=(), compare=False)
-    #: What a person should know of flags, of the environment and of the folder, in sentences.
+    #: Notices about flags, the environment and the folder, in sentences.
     notes: tuple[str, ...] = field(default=(), compare=False)
-    #: The text and the place of a trusted program that brings a function as its model.
+    #: The text and the path of a trusted program whose function is the model.
     completions: tuple[str, str] | None = field(default=None, compare=False, repr=False)
     #: Code of a trusted program, with its language, that runs when the language starts.
     startup: tuple[tuple[str, str], ...] = field(default=(), compare=False, repr=False)
@@ -61,36 +61,12 @@ class Profile(ApplicationSettings, PromptSettings, ExecutionSettings, ModelSetti
             raise error.at(path) from None
         known = {key: setting for setting in list_settings() for key in (setting.key, *setting.also)}
         values: dict[str, Any] = {}
-        unknown = []
+        unknown: list[str] = []
         for key, entry in entries.items():
-            declared = known.get(key)
-            if declared is None and any(item.startswith(f"{key}.") for item in known):
-                # A group of the original's whose settings are all commented out is empty.
-                if entry.value not in (None, {}):
-                    unknown.append(f"line {entry.line}: {key} is a group of settings, with more below it")
-                continue
-            if key == FORMAT_VERSION or (key in MOVED and entry.value is None):
-                continue
-            if declared is None:
-                within = known.get(key.rpartition(".")[0])
-                if within is not None:
-                    problem = f"expected {within.expected}, not a group of settings"
-                    raise within.make_error(problem).at(path, entry.line)
-                try:
-                    refuse_unknown_limit(key, list_settings())
-                except ProfileError as error:
-                    raise error.at(path, entry.line) from None
-                unknown.append(f"line {entry.line}: {key} {explain_unknown(key, known)}")
-                continue
-            if declared.name in values:
-                problem = f"given twice (also as {declared.key})"
-                raise ProfileError(problem, key=key, path=path, line=entry.line)
             try:
-                value = declared.check_given(entry.value) if entry.value is not None else declared.default
+                _read_entry(key, entry, known, values, unknown)
             except ProfileError as error:
                 raise error.at(path, entry.line) from None
-            if entry.value is not None:
-                values[declared.name] = value
         origins: dict[str, Origin] = dict.fromkeys(values, "profile")
         return cls(**values, unknown=tuple(unknown), origins=origins)
 
@@ -102,7 +78,7 @@ class Profile(ApplicationSettings, PromptSettings, ExecutionSettings, ModelSetti
         return dataclasses.replace(self, **checked, origins=origins)
 
     def with_environment(self, environment: Mapping[str, str] = os.environ) -> Self:
-        """Return the same profile with what the environment sets. Raises ProfileError naming the variable.
+        """Return the profile with the values of the environment. Raises ProfileError that names the variable.
 
         A variable that begins like ours and is not known adds a sentence to `notes`.
         """
@@ -133,6 +109,32 @@ class Profile(ApplicationSettings, PromptSettings, ExecutionSettings, ModelSetti
             if getattr(self, setting.name) != setting.default
         )
         return f"Profile({', '.join(lines)})"
+
+
+def _read_entry(
+    key: str,
+    entry: yaml_file.YamlEntry,
+    known: Mapping[str, Setting],
+    values: dict[str, Any],
+    unknown: list[str],
+) -> None:
+    """Add the value of an entry to `values`, or a remark on its key to `unknown`. Raises ProfileError."""
+    declared = known.get(key)
+    if declared is None and any(item.startswith(f"{key}.") for item in known):
+        # A group of the original's whose settings are all commented out is empty.
+        if entry.value not in (None, {}):
+            unknown.append(f"line {entry.line}: {key} is a group of settings, with more below it")
+    elif key == FORMAT_VERSION or (key in MOVED and entry.value is None):
+        return
+    elif declared is None:
+        if within := known.get(key.rpartition(".")[0]):
+            raise within.make_error(f"expected {within.expected}, not a group of settings")
+        refuse_unknown_limit(key, list_settings())
+        unknown.append(f"line {entry.line}: {key} {explain_unknown(key, known)}")
+    elif declared.name in values:
+        raise ProfileError(f"given twice (also as {declared.key})", key=key)
+    elif entry.value is not None:
+        values[declared.name] = declared.check_given(entry.value)
 
 
 def save(path: Path, changes: Mapping[str, Value]) -> None:
