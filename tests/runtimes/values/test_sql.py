@@ -218,6 +218,24 @@ except KeyboardInterrupt:
     assert text(python, code) == "3 interrupts"
 
 
+def test_an_address_before_a_query_or_alone_is_the_database_from_then_on(folder: Path) -> None:
+    computer = Computer(cwd=folder, python=sys.executable)
+    try:
+        assert play(computer, "python", WITHOUT_DUCKDB).state == "finished"
+        assert text(computer, "%sql sqlite:///shop.db") == ""
+        assert text(computer, "%sql select max(price) as top from orders") == "[{'top': 9.5}]"
+        assert text(computer, "%sql sqlite://") == ""
+        assert text(computer, "%sql") == "[]"
+        assert text(computer, "%%sql sqlite:///shop.db\nselect min(id) as n from orders") == "[{'n': 1}]"
+        assert text(computer, "%sql sqlite:// select 1 as one") == "[{'one': 1}]"
+        words = text(computer, "%sql postgresql://ana:secret@127.0.0.1:1/shop")
+        assert "leave the password out of the address" in words
+        assert "secret" not in words.partition("SqlError")[2]
+        assert text(computer, "%sql rows << select 2 as two\nrows") == "[{'two': 2}]"
+    finally:
+        computer.close()
+
+
 def test_a_file_is_the_database_from_then_on(folder: Path) -> None:
     computer = Computer(cwd=folder, python=sys.executable)
     try:

@@ -19,6 +19,8 @@ import threading
 from python_model_view import find_kind
 from python_records import has_names, read_records
 
+#: The address of a database, as notebooks give it to %sql.
+_ADDRESS = re.compile(r"(?:sqlite|duckdb|postgres|postgresql|mysql|mariadb)(?:\+\w+)?://\S*", re.I)
 _TARGET = re.compile(r"(?P<name>[^\W\d]\w*)\s*<<(?:\s+|\Z)")
 _TRIGGER = re.compile(r"\s*create\s+(?:temp\w*\s+)?trigger\b", re.I)
 _NAME = r"""(?:"(?:[^"]|"")*"|`[^`]*`|\[[^\]]*\]|[^\W\d]\w*)"""
@@ -118,11 +120,24 @@ class Databases:
             self.changes += 1
 
     def line(self, query, names):
-        """Run one query and return its rows; without a query, list the tables."""
+        """Run one query and return its rows, or keep them as a variable; without a query, list the tables.
+
+        The address of a database before it, such as sqlite:///shop.db, names the database from then on.
+        """
+        target = _TARGET.match(query)
+        query = query[target.end() :] if target else query
+        address = _ADDRESS.match(query)
+        if address:
+            self._use_address(address.group())
+            query = query[address.end() :].strip()
+            if not query:
+                return None
         connection = self.current
-        if not query:
-            return connection.run(connection.list_tables, 1, names)
-        return connection.run(query, 1, names)
+        rows = connection.run(query or connection.list_tables, 1, names)
+        if not target:
+            return rows
+        names[target.group("name")] = rows
+        return None
 
     def cell(self, rest, body, names):
         """Run the statements of a cell and return the rows of the last one, or keep them as a variable."""
@@ -130,7 +145,9 @@ class Databases:
         if target:
             rest = rest[target.end() :]
         path = os.path.expanduser(rest.strip().strip("'\""))
-        if path:
+        if _ADDRESS.fullmatch(path):
+            self._use_address(path)
+        elif path:
             self.use(path)
         last = None
         for line, statement in split_statements(body, self.current.quoting):
@@ -139,6 +156,18 @@ class Databases:
             return last
         names[target.group("name")] = last
         return None
+
+    def _use_address(self, address):
+        """Connect to the database with this address, unless that is done, and use it from then on."""
+
+        def connect():
+            from python_quiet_import import import_quietly
+
+            # Notebooks write sqlite:// for a database in memory.
+            whole = address + "/:memory:" if address.endswith("://") else address
+            return import_quietly("python_sql_servers").connect(whole)
+
+        self.use(None, None if address in self._open else connect, name=address)
 
 
 def get_databases(driver):
