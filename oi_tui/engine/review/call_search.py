@@ -40,8 +40,10 @@ _SYNTAX: dict[str, _Syntax] = {
     "ruby": _Syntax(
         name=r"[A-Za-z_]\w*[!?]?",
         command=r"[;{|=(]|\b(?:do|then|else)\b",
-        # Where `require` looks for files.
-        computed=r"\$(?::|LOAD_PATH\b|LOADED_FEATURES\b)\s*(?:<<|=(?![=~])|\.)",
+        # Where `require` looks for files, and commands between signs of any kind.
+        computed=(
+            r"\$(?::|LOAD_PATH\b|LOADED_FEATURES\b)\s*(?:<<|=(?![=~])|\.)|(?<![\w)\]}\"])%x[^\w\s),.;\]}]"
+        ),
     ),
     "perl": _Syntax(computed=r"->\s*(?:\(|\$(?=\w))|&\s*[{$]|\$\{|<\s*>|[$%@](?:ENV|SIG|ARGV|INC)\b"),
     "lua": _Syntax(joint=r"[.:]", computed=r"\]\s*\(|\)\s*\("),
@@ -159,6 +161,8 @@ _IMPORTS = {
         r"|(\w{0,12}\\)$)",
         re.MULTILINE,
     ),
+    # These bring in the modules that they are given.
+    "perl": re.compile(r"\b(?:use|no)\s+((?:parent|base|if)\b[^;\n]{0,80})"),
     # A module without a body is a file.
     "rust": re.compile(r"\bmod\s+((?:r#)?\w+)\s*;"),
     "powershell": re.compile(
@@ -168,7 +172,7 @@ _IMPORTS = {
 _IMPORTS["cpp"] = _IMPORTS["c"]
 _IMPORTS["typescript"] = _IMPORTS["react"] = _IMPORTS["javascript"]
 #: What is brought in there is a file, whatever its name.
-_WITH_FILES = frozenset(("c", "cpp", "rust", "powershell"))
+_WITH_FILES = frozenset(("c", "cpp", "rust", "powershell", "perl"))
 _COMPUTED = "a call of a computed function"
 _GOES_ON = re.compile(r"\s*(?:\(|!\(|\?\.\s*\()")
 #: Where a function is called with each element, as `f.(xs)` of Julia, or as `f.(x)` of Ruby.
@@ -304,6 +308,9 @@ class _Search:
         if self._language in _WITH_CAPITALS and any(
             name[:1].isupper() and not self._known(name) for name in names
         ):
+            return shown
+        if self._language == "r" and "::" in path and names[0] not in self._harmless:
+            # The package is loaded, which may run any code.
             return shown
         if shown == "constructor" and "." not in before[-2:] and after.lstrip().startswith("("):
             return ""

@@ -134,6 +134,7 @@ HARMLESS: Final = {
         stats graphics lubridate forcats fct_reorder fct_infreq fct_lump is.vector as.table margin.table
         addmargins nth top_n add_count tally add_row complete row_number min_rank dense_rank percent_rank
         ntile cumall cumany coalesce na_if near na.omit is.element startsWith endsWith rle inverse.rle
+        base methods utils tools grDevices magrittr scales readr
         mosaicplot pairs matplot curve abline arrows segments rect symbols pie stripchart dotchart matrix
         """
     ),

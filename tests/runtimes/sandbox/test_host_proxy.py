@@ -80,6 +80,14 @@ def get(host: str, more: str = "") -> str:
     return f"GET http://{host}/x?y=1 HTTP/1.1\r\nHost: {host}\r\nProxy-X: secret\r\n{more}\r\n"
 
 
+def test_only_the_owner_may_use_the_gateway(tmp_path: Path) -> None:
+    gateway = HostProxy(tmp_path / "gateway", [], [].append, lambda host, _: [host])
+    try:
+        assert (tmp_path / "gateway").stat().st_mode & 0o777 == 0o600
+    finally:
+        gateway.close()
+
+
 def test_a_host_that_is_named_is_reached(ask: Ask, port: int) -> None:
     host = f"127.0.0.1:{port}"
     assert ask(get(host), host).endswith(f"page /x?y=1 for {host} None".encode())

@@ -180,6 +180,13 @@ def test_chunks_that_are_not_written_as_they_must_be_end_the_request(through: Pa
     assert answer == b"" or answer.startswith(b"HTTP/1.1 403")
 
 
+def test_a_line_between_chunks_may_be_long_and_no_longer() -> None:
+    longest = b"1;".ljust(8_190, b"x") + b"\r\n"
+    assert RequestBody(chunked=True).take(longest) == longest
+    with pytest.raises(BodyError):
+        RequestBody(chunked=True).take(longest.replace(b";", b";x"))
+
+
 def test_a_body_ends_where_it_ends_however_it_is_cut() -> None:
     dice = random.Random(11)
     body = b""

@@ -673,3 +673,13 @@ def test_a_file_that_drawing_would_load_from_the_folder_is_listed(name: str, tmp
     assert scan_code("python", code, tmp_path).fact_sentences == [
         f"not checked: {name} in this folder may be loaded"
     ]
+
+
+def test_a_message_of_a_logger_is_no_file() -> None:
+    found = scan_code("python", "logger.info('starts')", Path("/home/ada"))
+    assert "writes" not in {item.kind for item in found.found}
+
+
+def test_an_archive_that_is_only_listed_writes_nothing() -> None:
+    for code in ("unzip -l a.zip", "unzip -qp a.zip", "unzip -Z1 a.zip"):
+        assert "writes" not in {item.kind for item in scan_code("shell", code, Path("/home/ada")).found}

@@ -57,6 +57,9 @@ _BY_MODULE = {
     "__future__": """
         annotations division print_function
     """,
+    "ast": """
+        literal_eval
+    """,
     "asyncio": """
         create_task gather run sleep wait_for
     """,
@@ -225,6 +228,9 @@ _BY_MODULE = {
     "platform": """
         machine node python_implementation python_version release system
     """,
+    "pprint": """
+        pformat pp pprint
+    """,
     "pytz": """
         UTC all_timezones common_timezones timezone utc
     """,
@@ -235,6 +241,9 @@ _BY_MODULE = {
     "re": """
         A ASCII DOTALL I IGNORECASE M MULTILINE S VERBOSE X compile escape findall finditer
         fullmatch match search split sub subn
+    """,
+    "shutil": """
+        disk_usage get_terminal_size which
     """,
     "statistics": """
         NormalDist correlation covariance fmean geometric_mean harmonic_mean linear_regression mean
@@ -255,6 +264,9 @@ _BY_MODULE = {
         asctime ctime gmtime localtime mktime monotonic perf_counter perf_counter_ns process_time
         sleep strftime strptime time time_ns
     """,
+    "traceback": """
+        format_exc print_exc
+    """,
     "typing": """
         Any Callable ClassVar Dict Final Generator Iterable Iterator List Literal Mapping Optional
         Sequence Set Tuple Type Union
@@ -271,6 +283,9 @@ _BY_MODULE = {
     """,
     "xml.etree.ElementTree": """
         ParseError fromstring
+    """,
+    "zlib": """
+        adler32 compress crc32 decompress
     """,
     "zoneinfo": """
         ZoneInfo available_timezones
@@ -428,8 +443,8 @@ KEYWORDS: Final = _split_words(
         a after align_axis all allow_duplicates allow_nan ambiguous append as_index
         ascending assume_unique atol axis b base before bins by bymonth bymonthday byweekday
         cache case categories center chunksize ci clip closed col_level colnames columns
-        comment cond convert_dtypes copy count counts cum_weights cumulative data day
-        dayfirst days ddof decimal deep default default_factory deg delimiter digest_size divide drop
+        comment compact cond convert_dtypes copy count counts cum_weights cumulative data day
+        dayfirst days ddof decimal deep default default_factory deg delimiter depth digest_size divide drop
         drop_first dropna dtype dtype_backend dtypes dummy_na duplicates edgeitems encoding
         end end_date endpoint ensure_ascii equal_nan errorbar errors escapechar exclude
         excluded expand fieldnames fill_method fill_value fillchar fillvalue flags
@@ -449,7 +464,7 @@ KEYWORDS: Final = _split_words(
         retbins return_counts return_index return_inverse reverse right right_index right_on
         rownames rowvar rtol scale second seconds seed sep separators shape sheet_name
         show_counts show_dimensions side sigma signature size skipfooter skipinitialspace
-        skipkeys skipna skiprows sort sort_keys sparse squeeze start start_date step stop
+        skipkeys skipna skiprows sort sort_dicts sort_keys sparse squeeze start start_date step stop
         strict subset suffixes suppress thousands thresh threshold timeout timespec to_replace tz
         tzinfo under unit upper usecols usedforsecurity utc validate value value_name
         value_vars values var_name verbose verify_integrity wait weekday weeks weights width

@@ -259,7 +259,7 @@ class _Visitor:
         elif function.attr in ("rename", "replace") and len(given) == 1 and self._names_path(function.value):
             self._note("moves", self._read_literal(function.value), call)
             self._write(call, function.attr, first)
-        elif function.attr in ("to_string", "info") and len(given) == 1 and first:
+        elif function.attr == "to_string" and len(given) == 1 and first:
             self._write(call, function.attr, first)
         elif function.attr in table.GIVEN_NAMES:
             for text in given:

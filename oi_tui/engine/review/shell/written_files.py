@@ -19,6 +19,9 @@ _OUTPUTS = {
 #: The option by which curl names the file as the address does.
 _NAMED_BY_ADDRESS = re.compile(r"-[sSLfkviIgGjJlnNpqaRB#0-6]*O[\w#]*|--remote-name(?:-all)?")
 
+#: unzip: it lists, tests or prints what is in the archive.
+_SHOWING = re.compile(r"-[qajnoCLMXu]*[lvtzZpc]\w*")
+
 
 def find_written(name: str, arguments: list[str], files: list[str]) -> list[str]:
     """Return the files that a program writes; "" for one that it does not name.
@@ -34,6 +37,8 @@ def find_written(name: str, arguments: list[str], files: list[str]) -> list[str]
         return [word[3:] for word in arguments if word.startswith("of=")]
     if name == "sed" and any(word.startswith(("-i", "--in-place")) for word in arguments):
         return files[1:]
+    if name == "unzip" and any(map(_SHOWING.fullmatch, arguments)):
+        return []
     if name == "unzip" or (name in ("tar", "bsdtar") and re.match(r"-?-?\w*x", " ".join(arguments[:1]))):
         return [""]
     return list(_find_outputs(name, arguments, files))
