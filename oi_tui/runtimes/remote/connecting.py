@@ -45,6 +45,8 @@ _NO_PYTHON = (
 )
 #: What ssh prints where a host has another key than the one that is known.
 _CHANGED_KEY = "HOST IDENTIFICATION HAS CHANGED"
+#: And where the key is marked as stolen.
+_REVOKED_KEY = "REVOKED HOST KEY DETECTED"
 
 
 class StopSignal(Protocol):
@@ -214,10 +216,13 @@ class ConnectingProgram:
         printed = (self._errors or received).decode("utf-8", "replace")
         if _CHANGED_KEY in printed:
             return _explain_changed_key(self._target.title, printed)
+        if _REVOKED_KEY in printed:
+            return _explain_revoked_key(self._target.title, printed)
         status = self._process.returncode
         how = f"exit status {status}" if status is not None else "it still runs, but closed its output"
         unknown = f"the program that connects gave no reason ({how})"
-        words = "; ".join(map(_shorten, _list_reasons(printed)[-3:])) or unknown
+        reasons = [_shorten(reason).rstrip(".") for reason in _list_reasons(printed)[-3:]]
+        words = "; ".join(reasons) or unknown
         end = "" if words.endswith((".", "?", "!")) else "."
         return f"No connection to {self._target.title}: {words}{end}"
 
@@ -316,7 +321,21 @@ def _explain_changed_key(title: str, printed: str) -> str:
     where = re.search(r"Offending .*key in (\S+:\d+)", printed)
     known = f" ({where[1][:200]})" if where else ""
     return (
-        f"The host key of {title} has changed{known}, so nothing was sent. Another machine may be in its "
-        "place. If you know that the new key is right, remove the old one with ssh-keygen -R, "
-        "and connect again."
+        f"The host key of {_find_host(title, printed)} has changed{known}, so nothing was sent. Another "
+        "machine may be in its place. If you know that the new key is right, remove the old one with "
+        "ssh-keygen -R, and connect again."
     )
+
+
+def _explain_revoked_key(title: str, printed: str) -> str:
+    """Say what it means that the key of a host is marked as revoked."""
+    return (
+        f"The host key of {_find_host(title, printed)} is marked as revoked in your list of known hosts, so "
+        "nothing was sent. Somebody with a stolen key may be in its place."
+    )
+
+
+def _find_host(title: str, printed: str) -> str:
+    """Return the host whose key ssh refused: the target, or a jump host on the way to it."""
+    host = re.search(r"[Hh]ost key for (\S+) (?:has changed|was revoked)", printed)
+    return host[1][:200] if host else title

@@ -5,6 +5,7 @@ import base64
 import os
 import queue
 import random
+import re
 import shlex
 import signal
 import subprocess
@@ -748,6 +749,11 @@ def test_an_unknown_host_that_is_refused_and_a_changed_host_key_get_nothing(
     with pytest.raises(TargetError, match=rf"host key of .* has changed \({known}:1\), so nothing was sent"):
         make(target=target, ask=lambda question, _: asked.append(question))  # type: ignore[func-returns-value]
     assert not asked
+    with pytest.raises(TargetError, match=rf"The host key of {re.escape(host)} has changed"):
+        make(target=f"command:ssh -F {config} -o StrictHostKeyChecking=yes -J {HOST} elsewhere")
+    known.write_text(f"@revoked * {(server / 'host_key.pub').read_text()}")
+    with pytest.raises(TargetError, match=rf"The host key of {re.escape(host)} is marked as revoked"):
+        make(target=target)
 
 
 @pytest.mark.needs("ssh", "sshd")
