@@ -1,4 +1,4 @@
-"""Splits a cell into statements that run one after the other and know their lines."""
+"""Compiles a cell: whole, or into statements that run one after the other."""
 
 # mypy: ignore-errors
 from __future__ import annotations
@@ -26,6 +26,9 @@ _COMMANDS = frozenset("pwd ls ll lf who whos who_ls hist history lsmagic magic q
 _LISTINGS = ("ls ", "ll ", "lf ")
 
 _IGNORE = ("ignore", None, SyntaxWarning, None, 0)
+
+#: What holds the value of a cell's last expression for a moment: no program can spell such a name.
+VALUE = " value"
 
 #: The text of each cell by its file name, for whoever asks `linecache`, be it imported by then or later.
 _sources = {}
@@ -96,9 +99,10 @@ def parse(source, name, futures):
 
 
 def compile_cell(tree, source, name, futures, shown="last_expr"):
-    """Return the statements of a cell, ready to run, and the futures that the cell turns on from here.
+    """Return the steps of a cell, ready to run, and the futures that the cell turns on from here.
 
-    `shown` says whose values are shown, in the words of IPython's `ast_node_interactivity`.
+    A cell that awaits nothing is one step, so that profilers and traces see nothing of ours between its
+    statements. `shown` says whose values are shown, in the words of IPython's `ast_node_interactivity`.
     """
     # Compiled whole first, so that a mistake anywhere means that nothing runs.
     before, futures = futures, _check(tree, name, futures)
@@ -106,12 +110,10 @@ def compile_cell(tree, source, name, futures, shown="last_expr"):
     # the filters as they are for everybody else: told of a change, Python forgets what it has warned of.
     filters = (sys.modules.get("warnings") or _warnings).filters
     filters.insert(0, _IGNORE)
+    shown = "none" if _ends_with_semicolon(source, tree) else shown
     try:
-        steps = list(
-            _compile_steps(
-                tree, name, before | AWAIT, "none" if _ends_with_semicolon(source, tree) else shown
-            )
-        )
+        steps = _compile_whole(tree, name, before | AWAIT, shown)
+        steps = steps or list(_compile_steps(tree, name, before | AWAIT, shown))
     finally:
         filters.remove(_IGNORE)
     return steps, futures
@@ -154,6 +156,24 @@ def _split_lines(source):
     if lines and not lines[-1].endswith("\n"):
         lines[-1] += "\n"
     return lines
+
+
+def _compile_whole(tree, name, flags, shown):
+    """Return the cell as a single step; None where its statements have to run one by one."""
+    body = tree.body
+    if (
+        not body
+        or shown not in ("none", "last_expr")
+        or any(isinstance(part, _ast.ImportFrom) and part.module == "__future__" for part in body)
+    ):
+        return None
+    last = body[-1]
+    is_shown = shown != "none" and isinstance(last, _ast.Expr)
+    if is_shown:
+        place = {name: getattr(last, name) for name in last._attributes}
+        body = [*body[:-1], _ast.Assign([_ast.Name(VALUE, _ast.Store(), **place)], last.value, **place)]
+    code = compile(_ast.Module(body, []), name, "exec", flags, True)
+    return None if code.co_flags & COROUTINE else [(_get_first_line(body[0]), code, is_shown)]
 
 
 def _compile_steps(tree, name, flags, shown):

@@ -59,7 +59,7 @@ class Driver:
         self._tasks = None
         self._resting = self._stopped_early = False
         self._pid = getpid()
-        self._trace = self._output = None
+        self._trace = self._profile = self._output = None
         self._recursion = sys.getrecursionlimit()
         self.streams = Streams(self.channel)
         self._saved = dict(vars(builtins))
@@ -103,7 +103,7 @@ class Driver:
         self.imports.prepare("asyncio", self._begin_tasks)
         self.imports.prepare("multiprocessing.spawn", self._prepare_spawn)
         self.imports.prepare("IPython.core.getipython", self._prepare_ipython)
-        for name in ("pydoc", "bdb", "signal"):
+        for name in ("pydoc", "bdb", "signal", "traceback", "inspect", "warnings", "threading"):
             self.imports.prepare(name, _adjust)
         faulthandler.enable(self.channel.terminal, all_threads=False)
         self._signals = Signals(self._interrupt_at_rest, self._stop, self._print_error)
@@ -346,8 +346,7 @@ class Driver:
         python_cells.ran.append((name, source))
         self.history.begin(self._number, source)
         try:
-            if self._trace is not None:
-                sys.settrace(self._trace)
+            self._watch_again()
             for line, code, shown in steps:
                 if self.sampler.active_line:
                     self.channel.line(line)
@@ -355,9 +354,19 @@ class Driver:
                 if shown:
                     sys.displayhook(value)
         finally:
-            self._trace = sys.gettrace()
+            self._trace, self._profile = sys.gettrace(), sys.getprofile()
             sys.settrace(None)
+            sys.setprofile(None)
             self._restore_settings()
+
+    def _watch_again(self):
+        """Let what traces or profiles the program go on where it was at the end of the last cell."""
+        if isinstance(self._profile, getattr(sys.modules.get("_lsprof"), "Profiler", ())):
+            self._profile.enable()
+        elif self._profile is not None:
+            sys.setprofile(self._profile)
+        if self._trace is not None:
+            sys.settrace(self._trace)
 
     def _get_interactivity(self):
         """Return which values a cell shows, where code set `ast_node_interactivity` as in notebooks."""
@@ -406,10 +415,12 @@ class Driver:
             return import_quietly("python_magics").parse(source, parse, error, self)
 
     def _evaluate(self, code):
+        names = self.module.__dict__
         if not code.co_flags & python_cells.COROUTINE:
-            return eval(code, self.module.__dict__)
+            value = eval(code, names)
+            return names.pop(python_cells.VALUE, value)
         import_quietly("asyncio")
-        coroutine = self.coroutine = eval(code, self.module.__dict__)
+        coroutine = self.coroutine = eval(code, names)
         try:
             return self._tasks.run(coroutine)
         finally:
