@@ -54,6 +54,13 @@ class FileError(Exception):
     """A file cannot be copied; the message says why in a sentence."""
 
 
+class _ChangedError(FileError):
+    """A file was changed while it was copied. What arrived of it is of no use."""
+
+    def __init__(self, name: object) -> None:
+        super().__init__(f"{name} was changed while it was copied. Copy it again.")
+
+
 class TargetConnection(Protocol):
     """A target, as far as its name and the connection to it go."""
 
@@ -189,11 +196,13 @@ class TargetFiles:
                 if copy.facts("look", there) != facts or compute_checksum(file) != copy.words(
                     "sum", facts.path
                 ):
-                    part.unlink()
-                    raise FileError(f"{there} was changed while it was copied. Copy it again.")
+                    raise _ChangedError(there)
                 os.fchmod(file.fileno(), facts.mode & 0o777)
                 os.fsync(file.fileno())
             appear(part, here)
+        except _ChangedError:
+            part.unlink(missing_ok=True)
+            raise
         except OSError as error:
             raise FileError(f"{here}: {error.strerror or error}.") from None
 
@@ -223,7 +232,8 @@ class TargetFiles:
                     yield at, size
                 copy.settle()
                 if file.read(1) or at != size:
-                    raise FileError(f"{here} was changed while it was copied. Copy it again.")
+                    copy.words("drop", facts.path, key=key)
+                    raise _ChangedError(here)
                 mode = stat.S_IMODE(status.st_mode)
                 copy.words("finish", facts.path, key=key, sum=digest.hexdigest(), mode=mode)
         except OSError as error:
@@ -361,7 +371,7 @@ class _Copy:
             part = self._wait(path, answer)
             data = base64.b64decode(part.data) if isinstance(part, FilePart) else b""
             if len(data) != wanted:
-                raise FileError(f"{path} was changed while it was copied. Copy it again.")
+                raise _ChangedError(path)
             yield data
 
     def send(self, path: str, key: str, offset: int, data: bytes) -> None:

@@ -244,6 +244,12 @@ def _finish(message: Frame, path: Path) -> FileWords:
     return FileWords(os.path.abspath(path))  # noqa: PTH100 -- links stay as they are
 
 
+def _drop(message: Frame, path: Path) -> FileWords:
+    """Remove what arrived of a file that is not copied any more."""
+    _find_part_path(path, message["key"]).unlink()
+    return FileWords("")
+
+
 def appear(part: Path, path: Path) -> None:
     """Give a file its final name; never in the place of another. Raises OSError."""
     try:
@@ -273,4 +279,5 @@ _REQUESTS = {
     "new": _begin_file,
     "append": _append,
     "finish": _finish,
+    "drop": _drop,
 }

@@ -259,6 +259,23 @@ def test_a_folder_takes_the_name_of_the_file_and_no_name_leads_out_of_it(
     )
 
 
+@pytest.mark.parametrize("size", [10, 30 * files.PART])
+def test_a_file_that_changes_while_it_is_copied_leaves_no_part(
+    place: TargetFiles, there: Path, here: Path, size: int
+) -> None:
+    for source, copy in (
+        (there / "a", place.get("a", here / "a", NEVER)),
+        (here / "b", place.put(here / "b", "b", NEVER)),
+    ):
+        source.write_bytes(b"x" * 20 * files.PART)
+        next(copy)
+        assert len([*there.glob(".*.oi-tui-part"), *here.glob(".*.oi-tui-part")]) == 1
+        os.truncate(source, size)
+        with pytest.raises(FileError, match="was changed while it was copied"):
+            list(copy)
+    assert (left(there), left(here)) == (["a"], ["b"])
+
+
 def test_a_folder_that_is_not_there_becomes_no_file(place: TargetFiles, there: Path, here: Path) -> None:
     (here / "a").write_text("ours")
     with pytest.raises(FileError, match=r"inputs/ on env -C .*: is no folder"):

@@ -48,16 +48,16 @@ def read(size):
     import time
 
     pieces, fresh = [], 0
-    until = time.time() + PATIENCE
+    until = time.monotonic() + PATIENCE
     while size:
-        if not select.select([0], [], [], max(0, until - time.time()))[0]:
+        if not select.select([0], [], [], max(0, until - time.monotonic()))[0]:
             refuse("Python started there, but what is sent to it does not arrive. " + READS)
         piece = os.read(0, min(size, 1 << 20))
         if not piece:
             refuse(CLOSED)
         fresh += len(piece)
         if fresh >= PIECE:
-            until, fresh = time.time() + PATIENCE, 0
+            until, fresh = time.monotonic() + PATIENCE, 0
         pieces.append(piece)
         size -= len(piece)
     return b"".join(pieces)
