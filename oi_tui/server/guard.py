@@ -126,6 +126,10 @@ class RequestGuard:
         except RequestRefusedError as refusal:
             if not guarded.begun:
                 await _refuse(scope, guarded, refusal)
+        except asyncio.CancelledError:
+            if not guarded.begun:
+                await _refuse(scope, guarded, RequestRefusedError(503, "The server has ended."))
+            raise
 
     def _check(self, scope: Scope, headers: "_Headers") -> list[tuple[bytes, bytes]]:
         """Raise RequestRefusedError for what must not pass. Returns headers that let another page read on."""

@@ -59,6 +59,12 @@ def normalise_line_ends(text: str) -> str:
     return _LINE_END.sub("\n", text)
 
 
+def split_unfinished(text: str) -> tuple[str, str]:
+    """Return the text without an escape sequence at its end that may go on in the next piece, and that."""
+    cut = _UNFINISHED.search(text, max(0, len(text) - _LONGEST_START))
+    return (text[: cut.start()], text[cut.start() :]) if cut else (text, "")
+
+
 class LineEnds:
     r"""Turns the line ends of a terminal into line feeds, in pieces cut anywhere.
 
@@ -98,9 +104,7 @@ class EscapeFilter:
 
     def write(self, text: str) -> str:
         """Return the next piece, without escape sequences."""
-        text, self._held = self._held + text, ""
-        if cut := _UNFINISHED.search(text, max(0, len(text) - _LONGEST_START)):
-            self._held, text = text[cut.start() :], text[: cut.start()]
+        text, self._held = split_unfinished(self._held + text)
         return _CONTROL.sub(lambda match: match["move"] or "", text)
 
 

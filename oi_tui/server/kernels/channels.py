@@ -371,7 +371,7 @@ class CellRun:
             except ConflictError as problem:
                 return _describe_error("failed", str(problem))
             await self._follow(reader)
-            await self._print(self._stream.flush())
+            await self._print_rest()
         return self._describe_end()
 
     async def _follow(self, reader: EventReader) -> None:
@@ -384,7 +384,7 @@ class CellRun:
                 await self._go_on_after_gap()
                 entries = ()
             if not entries:
-                await self._print(self._stream.flush())
+                await self._print_rest()
             for entry in entries:
                 if isinstance(entry.item, TurnEnded):
                     return
@@ -412,7 +412,7 @@ class CellRun:
         if isinstance(item, MessageGrew):
             if self._types.get(item.id) != "console" or (self._value and self._value.add(item.text)):
                 return
-            await self._print(self._stream.add(make_plain(item.text)))
+            await self._print(self._stream.add(item.text))
         elif isinstance(item, RunReported) and isinstance(item.report, InputRequested):
             await self._ask(item.report)
         else:
@@ -450,6 +450,7 @@ class CellRun:
             await self._publish_value("display", {mime: content})
 
     async def _publish_value(self, kind: str, data: Mapping[str, str], place: str | None = None) -> None:
+        await self._clear(wait=True)
         shown: dict[str, Any] = {"data": data, "metadata": {}}
         if kind != "result":
             known = place in self._kernel.places
@@ -462,7 +463,18 @@ class CellRun:
 
     async def _print(self, text: str) -> None:
         if text:
+            await self._clear(wait=True)
             await self._publish("stream", {"name": "stdout", "text": text})
+
+    async def _print_rest(self) -> None:
+        """Print what was held back, or clear the output where nothing follows."""
+        await self._print(self._stream.flush())
+        await self._clear(wait=False)
+
+    async def _clear(self, *, wait: bool) -> None:
+        """Clear the output if the program has done so; with `wait`, once there is something in its place."""
+        if self._stream.pop_clear():
+            await self._publish("clear_output", {"wait": wait})
 
     async def _ask(self, request: InputRequested) -> None:
         if self._takes_input:

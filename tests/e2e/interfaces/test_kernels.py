@@ -91,6 +91,21 @@ async def test_values_come_in_all_their_forms_and_what_is_printed_stays_a_stream
     assert outputs[7] == [("stream", "after\n")]
 
 
+async def test_a_progress_bar_stays_one_line_and_cleared_output_is_gone(server: Server) -> None:
+    cells = notebook(
+        "import time\nfor i in range(4):\n"
+        "    print(f'\\r{i}0% of it', end='', flush=True)\n    time.sleep(0.4)",
+        "from IPython.display import clear_output\nfor i in range(3):\n"
+        "    clear_output(wait=True)\n    print('step', i)\n    display(i)",
+        "display(1)\nprint('gone')\nclear_output()",
+        "print('kept')",
+    )
+    done = await execute(server, cells, coalesce_streams=True)
+    assert text(done.cells[0]).rpartition("\r")[2] == "30% of it"
+    outputs = [[output.get("data") or output.text for output in cell.outputs] for cell in done.cells]
+    assert outputs[1:] == [["step 2\n", {"text/plain": "2"}], [], ["kept\n"]]
+
+
 async def test_an_error_ends_the_notebook_by_its_name_and_input_does_not_hang(server: Server) -> None:
     with pytest.raises(nbclient.exceptions.CellExecutionError, match="ZeroDivisionError"):
         await execute(server, notebook("1/0", "print('after')"))

@@ -7,6 +7,7 @@ import threading
 from typing import Any
 from unittest.mock import Mock
 
+import httpx
 import pytest
 
 pytest.importorskip("starlette", reason="starlette (extra server) is not installed here")
@@ -88,6 +89,21 @@ def test_a_client_that_leaves_stops_the_turn(serve: Serve, streamed: bool) -> No
             with pytest.raises(openai.APITimeoutError):
                 ask(client.with_options(timeout=0.5, max_retries=0), user("Go"))
         assert sessions_of(running)[0].wait(PATIENCE)
+
+
+@pytest.mark.parametrize("path", ["chat/completions", "responses"])
+def test_a_client_that_waits_is_told_that_the_server_ends(serve: Serve, path: str) -> None:
+    running = serve([call("hang")], auto_run=True)
+    answers: list[httpx.Response] = []
+    body = {"messages": [user("Go")]} if path == "chat/completions" else {"input": "Go"}
+    with running.http() as client:
+        asking = threading.Thread(target=lambda: answers.append(client.post(f"/v1/{path}", json=body)))
+        asking.start()
+        assert running.computer.running.wait(PATIENCE)
+        running.server.should_exit = True
+        asking.join(PATIENCE)
+    (answer,) = answers
+    assert (answer.status_code, answer.json()["error"]["message"]) == (503, "The server has ended.")
 
 
 def test_code_that_does_not_stop_is_ended_by_force_once_its_client_has_left(
