@@ -125,21 +125,11 @@ def import_conversations(
         """Import a file. Returns what is odd about it, why it could not be read, or None: it was not."""
         if stopped():
             return None
-        path = file.path
         try:
-            entries = read(path)
+            entries = read(file.path)
         except ValueError as error:
             return error
-        created, updated = _find_times(path)
-        store.add(
-            entries.contents,
-            id=file.id,
-            title=_find_title(path) or _make_title(entries.contents),
-            cwd="",
-            model="",
-            created=created,
-            updated=updated,
-        )
+        _add(store, file, entries)
         return entries.problems
 
     # Nearly all of the time goes into waiting until a conversation is on the disk.
@@ -156,10 +146,7 @@ def import_conversations(
             if progressed:
                 progressed(done, len(waiting))
     if refused != before:
-        # Where it cannot be noted, they are reported again.
-        with contextlib.suppress(OSError):
-            paths.make_private(store.folder)
-            paths.replace_file(store.folder / _REFUSED, "".join(f"{mark}\n" for mark in sorted(refused)))
+        _save_refused(store, refused)
     return ImportReport(imported, known, tuple(problems))
 
 
@@ -201,6 +188,13 @@ def _read_refused(store: Store) -> set[str]:
         return set((store.folder / _REFUSED).read_text(encoding="ascii", errors="replace").split())
     except OSError:
         return set()
+
+
+def _save_refused(store: Store, refused: set[str]) -> None:
+    """Note the files that cannot be read. Where that fails, they are reported again."""
+    with contextlib.suppress(OSError):
+        paths.make_private(store.folder)
+        paths.replace_file(store.folder / _REFUSED, "".join(f"{mark}\n" for mark in sorted(refused)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,3 +322,16 @@ def _list_files(sources: Sequence[Path]) -> list[_File]:
             pass
         seen |= here
     return files
+
+
+def _add(store: Store, file: _File, entries: ReadConversation) -> None:
+    created, updated = _find_times(file.path)
+    store.add(
+        entries.contents,
+        id=file.id,
+        title=_find_title(file.path) or _make_title(entries.contents),
+        cwd="",
+        model="",
+        created=created,
+        updated=updated,
+    )

@@ -173,56 +173,59 @@ def main() -> None:
         raise
 
 
+class _Inbox:
+    """Reads lines from the start, so that the application never waits at a full pipe while LiteLLM loads."""
+
+    def __init__(self, source: int) -> None:
+        self._lock = threading.Lock()
+        self._early: list[str] = []
+        self._take: Callable[[str], object] = self._early.append
+        threading.Thread(target=self._read, args=(source,), daemon=True).start()
+
+    def _read(self, source: int) -> None:
+        with open(source, encoding="utf-8", errors="surrogatepass") as stream:
+            for line in stream:
+                with self._lock:
+                    self._take(line)
+        os._exit(0)
+
+    def pass_on(self, take: Callable[[str], object]) -> None:
+        """Give the lines that came so far to `take`, and from now on each new one."""
+        with self._lock:
+            for line in self._early:
+                take(line)
+            self._take = take
+
+
 def _serve() -> None:
     close_to_others()
     source, target = _settle_in()
     threading.Thread(target=_watch_parent, args=(os.getppid(),), daemon=True).start()
-    early: list[str] = []
-    arrived = threading.Condition()
-    take: list[Callable[[str], None]] = [early.append]
-
-    def read() -> None:
-        # Reading from the start keeps the parent from waiting at a full pipe while LiteLLM is imported.
-        with open(source, encoding="utf-8", errors="surrogatepass") as stream:  # noqa: PTH123
-            for line in stream:
-                with arrived:
-                    take[0](line)
-        os._exit(0)
-
-    threading.Thread(target=read, daemon=True).start()
+    inbox = _Inbox(source)
     try:
         provider = Provider()
     except Exception as error:  # noqa: BLE001 -- whatever a library raises that is not installed rightly
         waiting: queue.SimpleQueue[str] = queue.SimpleQueue()
-        with arrived:
-            for line in early:
-                waiting.put(line)
-            take[0] = waiting.put
+        inbox.pass_on(waiting.put)
         _explain_missing_library(waiting, target, error)
         return
-
-    async def serve() -> None:
-        orders: asyncio.Queue[str] = asyncio.Queue()
-        loop = asyncio.get_running_loop()
-        with arrived:
-            for line in early:
-                orders.put_nowait(line)
-
-            def pass_on(line: str) -> None:
-                loop.call_soon_threadsafe(orders.put_nowait, line)
-
-            take[0] = pass_on
-
-        async def lines() -> AsyncIterator[str]:
-            while True:
-                yield await orders.get()
-
-        await Service(target).run(lines(), provider)
-
     try:
-        asyncio.run(serve())
+        asyncio.run(_answer(inbox, target, provider))
     except BrokenPipeError:
         sys.exit(0)
+
+
+async def _answer(inbox: _Inbox, target: int, provider: Provider) -> None:
+    """Carry out what the application asks for."""
+    orders: asyncio.Queue[str] = asyncio.Queue()
+    loop = asyncio.get_running_loop()
+    inbox.pass_on(lambda line: loop.call_soon_threadsafe(orders.put_nowait, line))
+
+    async def lines() -> AsyncIterator[str]:
+        while True:
+            yield await orders.get()
+
+    await Service(target).run(lines(), provider)
 
 
 if __name__ == "__main__":
