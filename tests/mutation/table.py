@@ -113,7 +113,7 @@ GROUPS: Mapping[str, Mapping[str, Sequence[str]]] = {
         REPLIES,
     )
     | _modules("engine/reply", "message_builders", (*REPLIES, "tests/unit/engine/test_session.py")),
-    "request": _modules("engine/llm", "request", WRITER),
+    "request": _modules("engine/llm", "request", WRITER) | _modules("engine/reply", "reply_groups", WRITER),
     "storage": _modules("engine/storage", "journal records store append_file undo_history", STORAGE),
     "sandbox": _modules("runtimes/sandbox", "proxy proxy_request client_hello", SANDBOX),
     "running": _modules("runtimes/runs", "stopping interrupt run output input_watch active_line", RUNNING),

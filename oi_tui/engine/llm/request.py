@@ -17,6 +17,7 @@ from oi_tui.engine.llm.profile_request import make_request
 from oi_tui.engine.llm.signed_reasoning import SIGNATURE
 from oi_tui.engine.output.model_output import shorten_for_model
 from oi_tui.engine.output.standing_output import remove_erased
+from oi_tui.engine.reply.reply_groups import ReplyGroups, is_of_reply
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.messages import DETACHED, Message
 from oi_tui.text import repair_surrogates
@@ -144,6 +145,7 @@ class _Conversation:
         self._unsent: set[str] = set()
         self._tools = tools
         self._vision = vision
+        #: What each piece of code printed and showed, by its id.
         self._results: dict[str, list[Message]] = {}
         #: The reasoning that goes back with a reply's tool calls, by reply.
         self._reasoning: dict[str, str] = {}
@@ -157,54 +159,18 @@ class _Conversation:
         sent = [_repair_message(m) for m in messages if m.recipient != "user" and m.type != "reasoning"]
         sent = remove_erased(sent)
         self._choose_images(sent)
-        codes = {m.id for m in sent if m.type == "code" and m.role != "computer"}
         words = [m.id for m in sent if m.role == "user" and m.type == "message"]
         self._last_words = words[-1] if words else None
-        spoken: list[Message] = []
-        latest: str | None = None
-        # All of a reply is recorded before any of its code runs.
-        after_run: set[str] = set()
-        #: The last result of each piece of code, by its place in the conversation.
-        last_result: dict[str, int] = {}
-        places: dict[str, int] = {}
-        ran = False
-        for place, message in enumerate(sent):
-            places[message.id] = place
-            if message.role != "computer":
-                spoken.append(message)
-                if ran:
-                    after_run.add(message.id)
-                ran = False
-                latest = message.id if message.id in codes else None
-                continue
-            ran = True
-            parent = message.parent if message.parent in codes else latest
-            if parent is None:
-                spoken.append(message)
-            else:
-                self._results.setdefault(parent, []).append(message)
-                last_result[parent] = place
-                latest = parent
+        groups = ReplyGroups(sent)
+        self._results = groups.results
         units = [MessageGroup(True, True, 1, [_summarise(_repair_message(summary))])] if summary else []
-        reply: list[Message] = []
-        for message in spoken:
-            if message.role == "assistant" or message.type == "code":
-                runs_later = bool(reply) and last_result.get(reply[-1].id, -1) > places[message.id]
-                if reply and _begins_reply(
-                    reply[-1], message, after_run=message.id in after_run, runs_later=runs_later
-                ):
-                    units.append(self._reply(reply))
-                    reply = []
-                reply.append(message)
-                continue
-            if reply:
-                units.append(self._reply(reply))
-                reply = []
-            units.append(
-                MessageGroup(message.role == "user", sources=1, messages=[self._format_message(message)])
-            )
-        if reply:
-            units.append(self._reply(reply))
+        for group in groups:
+            if is_of_reply(group[0]):
+                units.append(self._reply(group))
+            else:
+                (message,) = group
+                formatted = [self._format_message(message)]
+                units.append(MessageGroup(message.role == "user", sources=1, messages=formatted))
         return units
 
     # -- what a person or a program wrote -----------------------------------------------------
@@ -372,21 +338,6 @@ class _Conversation:
 
 def _summarise(summary: Message) -> dict[str, Any]:
     return {"role": "user", "content": f"Summary of the conversation so far:\n\n{summary.content}"}
-
-
-def _begins_reply(before: Message, message: Message, *, after_run: bool, runs_later: bool) -> bool:
-    """Return whether a message belongs to another reply than the one before it.
-
-    Conversations of earlier versions do not say. There, words that stand before the result of a piece of code
-    belong to the reply with that code (`runs_later`), and what follows a result (`after_run`) does not.
-    """
-    if before.reply and message.reply:
-        return before.reply != message.reply
-    if after_run or before.type != "code":
-        return after_run
-    if runs_later:
-        return False
-    return message.type != "code" or (before.state == "rejected" and message.state != "skipped")
 
 
 def _note(message: Message, *, silent: bool) -> str:
