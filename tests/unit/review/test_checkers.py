@@ -1065,6 +1065,10 @@ def test_no_known_function_or_method_does_harm_whatever_it_is_given(folder: Path
         (["import subprocess, os\nsubprocess.run(['x'], env=os.environ)"], "sum([1])"),
         (["x = 1", "x = 2"], "x + 1"),
         (
+            ["class Bad(ValueError):\n    pass"],
+            "try:\n    raise Bad\nexcept Bad as e:\n    raise e from None",
+        ),
+        (
             ["%matplotlib inline\nimport matplotlib.pyplot as plt", "plt.plot([1])\nplt.show()"],
             "plt.bar([1], [2])",
         ),
@@ -1138,6 +1142,22 @@ def test_ordinary_python_goes_on_after_earlier_code(before: list[str], now: str,
         (["import pandas as pd\npd.read_pickle('x')"], "print(1)"),
         (["import yaml\nyaml.load('x')"], "print(1)"),
         (["x = type(1)"], "list(map(x, ['1']))"),
+        (
+            [
+                "import os\nclass A(Exception):\n    def __str__(self): os.remove('x')",
+                "try:\n    raise A\nexcept A as a:\n    b = a",
+            ],
+            "print(b)",
+        ),
+        *(
+            (["import os\nclass A(Exception):\n    def __str__(self): os.remove('x')"], now)
+            for now in (
+                "raise A",
+                "raise A from None",
+                "raise ValueError from A",
+                "def f():\n    raise A\nf()",
+            )
+        ),
         (["import numpy as np\nnp.set_printoptions(formatter={'all': exit})"], "print(1)"),
         (["import numpy as np, os\nnp.put(a, 0, os.system)"], "list(map(a[0], ['x']))"),
         (["import os\na.put(0, os.system)"], "list(map(a[0], ['x']))"),

@@ -195,7 +195,7 @@ class _Checker(ExpressionChecker):
                 self._check_returned(value)
             case ast.Raise(error, cause):
                 for entry in filter(None, (error, cause)):
-                    self._check_error(entry)
+                    self._check_raised(entry)
             case ast.Assert(test, message):
                 for entry in filter(None, (test, message)):
                     self._evaluate(entry)
@@ -228,9 +228,17 @@ class _Checker(ExpressionChecker):
         self.check_statements(handler.body)
 
     def _check_error(self, node: ast.expr) -> None:
-        """Read what is raised or caught."""
+        """Read what is caught."""
         if not self._find_own(node).startswith(CLASS):
             self._evaluate(node)
+
+    def _check_raised(self, node: ast.expr) -> None:
+        """Read what is raised. A class is called then, and the error's text is asked for."""
+        before = self._notes
+        if self._find_own(node).startswith(CLASS) or self._evaluate(node) == PLAIN:
+            return
+        if self._notes == before:
+            self._note(f"raise {write_dotted(node) or '…'}")
 
     def _check_function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         before = self._notes
