@@ -21,6 +21,8 @@ _PERHAPS_CODE = (
     "code_string", "code_block", "codestring", "python_code", "bash_code", "shell_code", "python", "content",
     "text", "body", "program", "snippet", "statement", "expression", "query", "input", "file", "value",
 )  # fmt: skip
+#: What a `command` of the tools that edit files is; no program is meant.
+_EDITS = frozenset(("create", "insert", "str_replace", "undo_edit", "view"))
 #: So end the names of others that hold code, such as `sql_script`.
 _CODE_SUFFIXES = ("_code", "_command", "_script")
 LANGUAGE = ("language", "lang", "programming_language")
@@ -103,7 +105,7 @@ def recover_code(
     if guessed := guess(code):
         return RecoveredCall(*guessed)
     word = find_language(name, resolve)
-    if word is None and key in ("command", "cmd"):
+    if word is None and key in ("command", "cmd") and code.strip() not in _EDITS:
         word = "shell"
     return RecoveredCall(word, code) if word is not None and code.strip() else None
 
