@@ -3,7 +3,7 @@
 import sys
 import warnings
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 from oi_tui import computer_api
 from oi_tui.api.finalizers import finalize
 from oi_tui.api.language_names import find_original, respell
+from oi_tui.api.left_streams import end_left_streams
 from oi_tui.api.model import ApiModel
 from oi_tui.api.notebook import NotebookDisplay
 from oi_tui.api.replaced import ReplacedComputer
@@ -97,6 +98,8 @@ class ApiComputer(SettingGroup):
     def __init__(self, settings: ApiSettings, model: ApiModel) -> None:
         self._oi_settings = settings
         self._model = model
+        #: The runs that somebody reads, or has left.
+        self._streams = weakref.WeakSet[Generator[Chunk, None, None]]()
         self._stop_turn: Callable[[], Callable[[], None] | None] = _find_no_turn
         self._script: ScriptComputer | None = None
         #: Gives cells the object `computer`, where the settings want that.
@@ -289,6 +292,7 @@ class ApiComputer(SettingGroup):
         if missing := self.runtimes.explain_missing(name):
             raise ValueError(missing)
         chunks = self._run(name, code, display=display)
+        self._streams.add(chunks)
         return chunks if stream else merge_chunks(chunks) or [dict(_SILENT)]
 
     def get_language(self, language: str) -> Any:
@@ -334,6 +338,7 @@ class ApiComputer(SettingGroup):
     def _forget_processes(self) -> None:
         """Leave the languages to the process that this one was forked from."""
         self._runtimes = self._cells = self._script = None
+        self._streams = weakref.WeakSet()
         self._with_object, self._earlier = {}, EarlierCode()
         self._oi_settings.start_anew()
 
@@ -342,7 +347,9 @@ class ApiComputer(SettingGroup):
         runtimes = self.runtimes
         self._earlier.add(runtimes.resolve(language) or language, code, runtimes.cwd)
 
-    def _run(self, language: str, code: str, *, display: bool) -> Iterator[Chunk]:
+    def _run(self, language: str, code: str, *, display: bool) -> Generator[Chunk, None, None]:
+        # Where one of them is left, this run would wait for its end.
+        end_left_streams([weakref.ref(stream) for stream in list(self._streams)])
         self._note_review(language, code)
         writer = ChunkWriter()
         program_input = InputAnswerer(self.runtimes.send_input, self._oi_settings.on_input)

@@ -15,6 +15,7 @@ from oi_tui.api import interactive
 from oi_tui.api.computer import ApiComputer
 from oi_tui.api.conversation_file import ConversationFile
 from oi_tui.api.event_chunks import EventChunks
+from oi_tui.api.left_streams import StreamReference, end_left_streams
 from oi_tui.api.model import ApiModel
 from oi_tui.api.settings import ApiSettings
 from oi_tui.api.terminal import InputAnswerer
@@ -47,7 +48,6 @@ Prompt = str | Chunk | Sequence[Chunk] | None
 #: Decides about code: by calling `run`, `edit` or `reject` of the question, or by returning True or False.
 OnApproval = Callable[[ApprovalRequested], object]
 _T = TypeVar("_T", Event, Chunk)
-_Stream = weakref.ReferenceType[Generator[Any, None, None]]
 _NOT_APPROVED = "This code was not run: it needs approval, and nobody could be asked."
 #: The streams of turns in progress, as far as somebody holds them.
 _streams = weakref.WeakSet[Generator[Any, None, None]]()
@@ -73,7 +73,7 @@ class Turns:
         self._session: Session | None = None
         #: The stream of the turn in progress, and the thread that began to read it. One that nobody holds
         #: any more must end, so it is not held here either.
-        self._stream: _Stream | None = None
+        self._stream: StreamReference | None = None
         self._stream_thread = 0
         self._messages: list[Chunk] = []
         #: Whether the script gave other messages while a turn was in progress: then they stay.
@@ -105,6 +105,8 @@ class Turns:
 
     def require_none(self) -> None:
         """Raise TurnError if a turn is in progress."""
+        if self.is_working and self._stream:
+            end_left_streams([self._stream])
         if self.is_working:
             raise TurnError(
                 "Another chat() of this OpenInterpreter is running. "
@@ -198,7 +200,7 @@ class Turns:
         def stream() -> Generator[_T, None, None]:
             # A forked process has another one.
             lock = self._lock
-            if not lock.acquire(blocking=False):
+            while not lock.acquire(blocking=False):
                 self.require_none()
             self._stream, self._stream_thread = own[0], threading.get_ident()
             try:
@@ -207,7 +209,7 @@ class Turns:
                 self._stream = None
                 lock.release()
 
-        own: list[_Stream] = []
+        own: list[StreamReference] = []
         made = stream()
         own.append(weakref.ref(made))
         _streams.add(made)

@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import copy
+import gc
 import importlib
 import json
 import multiprocessing
@@ -25,6 +26,7 @@ import yaml
 import oi_tui
 from oi_tui import AsyncInterpreter, OpenInterpreter, interpreter_module, paths
 from oi_tui.api import original_modules, token_counts
+from oi_tui.api.interpreter import TurnError
 from oi_tui.engine.llm.transport.client import ModelProcess
 from tests.servers import openai_server as server
 
@@ -801,3 +803,45 @@ def test_a_reset_ends_a_stream_that_is_still_held(interpreter: OpenInterpreter) 
     interpreter.reset()
     assert (list(stream), interpreter.messages, interpreter.responding) == ([], [], False)
     assert interpreter.chat("again", display=False)[0]["content"] == "Done."
+
+
+class Left:
+    """What refers to itself and to a stream, as the parts of a web framework do whose client went away."""
+
+    def __init__(self, stream: Iterator[Any]) -> None:
+        self.itself, self.stream = self, stream
+
+
+@pytest.fixture
+def uncollected() -> Iterator[None]:
+    """Python does not collect by itself what refers to itself."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.mark.usefixtures("uncollected")
+def test_a_turn_begins_although_the_stream_of_another_was_left(interpreter: OpenInterpreter) -> None:
+    left = interpreter.chat("first", stream=True, display=False)
+    assert next(left)["start"]
+    with pytest.raises(TurnError, match="Another chat"):
+        interpreter.chat("while it is held", display=False)
+    Left(left)
+    del left
+    assert interpreter.responding
+    assert interpreter.chat("second", display=False)[0]["content"] == "SECOND"
+    held = interpreter.chat("third", stream=True, display=False)
+    assert next(held)["start"]
+    with pytest.raises(TurnError, match="Another chat"):
+        next(interpreter.chat("fourth", stream=True, display=False))
+
+
+@pytest.mark.usefixtures("uncollected")
+def test_code_runs_although_the_stream_of_other_code_was_left(interpreter: OpenInterpreter) -> None:
+    code = "import time\nprint('begun', flush=True)\ntime.sleep(600)"
+    left = interpreter.computer.run("python", code, stream=True)
+    assert any(chunk.get("content") == "begun\n" for chunk in left)
+    Left(left)
+    del left
+    assert interpreter.computer.run("python", "print('ran')")[0]["content"] == "ran\n"
