@@ -229,17 +229,17 @@ class Computer:
         return self.databases.get(language, "")
 
     @property
-    def place_key(self) -> str:
+    def target_id(self) -> str:
         return self.where
 
     @property
-    def place_folder(self) -> str:
+    def target_folder(self) -> str:
         return "/scratch" if self.where else ""
 
     def follow(self, run: object) -> Iterator[Report]:
         return iter(())
 
-    files_elsewhere = None
+    target_files = None
 
     def explain_refusal_at(self, target: str) -> str | None:
         return None if target in self.targets.names else f"The target “{target}” is not connected."

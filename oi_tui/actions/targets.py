@@ -252,7 +252,7 @@ class TargetActions:
             )
         if session.auto_run:
             self._ui.switch_auto_run(False)
-        session.permissions.enter(computer.place_key)
+        session.permissions.enter(computer.target_id)
 
     def _run_beside(self, problem: str | None, name: str, language: str, cell: str) -> None:
         """Run the person's cell on the target that was reached, or say how cells get there."""
@@ -299,4 +299,4 @@ class TargetActions:
             )
         if not problem and session.auto_run:
             self._ui.switch_auto_run(False)
-        session.permissions.enter(computer.place_key)
+        session.permissions.enter(computer.target_id)

@@ -153,10 +153,10 @@ class Execution:
         if not target:
             yield
             return
-        home, folder = self._computer.place_key, self._computer.place_folder
+        home, folder = self._computer.target_id, self._computer.target_folder
         self._grants.enter(home)
-        with self._computer.at(target), self._grants.at(self._computer.place_key):
-            self.earlier.enter(self._computer.place_key, self._computer.place_folder)
+        with self._computer.at(target), self._grants.at(self._computer.target_id):
+            self.earlier.enter(self._computer.target_id, self._computer.target_folder)
             try:
                 yield
             finally:
@@ -210,23 +210,23 @@ class Execution:
         computer = self._computer
         language = computer.resolve(code.format or "")
         self.earlier.replaced = computer.replaced
-        where, key = computer.where, computer.place_key
+        where, key = computer.where, computer.target_id
         self._grants.enter(key)
         # Asked each time, because what ran last may have changed files; not where nobody would see it.
         is_judged = key and (profile.safe_mode != "off" or not self._grants.all_granted)
-        self.earlier.enter(key, computer.place_folder, self._list_folder(language) if is_judged else None)
+        self.earlier.enter(key, computer.target_folder, self._list_folder(language) if is_judged else None)
         database = self._enter_database(language)
         return _RunLocation(language, where, key, database, cell_target.split(code.content)[0])
 
     def _list_folder(self, language: str | None) -> ListedFolder | None:
         """Ask the place where code runs for what is in the folder of the language; None if nothing comes."""
-        files = self._computer.files_elsewhere
+        files = self._computer.target_files
         listing = files.list_folder(language or "") if files else ""
-        return read_listing(listing, self._computer.place_folder) if listing else None
+        return read_listing(listing, self._computer.target_folder) if listing else None
 
     def _explain_void(self, place: _RunLocation) -> str:
         """Return why an answer no longer counts, "" if it does: the code would run in another place now."""
-        if self._computer.place_key != place.key:
+        if self._computer.target_id != place.key:
             return f"Nothing ran: the question was asked {place.where or 'for this machine'}."
         if place.language and self._computer.find_database(place.language) != place.database:
             return f"Nothing ran: the question was about {place.database}."
@@ -378,13 +378,13 @@ class Execution:
         """
         code = code.replace(state="running", where=self._computer.where or None)
         yield from self._log.record(code)
-        elsewhere = self._computer.files_elsewhere if self._watcher else None
-        if elsewhere:
-            elsewhere.watch(watched)
+        files = self._computer.target_files if self._watcher else None
+        if files:
+            files.watch(watched)
         with self._lock:
             self._running = True
         language = self._computer.resolve(code.format or "") or code.format or ""
-        self.earlier.enter(self._computer.place_key, self._computer.place_folder)
+        self.earlier.enter(self._computer.target_id, self._computer.target_folder)
         self.earlier.add(language, cell_target.split(code.content)[1], self._computer.cwd)
         writer = RunBuilder(code, self._outputs)
         try:
@@ -393,7 +393,7 @@ class Execution:
             with self._lock:
                 self._running = False
         yield from self._log.record_events(writer.finish())
-        if elsewhere and (change_set := elsewhere.pop_changes()):
+        if files and (change_set := files.pop_changes()):
             yield self._note_changes(code.id, replace(change_set, id=code.id))
         yield from self._log.record(
             code.replace(state=ended.state, seconds=ended.seconds, reason=ended.reason)
@@ -456,16 +456,16 @@ class Execution:
         # Both are found before the run: its target may be gone afterwards.
         where = self._computer.where
         watcher = None if where else self._watcher
-        elsewhere = self._computer.files_elsewhere if where and self._watcher else None
+        files = self._computer.target_files if where and self._watcher else None
         if watcher:
             watcher.before(self._stopped.is_set)
-        if elsewhere:
-            elsewhere.watch(code.id)
+        if files:
+            files.watch(code.id)
 
         def report_changes() -> Iterator[Event]:
             if watcher and (change_set := watcher.after(code.id)):
                 yield FilesChanged(code.id, change_set)
-            if elsewhere and (change_set := elsewhere.pop_changes()):
+            if files and (change_set := files.pop_changes()):
                 yield self._note_changes(code.id, change_set)
 
         return report_changes

@@ -50,7 +50,7 @@ class OutputRecorder:
 
     def _remember(self, code: Message, key: str, run: RunBuilder) -> None:
         """Remember which run shows a value."""
-        place = (self._computer.place_key, code.format or "", key)
+        place = (self._computer.target_id, code.format or "", key)
         self._showing.pop(place, None)
         self._showing[place] = run
         if len(self._showing) > _MOST_SHOWING:
@@ -58,6 +58,6 @@ class OutputRecorder:
 
     def _find(self, code: Message, key: str | None) -> RunBuilder | None:
         """Return the earlier run that shows a value, where its cell is still in the conversation."""
-        run = self._showing.get((self._computer.place_key, code.format or "", key or ""))
+        run = self._showing.get((self._computer.target_id, code.format or "", key or ""))
         there = run is not None and any(message.id == run.code.id for message in self._log.messages)
         return run if there else None

@@ -38,15 +38,15 @@ class CodeRunner(Protocol):
         """Where code runs, in words, such as `on gpu1 as ana, /scratch/ana`; "" for this machine."""
 
     @property
-    def place_key(self) -> str:
+    def target_id(self) -> str:
         """An identity of the target where code runs, unlike `where`; "" for this machine."""
 
     @property
-    def place_folder(self) -> str:
+    def target_folder(self) -> str:
         """The folder in which code starts on that target; "" for this machine, and where it is not known."""
 
     @property
-    def files_elsewhere(self) -> RemoteFiles | None:
+    def target_files(self) -> RemoteFiles | None:
         """The files of the target where code runs now; None for this machine, or if none can be reached."""
 
     def find_folder(self, language: str) -> Path | None:

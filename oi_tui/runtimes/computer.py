@@ -216,7 +216,7 @@ class Computer:
         return f"{self.targets.explain_unknown(target)} The user connects more with %on TARGET."
 
     @property
-    def files_elsewhere(self) -> "TargetFiles | None":
+    def target_files(self) -> "TargetFiles | None":
         """The files of the target where code runs now; None for this machine, or if none can be reached."""
         remote = self.targets.remote
         return remote.files if remote else None
@@ -231,13 +231,13 @@ class Computer:
         return self.targets.where
 
     @property
-    def place_key(self) -> str:
+    def target_id(self) -> str:
         """An identity of the target where code runs, unlike its words; "" for this machine."""
         remote = self.targets.remote
         return f"{remote.spelling}\n{remote.where}" if remote else ""
 
     @property
-    def place_folder(self) -> str:
+    def target_folder(self) -> str:
         """The folder in which code starts on that target; "" for this machine, and where it is not known."""
         remote = self.targets.remote
         return remote.folder if remote else ""

@@ -47,7 +47,7 @@ def changed_by(computer: Computer, code: str, id: str = "c1") -> ChangeSet | Non
 
 
 def files_of(computer: Computer) -> TargetFiles:
-    files = computer.files_elsewhere
+    files = computer.target_files
     assert files
     return files
 

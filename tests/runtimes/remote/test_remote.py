@@ -1407,13 +1407,13 @@ def test_a_grant_never_goes_to_another_target(make: Make) -> None:
         # Too long to be shown whole, and different where the words are cut.
         computer.targets.use(f"command:env {'A' * 40}={number} {'B' * 40}=1")
         places.append(computer.where)
-        grants.enter(computer.place_key)
+        grants.enter(computer.target_id)
         assert not grants
         grants.add(Permission("language", "python"))
         assert grants
     assert places[0] == places[1]
     computer.targets.use("local")
-    grants.enter(computer.place_key)
+    grants.enter(computer.target_id)
     assert not grants
 
 

@@ -646,7 +646,7 @@ def test_an_answer_for_another_place_is_the_answer_of_a_person() -> None:
 def test_files_of_another_machine_are_watched_only_where_files_are_watched() -> None:
     session = make([call("a")], [Text("ok")])
     session.computer.targets.use("ssh:gpu1")
-    elsewhere = session.computer.files_elsewhere = Mock()
+    elsewhere = session.computer.target_files = Mock()
     work(session)
     assert session.computer.ran == [("python", "a")]
     elsewhere.watch.assert_not_called()
