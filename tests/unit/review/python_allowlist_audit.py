@@ -53,8 +53,12 @@ def by_name(*_: Any, **__: Any) -> int:
     return 1
 
 
+_TABLE = pd.DataFrame({"a": [1, 2], "b": ["x", "y"], "d": pd.to_datetime(["2024-01-01", "2024-01-02"])})
+
+
 def table() -> pd.DataFrame:
-    return pd.DataFrame({"a": [1, 2], "b": ["x", "y"], "d": pd.to_datetime(["2024-01-01", "2024-01-02"])})
+    # Making one anew for each call would take most of the time.
+    return _TABLE.copy()
 
 
 MAKERS: list[Callable[[], Any]] = [
