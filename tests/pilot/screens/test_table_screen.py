@@ -1,6 +1,7 @@
 """A table on a screen of its own."""
 
 import sqlite3
+import threading
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -389,13 +390,10 @@ async def test_a_cell_that_was_clicked_twice_is_what_is_copied(tmp_path: Path) -
 class Stepwise(TableFile):
     """A file that is read only as far as the test lets it."""
 
-    allowed = 0
+    allowed = threading.Semaphore(0)
 
     def read_on(self, seconds: float) -> bool:
-        if self.allowed:
-            self.allowed -= 1
-            return super().read_on(0)
-        return True
+        return super().read_on(0) if self.allowed.acquire(timeout=seconds) else True
 
 
 async def test_a_long_file_is_there_before_all_of_it_is_read(tmp_path: Path) -> None:
@@ -410,11 +408,11 @@ async def test_a_long_file_is_there_before_all_of_it_is_read(tmp_path: Path) -> 
             said = f"The file is still being read. {words} when all rows are here."
             await reached(lambda said=said: said in app.foot)
         await pilot.press("down")
-        file.allowed = 1
+        file.allowed.release()
         await reached(lambda: "2,000 rows so far" in app.head)
         await pilot.press("G")
         await reached(lambda: "n1999" in app.shown)
-        file.allowed = 9
+        file.allowed.release(9)
         await reached(lambda: "2,345 rows, 2 columns" in app.head)
         await pilot.press("G")
         await reached(lambda: "n2344" in app.shown)
