@@ -104,6 +104,8 @@ _KEYWORDS = _split_words(
     "recursive returning right row rows select set some then to union unnest using values when where "
     "window with within"
 )
+#: Words that do not stand among the parts of `with`, but in the statement behind them.
+_BEHIND_PARTS = (_KEYWORDS | _STATEMENTS.keys()) - {"as", "materialized", "not", "recursive"}
 #: Functions that compute a value from their arguments, in the dialects that are read here.
 _FUNCTIONS = _split_words(
     "abs acos age any_value approx_count_distinct approx_quantile arg_max arg_min array_agg "
@@ -500,7 +502,9 @@ def _check_call(tokens: list[_Token], at: int, reader: _Reader) -> None:
         return
     if _is_named_query(tokens, at) or (before == "into" and tokens[0].word in ("insert", "replace")):
         return
-    if before in ("table", "exists", "on") and tokens[0].word in ("create", "alter"):
+    makes_index = "index" in [item.word for item in tokens[1:3]]
+    named_behind = ("table", "exists", "on") if makes_index else ("table", "exists")
+    if before in named_behind and tokens[0].word in ("create", "alter"):
         # It is named as a change already.
         return
     qualified = at > 0 and tokens[at - 1].text == "."
@@ -517,7 +521,7 @@ def _check_call(tokens: list[_Token], at: int, reader: _Reader) -> None:
 def _is_named_query(tokens: list[_Token], at: int) -> bool:
     """Return whether it is the name of a part of `with`, as in `with n(i) as (...)`."""
     begins = tokens[at - 1].word in ("with", "recursive") or tokens[at - 1].text == ","
-    if not at or not begins or tokens[0].word != "with":
+    if not at or not begins or tokens[0].word != "with" or not _is_before_statement(tokens, at):
         return False
     end = next(
         (n for n in range(at + 1, min(at + _MOST_COLUMNS, len(tokens))) if tokens[n].text == ")"), len(tokens)
@@ -526,3 +530,13 @@ def _is_named_query(tokens: list[_Token], at: int) -> bool:
     plain = all(item.kind in ("word", "name") or item.text == "," for item in inner)
     rest = [item.text.lower() for item in tokens[end + 1 : end + 3]]
     return plain and rest in (["as", "("], ["as", "materialized"])
+
+
+def _is_before_statement(tokens: list[_Token], at: int) -> bool:
+    """Return whether this is among the parts of `with`, neither in one of them nor behind them."""
+    depth = 0
+    for token in tokens[1:at]:
+        depth += (token.text == "(") - (token.text == ")")
+        if depth == 0 and token.word in _BEHIND_PARTS:
+            return False
+    return depth == 0
