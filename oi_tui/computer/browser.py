@@ -8,6 +8,7 @@ import os
 import shutil
 import time
 import urllib.parse
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from oi_tui.computer.errors import ComputerError
@@ -41,6 +42,11 @@ _COVERED = (
     "Another element covers it, such as a dialog or a notice about cookies. Nothing was clicked. Close that "
     "first; computer.browser.screenshot(path) shows it."
 )
+#: Fields that drop what is no date or time for them.
+_IS_TIME = " or ".join(f"@type='{kind}'" for kind in ("date", "time", "datetime-local", "month", "week"))
+_TIME_FORMS = (
+    "A date is written as 2026-01-31, a time as 14:30, both as 2026-01-31T14:30, a week as 2026-W05."
+)
 _LATE = (
     f"The page did not load within {_LOADING_SECONDS:g} seconds, so loading was stopped. "
     "What has arrived, or the page before it, can be read."
@@ -64,13 +70,19 @@ _TEXT = f"""() => {{ {_ALL}
   const inside = all(document).filter(e => e.shadowRoot).flatMap(e => [...e.shadowRoot.children]);
   return [document.body, ...inside.filter(e => e.getClientRects().length)]
     .map(e => e ? e.innerText || '' : '').filter(text => text.trim()).join('\\n') }}"""
+#: The text of a label, without that of a list or a field in it.
+_LABEL = """const label = e => {
+    const copy = e.labels && e.labels[0] && e.labels[0].cloneNode(true)
+    if (!copy) return ''
+    copy.querySelectorAll('select,textarea,script,style').forEach(part => part.remove())
+    return copy.textContent.trim() };"""
 #: What can be clicked or filled, by role and name.
-_ELEMENTS = f"""() => {{ {_ALL} return all(document).filter(e => e.matches(
+_ELEMENTS = f"""() => {{ {_ALL} {_LABEL} return all(document).filter(e => e.matches(
   'a[href],button,input:not([type=hidden]),select,textarea,[role=button],[role=link],[role=menuitem],[role=tab]'))
   .filter(e => e.getClientRects().length)
   .map(e => [e.getAttribute('role') || (e.tagName == 'INPUT' ? e.type :
       {{A: 'link', SELECT: 'combobox', TEXTAREA: 'textbox'}}[e.tagName] || e.tagName.toLowerCase()),
-    (e.getAttribute('aria-label') || (e.labels && e.labels[0] && e.labels[0].innerText) || e.innerText ||
+    (e.getAttribute('aria-label') || label(e) || e.innerText ||
      e.placeholder || e.name || '').trim().replace(/\\s+/g, ' ').slice(0, 80),
     e.type == 'password' ? '' : (e.value || '').slice(0, 80)]) }}"""
 #: What is read from a page, by the name of the selector engine that reads it.
@@ -130,6 +142,9 @@ class Browser(Tool):
         try:
             page.goto(address, wait_until="domcontentloaded", timeout=_LOADING_SECONDS * 1000)
         except Exception as error:
+            if "Download is starting" in str(error):
+                # It is told of, and the page stays.
+                return
             if not _says_late(error):
                 raise
             self._give_up(page)
@@ -160,6 +175,11 @@ class Browser(Tool):
                     [frame.get_by_text(name, exact=exact) for frame in frames] for exact in (True, False)
                 ]
             place, before = self._find_only(places, name), self._count_unseen()
+            if _count(place.locator("xpath=self::option")):
+                # The browser opens a list only for a person.
+                raise ComputerError(
+                    f"{name!r} is in a list: computer.browser.fill(LIST, {name!r}) chooses it."
+                )
             self._is_clicking = True
             try:
                 with self._watch_click():
@@ -174,7 +194,10 @@ class Browser(Tool):
                 self._is_clicking = False
 
     def fill(self, name: str, text: str) -> None:
-        """Write into the one field with this label or placeholder."""
+        """Write into the one field with this label or placeholder.
+
+        In a list, this chooses the option `text`; a field for a file gets the file with the path `text`.
+        """
         with _translate_errors():
             frames = self._list_frames(self._load())
             places = [
@@ -182,7 +205,13 @@ class Browser(Tool):
                 for exact in (True, False)
                 for kind in ("get_by_label", "get_by_placeholder")
             ]
-            self._find_only(places, name).fill(text)
+            place = self._find_only(places, name)
+            if _count(place.locator("xpath=self::select")):
+                _choose(place, name, text)
+            elif _count(place.locator("xpath=self::input[@type='file']")):
+                place.set_input_files(Path(text).expanduser())
+            else:
+                _write(place, name, text)
 
     def _find_only(self, places: list[list[Any]], name: str) -> Any:
         """Return the first place that is on the page once. Raises ComputerError if there is none.
@@ -492,6 +521,31 @@ def _count(place: Any) -> int:
         if _says_closed(error):
             raise
         return 0
+
+
+def _choose(place: Any, name: str, text: str) -> None:
+    """Choose an option of a list. Raises ComputerError if it is not there."""
+    try:
+        place.select_option(text, timeout=_PATIENCE * 1000)
+    except Exception as error:
+        if not _says_late(error):
+            raise
+        options = ", ".join(map(repr, place.locator("option").all_inner_texts()[:_MOST_NOTES]))
+        raise ComputerError(f"{text!r} cannot be chosen in {name!r}. Its options: {options}.") from None
+
+
+def _write(place: Any, name: str, text: str) -> None:
+    """Write into a field. Raises ComputerError if it does not take the text."""
+    try:
+        place.fill(text, timeout=_ANSWER_SECONDS * 1000)
+    except Exception as error:
+        if not _says_late(error):
+            raise
+        raise ComputerError(
+            f"{name!r} cannot be written into: it is read-only, disabled or hidden."
+        ) from None
+    if text and _count(place.locator(f"xpath=self::input[{_IS_TIME}]")) and not place.input_value():
+        raise ComputerError(f"{name!r} does not take {text!r}, and is empty now. {_TIME_FORMS}")
 
 
 def _find_frame(request: Any) -> Any:

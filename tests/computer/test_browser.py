@@ -56,10 +56,18 @@ JSON.stringify = value => { setTimeout(() => { for (;;); }); return write(value)
 LATE = b"""<h1>Front</h1><a href=/never>Never</a><button onclick="for (;;) alert('Again')">Nag</button>
 <p style="margin-top: 300px"><button>Beneath</button></p>
 <div style="position: fixed; inset: 200px 0 0; background: #8888">Cookies?</div>"""
+FIELDS = b"""<label>Weight <select><option value=s>Small<option value=l>Large</select></label>
+<label>Upload <input type=file></label><label>Day <input type=date></label>
+<label>Fixed <input readonly></label>
+<a href=/kept>Kept</a><p></p><script>
+onchange = () => document.querySelector('p').textContent =
+  [...document.querySelectorAll('select, input')].map(e => e.files ? e.files[0]?.name : e.value).join(' ')
+</script>"""
 #: Goes on to a page that is slow, and to itself.
 LEAVING = b"<meta http-equiv=refresh content='0; url=/late-answer'><h1>Leaving</h1>"
 RESTLESS = b"<meta http-equiv=refresh content=0><h1>Restless</h1>"
 BODIES = {
+    "/fields": FIELDS,
     "/leaving": LEAVING,
     "/restless": RESTLESS,
     "/late": LATE,
@@ -90,6 +98,8 @@ class Pages(http.server.BaseHTTPRequestHandler):
             return
         self.send_response(200)
         self.send_header("Content-Type", "text/html")
+        if self.path == "/kept":
+            self.send_header("Content-Disposition", "attachment; filename=kept.txt")
         self.end_headers()
         if self.path == "/unread":
             self.wfile.write(b"<!doctype html>")
@@ -226,6 +236,39 @@ def test_a_page_that_does_not_come_is_given_up_and_what_is_there_is_used(
         page.go_to_url(address + "half")
     assert page.elements() == ['1 button "Half"']
     page.click("Half")
+
+
+def test_lists_files_and_dates_are_filled_and_what_a_field_does_not_take_is_told(
+    page: Browser, address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page.go_to_url(address + "fields")
+    assert page.elements()[0] == "1 combobox \"Weight\" = 's'"
+    (tmp_path / "up.txt").write_text("text")
+    page.fill("Weight", "Large")
+    page.fill("Upload", str(tmp_path / "up.txt"))
+    page.fill("Day", "2026-01-31")
+    assert page.read().endswith("l up.txt 2026-01-31")
+    page.fill("Weight", "s")
+    assert page.read().endswith("s up.txt 2026-01-31")
+    with pytest.raises(ComputerError, match="Its options: 'Small', 'Large'"):
+        page.fill("Weight", "Huge")
+    with pytest.raises(ComputerError, match="'Day' does not take '31 Jan', and is empty now"):
+        page.fill("Day", "31 Jan")
+    with pytest.raises(ComputerError, match="is in a list"):
+        page.click("Large")
+    monkeypatch.setattr(browser_module, "_ANSWER_SECONDS", 1.0)
+    with pytest.raises(ComputerError, match="'Fixed' cannot be written into"):
+        page.fill("Fixed", "text")
+
+
+def test_the_address_of_a_file_offers_it_and_leaves_the_page(
+    page: Browser, address: str, tmp_path: Path
+) -> None:
+    page.go_to_url(address + "kept")
+    assert "Orders" in page.read()
+    until(lambda: page.downloads, "the file")
+    page.downloads[-1].save_as(tmp_path / "kept.txt")
+    assert (tmp_path / "kept.txt").read_bytes() == b"<h1>Second</h1>"
 
 
 @pytest.mark.slow
