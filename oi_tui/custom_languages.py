@@ -74,7 +74,7 @@ class CustomLanguages:
         return _read(path) if path else None
 
     def trust(self, shown: ExternalContent) -> str:
-        """Let a language run by what was shown of it. Returns what becomes of it. Raises OSError."""
+        """Trust the text of a language that was shown. Returns the result. Raises OSError."""
         self._trust.accept(shown)
         return f"It is trusted until {paths.shorten(shown.place)} changes."
 

@@ -131,7 +131,7 @@ class Workspace:
         )
 
     def use(self, profile: Profile) -> None:
-        """Go on with other settings, from the next request on.
+        """Apply other settings, from the next request on.
 
         Raises ProfileError for another target, which has to be reached first (`Targets.use`).
         """

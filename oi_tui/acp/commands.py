@@ -87,7 +87,7 @@ class AcpCommands(ConversationActions):
         self._texts.append(text)
 
     def start(self, events: Iterator[Event]) -> None:
-        """Hand the events on."""
+        """Pass the events on."""
         self._started.append(events)
 
     def run_then(self, work: Callable[[], T], then: Callable[[T], object]) -> None:

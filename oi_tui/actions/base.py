@@ -99,7 +99,7 @@ class ConversationActions(ABC):
         self._show_other()
 
     def switch_profile(self, name: str, then: Callable[[], object] | None = None) -> None:
-        """Go on with another profile: its name, path or address; `then` is called once that is done."""
+        """Switch to another profile by its name, path or address; `then` is called once that is done."""
         self._switching.switch_to(name, then)
 
     def apply_profile(self, profile: Profile) -> None:

@@ -30,7 +30,7 @@ class LanguageActions:
         self._ui.start(self._workspace.session.run(resolved, code))
 
     def restart(self) -> None:
-        """Let the languages forget."""
+        """End all languages; their variables are lost."""
         self._workspace.session.interrupt()
         self._workspace.conversation.reset_languages()
         self._ui.show_notice(

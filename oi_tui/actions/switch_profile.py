@@ -32,7 +32,7 @@ class ProfileSwitcher:
         self._wish = 0
 
     def switch_to(self, name: str, then: Callable[[], object] | None = None) -> None:
-        """Go on with the profile of that name, once it is read, and trusted where it has to be.
+        """Switch to the profile of that name, once it is read, and trusted where it has to be.
 
         `then` is called once that is done, except for a profile that is to be trusted first.
         """

@@ -37,7 +37,7 @@ _NO_TOKEN = "--kernel needs the token that oi-tui --server printed: set INTERPRE
 
 
 def run(address: SessionAddress, connection_file: Path, name: str) -> int:
-    """Be a kernel until the program that started it ends it. Returns the exit code.
+    """Serve as a kernel until the program that started it ends it. Returns the exit code.
 
     Raises AddressError without a token, and OSError.
     """

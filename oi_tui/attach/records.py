@@ -74,7 +74,7 @@ class RecordReader:
             yield from self._read_message(item, whole=number < len(found) - 1 or not record.get("busy"))
 
     def _continue_after_gap(self, item: Mapping[str, Any]) -> Iterator[Event]:
-        """Go on with long output behind what is missing of it: this terminal was too slow for the rest."""
+        """Continue long output after the part that this terminal was too slow for."""
         message = parse_message(item)
         if message is None or message.type != "console" or message.id in self._recorded:
             return
@@ -94,7 +94,7 @@ class RecordReader:
             yield MessageRecorded(message)
 
     def _read_growth(self, message: Message) -> Iterator[Event]:
-        """Tell what of a message was not shown yet."""
+        """Show the part of a message that was not shown yet."""
         shown = self._lengths.get(message.id)
         if shown is None:
             yield MessageStarted(message)

@@ -360,7 +360,7 @@ def _tune_textual() -> None:
 
 
 def _loading_model_process() -> contextlib.AbstractContextManager[None]:
-    """Let LiteLLM be loaded while the screen is: it takes far longer."""
+    """Load LiteLLM at the same time as the screen, because it takes far longer."""
     from oi_tui.engine.llm.transport.child import start_ahead
 
     # Before anything is started that could look.

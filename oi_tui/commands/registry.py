@@ -229,7 +229,10 @@ def command(
 
 
 def rekey(chosen: Mapping[str, str]) -> None:
-    """Let the commands have other keys, by the names of their bindings: `command.help`; the others theirs."""
+    """Change the keys of these commands, by the ids of their bindings; all others get their own keys.
+
+    The id of the command help is `command.help`.
+    """
     for name, item in COMMANDS.items():
         own = _OWN_KEYS.setdefault(name, item.keys)
         COMMANDS[name] = replace(item, keys=chosen.get(f"command.{name}", own))

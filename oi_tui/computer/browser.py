@@ -358,7 +358,7 @@ class Browser(Tool):
         return is_answering
 
     def _leave_hung_page(self) -> None:
-        """Go on in a new page where the one that is open would not even leave."""
+        """Continue in a new page where the open one cannot be left."""
         page = self._page
         if page and not page.is_closed() and self._next is None and not _is_answering(page, _ANSWER_SECONDS):
             target = page.context.new_cdp_session(page).send("Target.getTargetInfo")["targetInfo"]

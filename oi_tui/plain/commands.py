@@ -68,12 +68,12 @@ class PlainCommands(ConversationActions):
         self._conversation.handler.print_notice(text)
 
     def show_session(self) -> None:
-        """Tell the conversation that is at work now, from its beginning."""
+        """Print the current conversation from its beginning."""
         text = write_plain_text(self._workspace.session.messages)
         self.show_notice(text or "A new conversation.")
 
     def put_back(self, text: str) -> None:
-        """Let the person's next line begin with it."""
+        """Put the text at the beginning of the person's next line."""
         self._conversation.keyboard.draft = text.replace("\n", " ")
 
     def edit(self, text: str, suffix: str) -> str:

@@ -239,7 +239,7 @@ def run_guarded(work: Callable[[ExitStack], int]) -> int:
 
 @contextlib.contextmanager
 def _handle_signals() -> Iterator[None]:
-    """Let the signals that end programs end this one in order."""
+    """Handle the signals that end programs: everything is closed first."""
 
     def end(number: int, _frame: FrameType | None) -> None:
         raise _Ended(number)

@@ -27,7 +27,7 @@ class PlainInterface(Protocol):
         """Show a saved conversation and go on with it."""
 
     def switch_profile(self, name: str) -> None:
-        """Go on with the profile of that name."""
+        """Switch to the profile of that name."""
 
 
 class PlainScreens:

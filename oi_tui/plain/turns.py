@@ -21,7 +21,7 @@ class PlainTurns(TurnActions):
         self._ui.show_notice("Nothing is running. ctrl+c stops what is running.")
 
     def continue_turn(self) -> None:
-        """Let the model go on from here."""
+        """Let the model continue."""
         if self._workspace.session.messages:
             self._say(None)
         else:

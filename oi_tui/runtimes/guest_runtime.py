@@ -50,7 +50,7 @@ class GuestRuntime:
         self.host.resize(columns, rows)
 
     def reset(self) -> None:
-        """Let the host forget."""
+        """Reset the host."""
         self.host.reset()
 
     def close(self) -> None:

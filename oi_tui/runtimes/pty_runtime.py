@@ -395,7 +395,7 @@ class PtyRuntime:
             process.close()
 
     def _let_save(self, process: LanguageProcess) -> None:
-        """Let the language save its state, if it has a request for that, for a moment at most."""
+        """Give the language a moment to save its state, if it has a request for that."""
         if self.language.leave_request:
             with contextlib.suppress(OSError, TimeoutError):
                 process.channel.request(self.language.leave_request, 0.2)
@@ -546,7 +546,7 @@ class PtyRuntime:
         process.close()
 
     def _drop(self, process: LanguageProcess) -> None:
-        """Let an ended process go, with what it saved for the next one."""
+        """Drop an ended process, and keep what it saved for the next one."""
         try:
             self._memory = process.channel.read_file("state")
         except OSError:

@@ -134,7 +134,7 @@ class HelpScreen(Dialog[None]):
             yield Static(id="help-rows", markup=False)
 
     def on_mount(self) -> None:
-        """Let what is typed search."""
+        """Focus the search."""
         self.query_one(Input).focus()
 
     def on_resize(self) -> None:

@@ -21,6 +21,6 @@ class NameChoice(Dialog[str | None]):
             self.query_one(OptionList).highlighted = self._names.index(self._now)
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Go back with the name."""
+        """Close the screen with the name."""
         event.stop()
         self.dismiss(self._names[event.option_index])

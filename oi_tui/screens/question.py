@@ -56,7 +56,7 @@ class QuestionDialog(Dialog[str | None]):
             self.query_one("#ask", DialogBox).hints = "enter send · esc cancel"
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Go back with the answer."""
+        """Close the screen with the answer."""
         event.stop()
         self.dismiss(event.value)
 

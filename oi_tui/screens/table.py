@@ -248,7 +248,7 @@ class TableScreen(Page[None]):
 
     @on(WorkFinished)
     def handle_work_finished(self, event: WorkFinished) -> None:
-        """Go on with a result."""
+        """Handle a result."""
         self._questions -= 1
         event.then()
 

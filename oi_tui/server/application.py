@@ -119,7 +119,7 @@ class Application(Starlette):
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let the guard see each request first."""
+        """Pass each request through the guard first."""
         await self._guard(scope, receive, send)
 
     def get(self, path: str) -> Callable[[Endpoint], Endpoint]:

@@ -81,7 +81,7 @@ class CurrentConversation:
         return self._open(title, messages)
 
     def replace(self, messages: Sequence[Message]) -> Session:
-        """Go on in another conversation, which has these messages; the languages are kept."""
+        """Continue in another conversation, which has these messages; the languages are kept."""
         self.session.close()
         self._close_journal()
         return self._open(_make_first_title(messages), messages)
@@ -95,7 +95,7 @@ class CurrentConversation:
         return self.session
 
     def reset_languages(self) -> None:
-        """Let the languages forget."""
+        """End all languages; their variables are lost."""
         self._languages.reset()
         self._forget()
 

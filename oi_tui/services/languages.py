@@ -233,13 +233,13 @@ class LanguageService:
             raise ProfileError("can be changed at the start or with %target only", key="target")
 
     def reset(self) -> None:
-        """Let the languages forget."""
+        """End all languages; their variables are lost."""
         self.computer.reset()
         self.earlier.forget()
         self._note_startup()
 
     def reset_for_conversation(self) -> None:
-        """Let the languages forget, also what a person allowed."""
+        """End all languages, and forget what a person allowed."""
         self.computer.forget_hosts()
         self.unmasked_screen.forget()
         if self._computer_api:

@@ -170,13 +170,13 @@ class TerminalDriver(LinuxDriver):
         os.read(self._woken, 1)
 
     def stop_application_mode(self) -> None:
-        """Hand the terminal back, without our pictures."""
+        """Restore the terminal, and remove our images."""
         if self._writer_thread is not None and (restoring := self.restoring()):
             self.write(restoring)
         super().stop_application_mode()
 
     def hand_back_at_once(self) -> None:
-        """Hand the terminal back from any thread, where the application does not get that far itself."""
+        """Restore the terminal from any thread, when the application cannot do so itself."""
         if self._screen is not None:
             self._screen.write(_HAND_BACK.encode())
         if self.attrs_before is not None:

@@ -24,7 +24,7 @@ class LogPanel(Static):
         self.border_title = "Log"
 
     def on_mount(self) -> None:
-        """Be ready to follow."""
+        """Prepare to follow the log."""
         self._clock = self.set_interval(_AGAIN, self._follow, pause=True)
 
     def on_show(self) -> None:

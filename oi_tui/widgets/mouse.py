@@ -16,7 +16,7 @@ def is_mouse_wanted(setting: bool, environment: Mapping[str, str] = os.environ) 
 
 
 def use_mouse(app: App[str], on: bool) -> None:
-    """Let the terminal tell of the mouse, or leave it to the terminal, which can then select text itself."""
+    """Turn mouse reports on, or leave the mouse to the terminal, which can then select text itself."""
     driver = app._driver
     if driver is None or getattr(driver, "_mouse", None) in (None, on):
         return

@@ -180,7 +180,7 @@ class SettingField(Vertical):
         self.remove_class("-here")
 
     def reset(self) -> None:
-        """Go back to the default."""
+        """Reset the value to the default."""
         self.set_original(self.setting.default)
 
     def set_original(self, value: Value) -> None:

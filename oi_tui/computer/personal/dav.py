@@ -22,7 +22,7 @@ class _KeepAddress(urllib.request.HTTPRedirectHandler):
     """Follows no redirect: the password would go to wherever it points."""
 
     def redirect_request(self, *_: object) -> None:
-        """Let the redirect be an error."""
+        """Treat the redirect as an error."""
 
 
 _OPENER = urllib.request.build_opener(_KeepAddress)

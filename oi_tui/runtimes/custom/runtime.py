@@ -50,7 +50,7 @@ class _RunThread:
         self._thread.start()
 
     def abandon(self) -> None:
-        """Let nothing that it still gives arrive, and end its thread where Python can."""
+        """Ignore all further output, and end its thread where Python can."""
         self._abandoned = True
         if self._thread.ident and self._thread.is_alive():
             ctypes.pythonapi.PyThreadState_SetAsyncExc(

@@ -194,7 +194,7 @@ def _is_ending(pid: int) -> bool:
 
 
 def _reap(child: int) -> "int | None":
-    """Let ended processes go; the status of `child` if it is among them."""
+    """Collect ended processes. Returns the status of `child` if it is among them."""
     found = None
     while True:
         try:

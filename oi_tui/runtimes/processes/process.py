@@ -192,7 +192,7 @@ class LanguageProcess:
         self._idle.set()
 
     def wake(self) -> None:
-        """Let `read` return at once."""
+        """Make `read` return at once."""
         with contextlib.suppress(BlockingIOError, OSError):
             os.write(self._wake, b"\0")
 

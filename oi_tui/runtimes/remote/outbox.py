@@ -228,7 +228,7 @@ class Outbox:
             self._leave_out(self._kept.popleft())
 
     def _leave_out(self, item: _WaitingFrame) -> None:
-        """Let an old frame go, where it may."""
+        """Drop an old frame, if it may be dropped."""
         self._kept_size -= item.cost
         if not item.can_go:
             self._front.append(item)
@@ -277,7 +277,7 @@ class Outbox:
             self._send(item)
 
     def _adapt_window(self, seconds: float, *, was_full: bool) -> None:
-        """Let more be on the way while frames pass quickly, and less when they wait for each other."""
+        """Allow more bytes in flight while frames pass quickly, and fewer when they queue."""
         self._quickest = min(self._quickest, seconds)
         if seconds - self._quickest > _QUICK:
             self._window = max(WINDOW, self._window // 2)

@@ -136,7 +136,7 @@ class RemoteTarget:
             return link, True
 
     def _adopt(self, link: Link) -> None:
-        """Go on with what was left there."""
+        """Take over what was left running there."""
         self._comes_back = False
         self._started |= set(self.left_languages)
         if self._record:

@@ -84,7 +84,7 @@ class _Front:
         self.ended = self._news
 
     def leave(self) -> None:
-        """Let the process in front end."""
+        """End the process in front."""
         with contextlib.suppress(OSError):
             os.write(self._wake, b"\n")
             os.close(self._wake)
@@ -208,7 +208,7 @@ class _Worker:
         self._detach_application(stream)
 
     def _detach_application(self, stream: Stream) -> None:
-        """Go on without an application."""
+        """Continue without an application."""
         self._open_return_socket()
         self._outbox.leave(stream)
         self._stream = self._front_ended = None

@@ -182,7 +182,7 @@ class RunOutput:
         self._rewrite_below()
 
     def _go_back(self, start: int, end: int) -> None:
-        """Go to the lines of an earlier value, where it and what was printed since can be written again."""
+        """Move the cursor to an earlier value, so that it and all output since can be written again."""
         text, below = _join_printed(self._log[start:]), self._log[end:]
         if any(isinstance(report, Displayed) and not _is_of_value(report) for report in below):
             return

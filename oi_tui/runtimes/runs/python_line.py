@@ -125,7 +125,7 @@ class PythonLine:
         return 0
 
     def close(self) -> None:
-        """Let the memory go."""
+        """Close the memory."""
         self._memory.close()
 
     def _sample(self) -> int | None:

@@ -45,7 +45,7 @@ class ShellLine:
         return line if 1 <= line <= self._lines else None
 
     def close(self) -> None:
-        """Let the memory go."""
+        """Close the memory."""
         self._memory.close()
 
     def _read_integers(self) -> tuple[int, int, int]:

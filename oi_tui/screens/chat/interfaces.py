@@ -65,10 +65,10 @@ class ProfileUser(Protocol):
         """Show a saved conversation and go on with it."""
 
     def switch_profile(self, name: str) -> None:
-        """Go on with the profile of that name."""
+        """Switch to the profile of that name."""
 
     def apply_profile(self, profile: Profile) -> None:
-        """Go on with these settings."""
+        """Apply these settings."""
 
 
 class ChatInterface(Protocol):
@@ -95,7 +95,7 @@ class ChatInterface(Protocol):
         """Run slow work in a thread, and call `then` with its result."""
 
     def switch_profile(self, name: str, then: Callable[[], object] | None = None) -> None:
-        """Go on with the profile of that name; `then` is called once that is done."""
+        """Switch to the profile of that name; `then` is called once that is done."""
 
     def use_first_model(self, choice: ModelChoice | None) -> None:
         """Use a new user's first model, now and at the next start."""

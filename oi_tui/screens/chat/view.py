@@ -104,7 +104,7 @@ class ChatView(Widget):
         """Something that the first and the last line tell of is different now."""
 
         def can_replace(self, message: Notification) -> bool:
-            """Let one stand for all that wait."""
+            """Return whether the other message is of this kind: one of them is enough."""
             return isinstance(message, type(self))
 
     def __init__(self, workspace: Workspace, prompt: Prompt) -> None:
@@ -290,7 +290,7 @@ class ChatView(Widget):
 
     @on(ApprovalPanel.Armed)
     def handle_armed(self) -> None:
-        """Let the question have the keyboard, which can be answered from now on."""
+        """Focus the question, which can be answered from now on."""
         self.questions.focus_panel()
 
     @on(ApprovalPanel.KeysPassedOn)
@@ -301,7 +301,7 @@ class ChatView(Widget):
 
     @on(ApprovalPanel.Answered)
     def handle_answered(self, event: ApprovalPanel.Answered) -> None:
-        """Hand the answer to the session that asked."""
+        """Pass the answer to the session that asked."""
         event.request.reply(event.value)
         self.prompt.focus()
 
@@ -370,7 +370,7 @@ class ChatView(Widget):
             self.post_message(self.Changed())
 
     def _report_changes(self) -> None:
-        """Tell what changes without an event: what of the code is out of sight, and whether saving works."""
+        """Report changes that come without an event: hidden lines of the code, and whether saving works."""
         if self.session.saves_again():
             self.show(Noticed("Saving works again."))
         for event in self.session.report_losses():
@@ -465,7 +465,7 @@ class ChatView(Widget):
             self.post_message(self.AttentionRequested(why))
 
     def on_resize(self) -> None:
-        """Tell programs how wide their output is."""
+        """Tell programs the new width of their output."""
         self.sidebar.fit()
         if not self.foreground.shown:
             self.resize_programs()

@@ -117,7 +117,7 @@ class ApiKeyPanel:
         self._editor.run_worker(work, thread=True, group="key", exit_on_error=False)
 
     def _call(self, act: Callable[..., None], *given: object) -> None:
-        """Go on where the screen is at home."""
+        """Continue in the event loop of the screen."""
         self._editor.call_later(act, *given)
 
     def _notify(self, text: str) -> None:

@@ -133,7 +133,7 @@ class ApprovalPanel(Widget, can_focus=True):
         yield self._reason
 
     def on_mount(self) -> None:
-        """Be ready to look at the clock, often enough that the guard is seen to open."""
+        """Prepare the timer that checks whether the guard has opened."""
         self._clock = self.set_interval(LOOK, self._arm_when_quiet, pause=True)
 
     def on_resize(self) -> None:

@@ -23,7 +23,7 @@ class PromptQueue(Widget):
         return len(self._texts)
 
     def add(self, text: str) -> None:
-        """Let a message wait."""
+        """Add a message."""
         self._texts.append(text)
         self._show()
 

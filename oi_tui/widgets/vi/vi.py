@@ -330,7 +330,7 @@ class Vi:
         self._set_mode("insert")
 
     def _leave_insert(self) -> None:
-        """Go back to commands; what was typed can be repeated."""
+        """Return to normal mode; what was typed can be repeated."""
         place = self._area.cursor_location
         if self._inserting and place >= self._inserting[0]:
             start, times = self._inserting

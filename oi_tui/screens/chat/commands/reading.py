@@ -59,5 +59,5 @@ class ChatReading:
         self._view.conversation.transcript.enter()
 
     def focus_prompt(self) -> None:
-        """Go back to typing."""
+        """Focus the prompt."""
         self._chat.prompt.focus()
