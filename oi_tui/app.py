@@ -156,7 +156,7 @@ class OiTui(ImageSupportMixin, IdleClock):
         self._apply_first_theme(theme)
 
     def _apply_first_theme(self, theme: str) -> None:
-        """Have the theme from the first frame on.
+        """Apply the theme before the first frame.
 
         Set as it is later on, it would come after Textual's own, and all style sheets would be read twice.
         """

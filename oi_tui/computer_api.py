@@ -61,7 +61,7 @@ class Takeover:
         return not self._decided.is_set()
 
     def begin(self) -> bool:
-        """Have the person asked, unless they are being asked already; False where nobody can be asked."""
+        """Ask the person, unless they are being asked already. False where nobody can be asked."""
         ask = self.ask
         if ask is None:
             return False
@@ -123,7 +123,7 @@ class UnmaskedScreen:
             self._condition.notify_all()
 
     def forget(self) -> None:
-        """Have the person asked again."""
+        """Ask the person again."""
         with self._condition:
             self._allowed = None
 

@@ -94,7 +94,7 @@ def find_problem() -> str:
 
 
 def begin() -> None:
-    """Keep a log from now on; a folder that cannot be written to costs the file and nothing else."""
+    """Start logging. Where the folder cannot be written to, there is no file, and all else works."""
     if recent in _root.handlers:
         return
     _unkept.clear()

@@ -197,7 +197,7 @@ def explain_write_error(error: OSError, path: Path | None = None) -> str:
 
 @contextlib.contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Have an OSError name the file: an error while data is written has no name."""
+    """Add the file's name to an OSError: an error while data is written has none."""
     try:
         yield
     except OSError as error:

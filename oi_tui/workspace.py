@@ -215,7 +215,7 @@ class Workspace:
 
 
 def _learn(profile: Profile) -> None:
-    """Have what is secret in the profile taken out of all that is logged and exported."""
+    """Register the secrets of the profile, so that they are removed from logs and exports."""
     learn(profile.api_key)
     learn_address(profile.api_base)
     for line in profile.mcp_servers:

@@ -70,7 +70,7 @@ class LineTransport:
             self._wait_for(self.send(error))
 
     def _wait_for(self, work: Coroutine[Any, Any, None]) -> None:
-        """Have the loop do something. Raises RuntimeError when the loop has ended."""
+        """Run something in the loop, and wait. Raises RuntimeError when the loop has ended."""
         try:
             doing = asyncio.run_coroutine_threadsafe(work, self._loop)
         except RuntimeError:

@@ -56,7 +56,7 @@ class Rewind:
             self._rewind(id, keep=not _is_own(message))
 
     def branch(self, id: str | None = None) -> None:
-        """Continue in a copy that ends with the message, or before it if the person wrote it; None copies all."""
+        """Continue in a copy that ends with the message, or before one of the person's; None copies all."""
         messages, typed, end = self._messages, "", len(self._messages)
         if not messages:
             self._ui.show_notice("There is nothing to copy yet.", warning=True)

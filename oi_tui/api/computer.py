@@ -259,7 +259,7 @@ class ApiComputer(SettingGroup):
         return sorted({*super().__dir__(), *ATTRIBUTES})
 
     def stop_with(self, stop: Callable[[], None]) -> None:
-        """Have this method of another object called when the person takes mouse and keyboard back."""
+        """Call this method of another object when the person takes mouse and keyboard back."""
         # The other one knows this object; a cycle would keep both alive.
         self._stop_turn = weakref.WeakMethod(stop)
 

@@ -24,7 +24,7 @@ _exiting = False
 
 
 def finalize(owner: object, clean_up: Callable[[], Any]) -> None:
-    """Have `clean_up` called, which must not refer to the owner, once the owner or the program ends."""
+    """Call `clean_up`, which must not refer to the owner, once the owner or the program ends."""
     global _thread
     with _lock:
         if _thread is None:

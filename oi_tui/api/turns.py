@@ -288,12 +288,12 @@ class Turns:
                 self._session = None
 
     def _follow(self, messages: Iterable[Chunk]) -> None:
-        """Have the list show how far the turn is, unless the script replaced it."""
+        """Show the progress of the turn in the list, unless the script replaced it."""
         if not self._was_replaced:
             self._messages[:] = messages
 
     def _decide(self, question: ApprovalRequested, decide: OnApproval) -> None:
-        """Have a function decide. Raises what it raises, and TurnError where it does not decide."""
+        """Ask a function to decide. Raises what it raises, and TurnError where it does not decide."""
         try:
             answer = decide(question)
             if isinstance(answer, bool) and not question.answered:

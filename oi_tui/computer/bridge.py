@@ -38,7 +38,7 @@ def ask(text: str, images: list[str] | None = None) -> str:
 
 
 def stop() -> bool:
-    """Have the turn of the conversation stopped, because the person took over; False if there is none."""
+    """Stop the turn of the conversation, because the person took over. False if there is none."""
     try:
         _exchange(os.environ[VARIABLE], {"stop": True})
     except (KeyError, ComputerError):
@@ -47,7 +47,7 @@ def stop() -> bool:
 
 
 def pause() -> bool:
-    """Have the person asked whether code may go on with mouse and keyboard; False if nobody can be asked."""
+    """Ask the person whether code may go on with mouse and keyboard. False if nobody can be asked."""
     try:
         return bool(_exchange(os.environ[VARIABLE], {"pause": True})["text"])
     except (KeyError, ComputerError):
@@ -80,7 +80,7 @@ def read_confinement() -> str | None:
 
 
 def note_window(number: int, title: str, process: int) -> None:
-    """Have oi-tui know in which window code acts, so that it can offer a grant for it."""
+    """Tell oi-tui in which window code acts, so that it can offer a grant for it."""
     with contextlib.suppress(KeyError, ComputerError):
         _exchange(os.environ[VARIABLE], {"acted": [number, title, process]})
 

@@ -46,12 +46,12 @@ def show(text: str, pictures: Sequence[Picture]) -> None:
 
 
 def when_stopped(act: Callable[[], None]) -> None:
-    """Have this done whenever a cell fails or is interrupted."""
+    """Call this whenever a cell fails or is interrupted."""
     _when_stopped.append(act)
 
 
 def when_ended(act: Callable[[], None]) -> None:
-    """Have this done whenever a cell ends, however it ends."""
+    """Call this whenever a cell ends, however it ends."""
     _when_ended.append(act)
 
 

@@ -22,7 +22,7 @@ class ActiveProfile:
     fix: str = ""
 
     def __post_init__(self) -> None:
-        """Have what is secret in it taken out of the report."""
+        """Register its secrets, so that they are removed from the report."""
         learn(self.profile.api_key)
         learn_address(self.profile.api_base)
 

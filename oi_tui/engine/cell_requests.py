@@ -57,7 +57,7 @@ class CellRequests:
             self.spent += cost
 
     def add(self, cancel: Callable[[], None]) -> None:
-        """Have this called when the run is stopped or ends; at once if that was before."""
+        """Call this when the run is stopped or ends; at once if it already has."""
         with self._lock:
             stopped = self._stopped
             if not stopped:

@@ -149,7 +149,7 @@ class Execution:
 
     @contextlib.contextmanager
     def _visit(self, target: str) -> Iterator[None]:
-        """Have the computer, the grants and the review be at the place that a cell names, then back."""
+        """Switch computer, permissions and review to the target that a cell names, and back at the end."""
         if not target:
             yield
             return
@@ -452,7 +452,7 @@ class Execution:
         return ended
 
     def _watch_files(self, code: Message) -> Callable[[], Iterator[Event]]:
-        """Have the files watched that a run may change. Return what reports their changes after it."""
+        """Watch the files that a run may change. Return a function that reports their changes after it."""
         # Both are found before the run: its target may be gone afterwards.
         where = self._computer.where
         watcher = None if where else self._watcher

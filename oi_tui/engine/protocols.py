@@ -104,7 +104,7 @@ class Recorder(Protocol):
         """Why messages are not safely saved, in a sentence."""
 
     def put(self, message: Message) -> None:
-        """Keep the message before returning; one with the same id is replaced."""
+        """Save the message before returning; one with the same id is replaced."""
 
     def grow(self, id: str, text: str) -> None:
         """Note text of a message that is still being written."""

@@ -486,7 +486,7 @@ class McpServers:
                 self._fail(about, f"its tools could not be kept: {error.strerror or error}")
 
     def _claim_renewal(self, status: ServerStatus) -> None:
-        """Have the sign-in renewed whose token a server refused, once no other oi-tui is doing that."""
+        """Renew the sign-in whose token a server refused, once no other oi-tui is doing that."""
         kept = None
         try:
             server = self._require_allowed(status.server)

@@ -87,7 +87,7 @@ def _make_name(server: McpServer) -> str:
 
 
 def _hide(kept: Mapping[str, Any]) -> None:
-    """Have the tokens left out of logs and reports."""
+    """Register the tokens, so that they are removed from logs and reports."""
     for part, name in (("tokens", "access_token"), ("tokens", "refresh_token"), ("client", "client_secret")):
         value = (kept.get(part) or {}).get(name)
         if isinstance(value, str):

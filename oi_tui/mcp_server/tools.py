@@ -360,7 +360,7 @@ def _make_request(waiting: ApprovalQuestion | InputRequested) -> ElicitRequest |
 
 
 async def _ask(context: Context, asked: ElicitRequest) -> ElicitResult | None:
-    """Have the host ask. None where it fails to."""
+    """Make the host ask. None where that fails."""
     try:
         return await context.session.elicit_form(
             asked.params.message,

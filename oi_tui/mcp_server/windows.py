@@ -38,7 +38,7 @@ class Windows:
 async def run(
     window: WindowClient, language: str, code: str, pulse: Callable[[float], Coroutine[Any, Any, None]]
 ) -> Outcome:
-    """Have code run in a window. Calls `pulse` every second with the seconds so far. Raises WindowError.
+    """Run code in a window. Calls `pulse` every second with the seconds so far. Raises WindowError.
 
     Cancelled, it gives the code up.
     """

@@ -37,7 +37,7 @@ class Wakeup:
 
     @contextmanager
     def on_interrupt(self) -> Iterator[None]:
-        """Have ctrl+c ring, instead of raising KeyboardInterrupt, within the context."""
+        """Make ctrl+c wake the waiting thread within the context, instead of raising KeyboardInterrupt."""
 
         def note(_number: int, _frame: FrameType | None) -> None:
             self.interrupted = True
@@ -52,7 +52,7 @@ class Wakeup:
 
     @contextmanager
     def allow_interrupt(self) -> Iterator[None]:
-        """Have ctrl+c raise KeyboardInterrupt within the context, even if it was ignored at the start.
+        """Make ctrl+c raise KeyboardInterrupt within the context, even if it was ignored at the start.
 
         The line editor overlooks a signal that comes just before it waits for keys; a clock wakes it.
         """

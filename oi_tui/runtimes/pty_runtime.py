@@ -493,7 +493,7 @@ class PtyRuntime:
         return process
 
     def _note_ready(self, process: LanguageProcess, ready: Event) -> None:
-        """Keep what the driver says of itself when it is ready."""
+        """Note the facts that the driver sends when it is ready."""
         process.interpreter = ready.get("interpreter")
         pid, stop = ready.get("pid"), ready.get("stop")
         process.driver_pid = pid if isinstance(pid, int) else 0

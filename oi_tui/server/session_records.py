@@ -104,7 +104,7 @@ class SessionRecords:
 
     @contextmanager
     def _counted(self) -> Iterator[None]:
-        """Keep nothing once the last reader is gone."""
+        """Drop everything once the last reader is gone."""
         self._readers += 1
         try:
             yield

@@ -165,7 +165,7 @@ class CurrentConversation:
         self._note_lost()
 
     def _note_lost(self) -> None:
-        """Know what the languages do not remember of the conversation."""
+        """Note what the languages do not remember of the conversation."""
         # What was left running on a target has its variables still.
         left = left_targets.list_for_conversation(self.id)
         self._lost = "" if left else note_for_model(self.session.messages)

@@ -247,7 +247,7 @@ class LanguageService:
         self.reset()
 
     def note_problem(self, text: str) -> None:
-        """Have a problem beside the runs shown, where the languages are ours."""
+        """Report a problem beside the runs, where the languages are ours."""
         if self._own_computer:
             self._own_computer.note_loss(VariablesLost("", text.rstrip(".")))
 
@@ -394,7 +394,7 @@ class LanguageService:
         self._session().interrupt()
 
     def _note_startup(self) -> None:
-        """Have the review know what the profile's own code changes in the languages."""
+        """Tell the review what the profile's own code changes in the languages."""
         for language, code in self._profile.startup:
             self.earlier.add(self.computer.resolve(language) or language, code, self.computer.cwd)
 

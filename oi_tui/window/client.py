@@ -42,7 +42,7 @@ class WindowClient:
         return not self._reading.done()
 
     async def call(self, name: str, /, **arguments: object) -> Mapping[str, Any]:
-        """Have a call carried out; cancelled, it is given up. Raises WindowError or WindowClosedError."""
+        """Carry out a call; cancelling gives it up. Raises WindowError or WindowClosedError."""
         if not self.is_open:
             raise WindowClosedError
         number = next(self._numbers)

@@ -80,7 +80,7 @@ def is_source(name: str) -> bool:
 def begin(
     source: str, stopped: threading.Event, *, hidden: tuple[str, ...] = ()
 ) -> Iterator["str | Llamafile"]:
-    """Have the llamafile of an address or a path running: tells how far it is, and gives it at the end.
+    """Download and start the llamafile of an address or a path. Yields its progress, and itself at the end.
 
     Raises DownloadError or LlamafileError.
     """

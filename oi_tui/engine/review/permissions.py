@@ -184,7 +184,7 @@ class Permissions:
 
     @contextlib.contextmanager
     def at(self, place: str) -> Iterator[None]:
-        """Have what is granted for that place count meanwhile, and nothing else."""
+        """Use only the permissions of that target within the block."""
         before, self._visited = self._visited, None if place == self._place else place
         try:
             yield

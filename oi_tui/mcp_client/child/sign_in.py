@@ -188,7 +188,7 @@ class _Storage:
         return OAuthToken.model_validate(saved["tokens"]) if "tokens" in saved else None
 
     async def set_tokens(self, tokens: OAuthToken) -> None:
-        """Have the tokens kept."""
+        """Store the tokens."""
         context = self.context
         self._kept["tokens"] = _make_plain(tokens)
         self._kept["expires"] = time.time() + tokens.expires_in if tokens.expires_in is not None else None
@@ -207,7 +207,7 @@ class _Storage:
         return OAuthClientInformationFull.model_validate(client) if client else None
 
     async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
-        """Have that kept, once there are tokens."""
+        """Store that, once there are tokens."""
         self._kept["client"] = _make_plain(client_info)
 
 

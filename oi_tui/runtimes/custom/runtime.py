@@ -156,7 +156,7 @@ class CustomRuntime(RuntimeWithoutTerminal):
         return self._object is not None
 
     def reset(self) -> None:
-        """Have the object end, and forget it; a run in progress is lost."""
+        """End the object, and drop it; a run in progress is lost."""
         with self._lock:
             while self._work is not None and self._stopping < len(_STEPS):
                 self._begin_next_step()

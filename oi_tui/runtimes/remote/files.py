@@ -89,7 +89,7 @@ class TargetFiles:
     # -- what code changes
 
     def watch(self, id: str) -> None:
-        """Have the files noted that the next run changes."""
+        """Note the files that the next run changes."""
         self.watched, self._change_set = id, self._early.pop(id, None)
 
     def note_changes(self, change_set: ChangeSet) -> None:

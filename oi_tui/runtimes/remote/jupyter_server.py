@@ -332,7 +332,7 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
     """Follows nothing: the token is for the server that was named, and for no other."""
 
     def redirect_request(self, *_: Any) -> None:
-        """Have the redirect end as an error."""
+        """Treat the redirect as an error."""
         return
 
 

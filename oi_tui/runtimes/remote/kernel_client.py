@@ -39,7 +39,7 @@ class KernelClient(Protocol):
     owned: bool
 
     def execute(self, code: str) -> str:
-        """Have code run; the number of the request."""
+        """Run code. Returns the number of the request."""
 
     def ask_info(self) -> str:
         """Send a `kernel_info_request`. Returns the id of the request."""
@@ -117,7 +117,7 @@ class FileClient:
         return client
 
     def execute(self, code: str) -> str:
-        """Have code run; the number of the request."""
+        """Run code. Returns the number of the request."""
         return str(self._client.execute(code, allow_stdin=True, store_history=True, stop_on_error=False))
 
     def ask_info(self) -> str:

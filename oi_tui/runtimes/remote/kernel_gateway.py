@@ -256,7 +256,7 @@ class GatewayClient:
     # -- what a run needs
 
     def execute(self, code: str) -> str:
-        """Have code run; the number of the request."""
+        """Run code. Returns the number of the request."""
         if self._restarting:
             # The kernel that is about to end would take the request with it.
             self._restarting.join(_RESTARTING)

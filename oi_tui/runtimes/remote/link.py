@@ -188,7 +188,7 @@ class Link:
             wire.write_waiting(self._sending, target.fileno(), encode_frame({"do": "beat"}))
 
     def run(self, language: str, code: str, number: int | None = None, watch: str = "") -> RemoteRun:
-        """Have code run as the cell of this number. Returns its reports.
+        """Run code as the cell of this number. Returns its reports.
 
         `watch` is the id of the code for which the files that it changes are reported; "" for no report.
         """

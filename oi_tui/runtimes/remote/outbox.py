@@ -241,7 +241,7 @@ class Outbox:
             self._asking[item.run] = item.report
 
     def _note_taken(self, item: _WaitingFrame) -> None:
-        """Know how things stand for an application that has this."""
+        """Update the state that an application with this frame has."""
         state = self._states.setdefault(item.run, {})
         if isinstance(item.report, InputRequested):
             state["input"] = item.report

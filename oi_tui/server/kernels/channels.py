@@ -356,7 +356,7 @@ class CellRun:
         self._value: ShownValue | None = None
 
     async def run(self, code: str) -> dict[str, Any] | None:
-        """Have the code approved and run.
+        """Ask for the code and run it.
 
         Returns the content of Jupyter's `error` message if it failed, else None.
         """

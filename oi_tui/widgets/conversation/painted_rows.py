@@ -20,7 +20,7 @@ class PaintedRows:
         self._rows: Sequence[PaintedRow] = ()
 
     def forget(self) -> None:
-        """Have all lines painted next time."""
+        """Paint all lines again next time."""
         self._rows = ()
 
     def update(self, rows: Sequence[PaintedRow]) -> list[int] | None:

@@ -50,7 +50,7 @@ def _join_output(output: Output) -> str:
 
 
 def unfold(block: Block, match: Match) -> bool:
-    """Have the block show where the match is; False where it did so before."""
+    """Unfold the block where the match is. False where it was open already."""
     if isinstance(block, CellBlock | OutputBlock) and match.in_output:
         output = block.output
         live = isinstance(block, CellBlock) and block.live

@@ -55,7 +55,7 @@ class ImageRow:
         return self._drawn.sixel if self._drawn else ""
 
     def note_seen(self) -> None:
-        """Have the picture drawn, unless it is already: its rows are on the screen."""
+        """Draw the image, unless it is drawn already: its rows are on the screen."""
         kitty = self._look.image_support.kitty if self._look else None
         if self._placed is not None and kitty is not None and not kitty.has(self._placed):
             self._drawn = self._placed = None

@@ -72,7 +72,7 @@ _painter: threading.Thread | None = None
 
 
 def draw(request: RenderRequest, then: Callable[[RenderedImage], None]) -> None:
-    """Have it drawn; `then` is called with the result in the event loop that runs now."""
+    """Queue the request; `then` is called with the result in the event loop that runs now."""
     global _painter
     _work.put((request, then, asyncio.get_running_loop(), contextvars.copy_context()))
     with _begin:

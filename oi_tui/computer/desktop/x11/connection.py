@@ -146,7 +146,7 @@ class _CallThread:
         threading.Thread(target=self._run_calls, name="X11", daemon=True).start()
 
     def begin(self, function: Callable[..., Any], arguments: tuple[object, ...]) -> _Answer:
-        """Have a function called."""
+        """Queue a call of a function. Returns what gets its result."""
         answer = _Answer()
         self._calls.put((function, arguments, answer))
         return answer

@@ -138,7 +138,7 @@ class ModelChild:
             listener.put({"gone": True})
 
     def _read_last_words(self) -> None:
-        """Keep what it wrote last, and let go of the place where it did."""
+        """Keep what it wrote last, and close its file."""
         errors, self._errors = self._errors, None
         if errors is None:
             return
