@@ -565,6 +565,7 @@ HARMLESS_PYTHON = [
     "from typing import List\ndef f(x: List[int]) -> int:\n    return sum(x)",
     "import os\nprint(os.getcwd(), os.path.join('a', 'b'))",
     "import os\nfor name in os.listdir('.'):\n    print(name, os.path.getsize(name))",
+    "import os\nfor name in os.listdir('.'):\n    print(os.path.relpath(name), os.lstat(name).st_size, os.path.getmtime(name))",
     "import os\nos.listdir()",
     "import glob\nglob.glob('data/*.csv')",
     "import sys\nprint(sys.version)",

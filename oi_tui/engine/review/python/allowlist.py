@@ -196,10 +196,11 @@ _BY_MODULE = {
         truediv truth xor
     """,
     "os": """
-        cpu_count getcwd linesep name sep
+        cpu_count getcwd getpid linesep lstat name sep stat
     """,
     "os.path": """
-        abspath basename dirname exists getsize isdir isfile join normpath sep split splitext
+        abspath basename commonpath commonprefix dirname exists getatime getctime getmtime getsize isabs
+        isdir isfile islink join lexists normpath realpath relpath samefile sep split splitext
     """,
     "pandas": """
         BooleanDtype Categorical CategoricalDtype CategoricalIndex DataFrame DatetimeIndex
