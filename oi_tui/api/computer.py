@@ -6,13 +6,14 @@ import weakref
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
 from oi_tui import computer_api
 from oi_tui.api.finalizers import finalize
 from oi_tui.api.language_names import find_original, respell
-from oi_tui.api.left_streams import end_left_streams
+from oi_tui.api.left_streams import end_streams_left_meanwhile
 from oi_tui.api.model import ApiModel
 from oi_tui.api.notebook import NotebookDisplay
 from oi_tui.api.replaced import ReplacedComputer
@@ -348,15 +349,16 @@ class ApiComputer(SettingGroup):
         self._earlier.add(runtimes.resolve(language) or language, code, runtimes.cwd)
 
     def _run(self, language: str, code: str, *, display: bool) -> Generator[Chunk, None, None]:
-        # Where one of them is left, this run would wait for its end.
-        end_left_streams([weakref.ref(stream) for stream in list(self._streams)])
         self._note_review(language, code)
         writer = ChunkWriter()
         program_input = InputAnswerer(self.runtimes.send_input, self._oi_settings.on_input)
         screen = NotebookDisplay()
         starting = False
         with closing(self.runtimes.run(language, code)) as reports:
-            for report in reports:
+            # Where the stream of a run before is left, this one would wait for the end of its code.
+            with end_streams_left_meanwhile(self._streams):
+                first = list(islice(reports, 1))
+            for report in chain(first, reports):
                 if isinstance(report, Starting | Started):
                     starting = isinstance(report, Starting)
                 for chunk in _read_chunks(report, writer, program_input, starting=starting):

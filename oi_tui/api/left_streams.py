@@ -2,12 +2,16 @@
 
 import gc
 import inspect
-from collections.abc import Generator, Iterable
+import threading
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
-from weakref import ReferenceType
+from weakref import ReferenceType, WeakSet, ref
 
 #: A stream, which is not kept alive.
 StreamReference = ReferenceType[Generator[Any, None, None]]
+#: How long to wait between two looks at the streams, in seconds: at first, and at most.
+_PAUSE, _LONGEST_PAUSE = 0.1, 5.0
 
 
 def end_left_streams(streams: Iterable[StreamReference]) -> None:
@@ -18,6 +22,26 @@ def end_left_streams(streams: Iterable[StreamReference]) -> None:
     """
     if any(_is_waiting(stream) for stream in streams):
         gc.collect()
+
+
+@contextmanager
+def end_streams_left_meanwhile(streams: WeakSet[Generator[Any, None, None]]) -> Iterator[None]:
+    """Do so now and again while the caller waits for something that one of these streams may keep."""
+    done = threading.Event()
+
+    def watch() -> None:
+        pause = _PAUSE
+        while not done.wait(pause):
+            end_left_streams([ref(stream) for stream in list(streams)])
+            pause = min(2 * pause, _LONGEST_PAUSE)
+
+    # One of them is the caller's own.
+    if len(streams) > 1:
+        threading.Thread(target=watch, name="left streams", daemon=True).start()
+    try:
+        yield
+    finally:
+        done.set()
 
 
 def _is_waiting(reference: StreamReference) -> bool:

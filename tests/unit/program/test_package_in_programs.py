@@ -14,6 +14,7 @@ import subprocess
 import sys
 import types
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.queues import Queue
 from pathlib import Path
 from typing import Any, ClassVar
@@ -842,6 +843,11 @@ def test_code_runs_although_the_stream_of_other_code_was_left(interpreter: OpenI
     code = "import time\nprint('begun', flush=True)\ntime.sleep(600)"
     left = interpreter.computer.run("python", code, stream=True)
     assert any(chunk.get("content") == "begun\n" for chunk in left)
-    Left(left)
-    del left
-    assert interpreter.computer.run("python", "print('ran')")[0]["content"] == "ran\n"
+    with ThreadPoolExecutor(1) as threads:
+        # It waits while somebody still holds the stream.
+        second = threads.submit(interpreter.computer.run, "python", "print('ran')")
+        with pytest.raises(TimeoutError):
+            second.result(0.5)
+        Left(left)
+        del left
+        assert second.result(60)[0]["content"] == "ran\n"
