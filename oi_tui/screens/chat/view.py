@@ -146,6 +146,7 @@ class ChatView(Widget):
         self.queued = QueuedPrompts(self._queue_bar, prompt, lambda text: self.notify(text, markup=False))
         #: Takes what was queued, when its turn has come.
         self.dispatch: Callable[[str], object] = self.send
+        self._is_taking_queued = False
         self.turns = turns = TurnControl(
             self, workspace, prompt, self.conversation, self.progress, self.queued
         )
@@ -156,7 +157,7 @@ class ChatView(Widget):
         self._clock: Timer | None = None
         turns.wake = lambda worker: self.post_message(self.EventsArrived(worker))
         turns.show = self.show
-        turns.send_queued = lambda text: self.dispatch(text)
+        turns.send_queued = self._send_queued
         turns.call_back = self._call_back
         turns.ask_for_key = lambda: self.post_message(self.ApiKeyRequested())
         #: Each gets every event of a turn, in this order: the first two know what the others ask for.
@@ -215,9 +216,9 @@ class ChatView(Widget):
 
     def send(self, prompt: str | None) -> None:
         """Begin a turn; None lets the model go on."""
+        self.show_end()
         # A message that was queued comes while the person searches: that goes on.
         if not self.find_line.has_focus_within:
-            self.conversation.scroll_end()
             self.find_line.dismiss()
         if prompt is None:
             self.start(self.session.turn(None), with_model=True)
@@ -239,6 +240,19 @@ class ChatView(Widget):
             ),
             with_model=True,
         )
+
+    def _send_queued(self, text: str) -> None:
+        """Carry out what was queued."""
+        self._is_taking_queued = True
+        try:
+            self.dispatch(text)
+        finally:
+            self._is_taking_queued = False
+
+    def show_end(self) -> None:
+        """Go to the end for what a person just sent; what was queued leaves them where they read by now."""
+        if not self._is_taking_queued:
+            self.conversation.scroll_end()
 
     def start(self, events: Iterator[Event], *, with_model: bool = False) -> None:
         """Work through a session's events in a thread; `with_model`: the model has a part in them."""

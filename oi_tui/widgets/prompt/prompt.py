@@ -300,6 +300,26 @@ class Prompt(CompletingTextArea):
         else:
             raise SkipAction
 
+    def action_cursor_page_up(self) -> None:
+        """Go up by a page in a long text; else leave the key to the conversation."""
+        self._skip_if_whole_in_view()
+        super().action_cursor_page_up()
+
+    def action_cursor_page_down(self) -> None:
+        """Go down by a page in a long text; else leave the key to the conversation."""
+        self._skip_if_whole_in_view()
+        super().action_cursor_page_down()
+
+    def _skip_if_whole_in_view(self) -> None:
+        if self.wrapped_document.height <= self.content_size.height:
+            raise SkipAction
+
+    def action_cursor_line_end(self, select: bool = False) -> None:
+        """Go to the end of the line; with nothing typed leave the key to the conversation."""
+        if not self.text:
+            raise SkipAction
+        super().action_cursor_line_end(select)
+
     def action_newline(self) -> None:
         """Begin a new line without sending."""
         self.insert("\n")

@@ -21,6 +21,7 @@ from oi_tui.widgets.pager.text_view import TextView
 from oi_tui.workspace import Workspace
 from tests.fakes import Gate, Llm, call
 from tests.pilot.test_chat import ChatDriver, open_chat
+from tests.pilot.test_key_hints import shown
 from tests.pilot.waiting import until
 
 
@@ -169,6 +170,26 @@ async def test_a_queued_message_does_not_end_a_search() -> None:
         assert ui.chat.focused is ui.chat.query_one("#find-text", Input)
         await ui.pilot.press("escape")
         await ui.until(lambda: ui.chat.focused is ui.chat.prompt)
+
+
+@pytest.mark.parametrize("queued", ["and then", "%% echo two"])
+async def test_what_was_queued_leaves_a_person_where_they_read(queued: str) -> None:
+    gate = Gate()
+    long = "\n\n".join(f"Paragraph {number}." for number in range(60))
+    async with open_chat([Text(long), gate], [Text("Two.")]) as ui:
+        transcript = ui.view.conversation.transcript
+        await ui.type("go")
+        await ui.until(lambda: "Paragraph 59." in shown(ui))
+        await ui.type(queued)
+        await ui.pilot.press("pageup", "pageup")
+        await ui.until(lambda: "Paragraph 30." in shown(ui))
+        before = shown(ui).split("\n")[2:8]
+        gate.set()
+        await ui.until(lambda: len(ui.view.session.messages) > 3 and not ui.view.busy)
+        assert shown(ui).split("\n")[2:8] == before
+        assert not transcript.scroll_mode.follows_end
+        await ui.type("now")
+        await ui.until(lambda: transcript.scroll_mode.follows_end)
 
 
 async def test_all_other_places_that_were_found_are_underlined() -> None:

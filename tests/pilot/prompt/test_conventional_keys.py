@@ -260,3 +260,25 @@ async def test_enter_alone_tries_a_failed_request_again() -> None:
         await ui.idle()
         await ui.type("", "enter")
         assert len(ui.llm.requests) == 2
+
+
+async def test_page_keys_at_the_prompt_scroll_the_conversation_and_end_returns_to_its_end() -> None:
+    async with open_chat([Text("\n\n".join(f"Paragraph {number}." for number in range(60)))]) as ui:
+        await words(ui, "go")
+        transcript = ui.view.conversation.transcript
+        end = transcript.max_scroll_y
+        await ui.until(lambda: transcript.scroll_y == end)
+        await ui.pilot.press("pageup")
+        await ui.until(lambda: transcript.scroll_y < end)
+        first = transcript.scroll_y
+        await ui.pilot.press("pageup")
+        await ui.until(lambda: transcript.scroll_y < first)
+        await ui.pilot.press("pagedown")
+        await ui.until(lambda: transcript.scroll_y == first)
+        await ui.pilot.press("end")
+        await ui.until(lambda: transcript.scroll_mode.follows_end)
+        assert ui.chat.focused is ui.chat.prompt
+        # A text that is longer than the prompt has pages of its own.
+        await ui.type("\n".join(map(str, range(60))), "pageup")
+        await ui.until(lambda: ui.chat.prompt.cursor_location[0] < 59)
+        assert transcript.scroll_mode.follows_end

@@ -135,7 +135,7 @@ class ChatCommands(ConversationActions):
 
     def start(self, events: Iterator[Event]) -> None:
         """Run a turn: show its events as they come."""
-        self._view.conversation.scroll_end()
+        self._view.show_end()
         self._view.start(events)
 
     def revoke(self, grant: Permission) -> None:

@@ -16,6 +16,9 @@ from oi_tui.widgets.conversation.conversation import Conversation
 from oi_tui.widgets.prompt.prompt import Prompt
 from oi_tui.workspace import Workspace
 
+#: What a person calls the settings that a failed turn names most.
+_WORDS = {"api_key": "the API key", "api_base": "the server address (api_base)"}
+
 
 class TurnControl:
     """Works through the events of a turn in a thread. `busy` while there is a turn.
@@ -135,9 +138,14 @@ class TurnControl:
         """Say which key goes on; where only a key of the model is missing, ask for that."""
         self._prompt.continues = True
         what = "tries again" if event.outcome == "failed" else "continues"
-        model, settings = COMMANDS["model"].keys, COMMANDS["profile"].keys
-        is_key_wrong = event.setting == "api_key"
-        remedy = f"{settings} changes the API key, {model} the model" if is_key_wrong else ""
-        self.show(Noticed(f"Enter {what} (%continue). {remedy or f'{model} chooses another model'}."))
-        if is_key_wrong:
+        self.show(Noticed(f"Enter {what} (%continue). {_name_remedy(event.setting)}"))
+        if event.setting == "api_key":
             self.ask_for_key()
+
+
+def _name_remedy(setting: str | None) -> str:
+    """Return which keys lead to the setting that a failed turn names, and to another model."""
+    model, settings = COMMANDS["model"].keys, COMMANDS["profile"].keys
+    if setting in (None, "", "model"):
+        return f"{model} chooses another model."
+    return f"{settings} changes {_WORDS.get(setting, setting)}, {model} the model."
