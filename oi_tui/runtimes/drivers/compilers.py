@@ -241,13 +241,16 @@ class Go(Compiler):
 
 
 class Php(Compiler):
-    """PHP, which reads the cell itself: nothing is built. Without a tag of PHP, all of the cell is code.
+    """PHP, which reads the cell itself: nothing is built. A cell that no tag opens begins with code.
 
     Its driver writes what the cell made into the file `memory` of the build folder.
     """
 
+    #: What begins with a tag, or has one of PHP before any that ends PHP: `Hello <?= $name ?>`.
+    _TEMPLATE = re.compile(r"\s*<|(?:(?!\?>).)*?<\?(?:php\b|=)", re.DOTALL)
+
     def make_unit(self, code):
-        return CompilationUnit({"cell.php": code if "<?" in code else "<?php " + code})
+        return CompilationUnit({"cell.php": code if self._TEMPLATE.match(code) else "<?php " + code})
 
     def make_command(self, folder):
         return None, folder

@@ -224,7 +224,7 @@ local({
   # How many frames lie below the top level of a cell; measured where the first cell is evaluated.
   depth <- NULL
   # What a condition names as its call when it comes from the top level of a cell.
-  at_top <- quote(eval(step, globalenv()))
+  at_top <- quote(withVisible(value))
   hidden <- c("stop", ".handleSimpleError", "h", "signalCondition", "stopifnot",
     ".signalSimpleWarning", "withRestarts", "withOneRestart", "doWithOneRestart")
   note_trouble <- function(error) {
@@ -283,11 +283,13 @@ local({
   }
   evaluate <- function(step) {
     trouble <- NULL
+    # A promise is evaluated at the top level: `parent.frame()` is the global environment there.
+    do.call(delayedAssign, list("value", step, globalenv(), environment()))
     tryCatch(
       withCallingHandlers(
         {
-          if (is.null(depth)) depth <<- withVisible(eval(quote(base::sys.nframe()), globalenv()))$value
-          found <- withVisible(eval(step, globalenv()))
+          if (is.null(depth)) depth <<- (function() sys.nframe())()
+          found <- withVisible(value)
           replace(".Last.value", found$value)
           if (found$visible) print_value(found$value, if (is.name(step)) as.character(step) else "")
           NULL

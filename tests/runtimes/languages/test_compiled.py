@@ -287,6 +287,13 @@ def test_php_runs_a_script_of_each_cell(computer: Computer) -> None:
 
 
 @pytest.mark.needs("php")
+def test_a_cell_of_php_may_hold_tags_in_texts_and_leave_php(computer: Computer) -> None:
+    assert play(computer, "php", "six by seven: <?= 6 * 7 ?>").text == "six by seven: 42"
+    assert play(computer, "php", "echo '<?xml version=\"1.0\"?>';").text == '<?xml version="1.0"?>'
+    assert play(computer, "php", "echo 1; ?>\n<i>\n<?php echo 2;").text == "1<i>\n2"
+
+
+@pytest.mark.needs("php")
 def test_errors_of_php_name_the_cell_and_its_lines(computer: Computer) -> None:
     code = "function f() {\n  throw new Exception('oops');\n}\necho $undefined;\nf();"
     played = play(computer, "php", code, number=7)
