@@ -437,20 +437,20 @@ def _check_words(tokens: list[_Token], reader: _Reader) -> None:
 
 def _find_table_places(tokens: list[_Token]) -> Iterator[int]:
     """Yield where the tables of a statement stand: after words such as `from`,
-    and after the commas of `from`.
+    and after the commas and parentheses of `from`.
     """
     listing = [False]
     for at, token in enumerate(tokens):
         before = tokens[at - 1] if at else _Token("", "", 0)
         if token.text == "(":
-            listing.append(listing[-1] and (before.word in ("from", "join") or before.text in (",", "(")))
+            listing.append(before.word in ("from", "join") or (listing[-1] and before.text in (",", "(")))
         elif token.text == ")":
             listing = listing[:-1] or [False]
         elif token.word == "from":
             listing[-1] = True
         elif token.word in _AFTER_TABLES:
             listing[-1] = False
-        elif before.word in _BEFORE_TABLES or (before.text == "," and listing[-1]):
+        elif before.word in _BEFORE_TABLES or (before.text in (",", "(") and listing[-1]):
             yield at
 
 
