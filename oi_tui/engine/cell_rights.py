@@ -20,10 +20,10 @@ class CellRights:
     """
 
     def __init__(
-        self, computer: CodeRunner, grants: Permissions, earlier: EarlierCode, *, reaches_model: bool
+        self, computer: CodeRunner, permissions: Permissions, earlier: EarlierCode, *, reaches_model: bool
     ) -> None:
         self._computer = computer
-        self._grants = grants
+        self._permissions = permissions
         self._earlier = earlier
         self._reaches_model = reaches_model
 
@@ -36,11 +36,11 @@ class CellRights:
 
     def list_granted_languages(self) -> frozenset[str]:
         """Return the languages, tools among them, of which all code was granted."""
-        return frozenset(item.language for item in self._grants if item.scope == "language")
+        return frozenset(item.language for item in self._permissions if item.scope == "language")
 
     def asks_for_tools(self, named: Sequence[str]) -> bool:
         """Return whether code needs an approval because of the tools that it names, even with a grant."""
-        if self._grants.all_granted:
+        if self._permissions.all_granted:
             return False
         tools = filter(is_tool, self.list_granted_languages())
         granted = {path for language in tools for path in make_paths(language)}
@@ -68,7 +68,7 @@ class CellRights:
             return CellRequests(why_not=off)
         most = profile.cell_requests
         calls = self.find_model_calls(code, language, profile)
-        if not (by_person or self._grants.all_granted):
+        if not (by_person or self._permissions.all_granted):
             if calls is None:
                 return CellRequests()
             most = most if calls.most is None else min(most, calls.most)

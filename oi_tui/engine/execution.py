@@ -76,7 +76,7 @@ class Execution:
         self,
         computer: CodeRunner,
         log: MessageLog,
-        grants: Permissions,
+        permissions: Permissions,
         stopped: threading.Event,
         outputs: Path | None = None,
         watcher: FileWatcher | None = None,
@@ -86,10 +86,12 @@ class Execution:
         self._describe_calls = describe_calls
         self.earlier = EarlierCode() if earlier is None else earlier
         self.earlier.find_current = computer.find_folder
-        self.rights = CellRights(computer, grants, self.earlier, reaches_model=describe_calls is not None)
+        self.rights = CellRights(
+            computer, permissions, self.earlier, reaches_model=describe_calls is not None
+        )
         self._computer = computer
         self._log = log
-        self._grants = grants
+        self._permissions = permissions
         self._stopped = stopped
         self._outputs = outputs
         self._watcher = watcher
@@ -111,7 +113,7 @@ class Execution:
 
         What the person revokes meanwhile is removed.
         """
-        return self._grants.windows if self._in_windows else None
+        return self._permissions.windows if self._in_windows else None
 
     def list_languages(self, profile: Profile) -> tuple[str, ...]:
         """List the languages that the model may use: the installed ones that the profile allows."""
@@ -154,8 +156,8 @@ class Execution:
             yield
             return
         home, folder = self._computer.target_id, self._computer.target_folder
-        self._grants.enter(home)
-        with self._computer.at(target), self._grants.at(self._computer.target_id):
+        self._permissions.enter(home)
+        with self._computer.at(target), self._permissions.at(self._computer.target_id):
             self.earlier.enter(self._computer.target_id, self._computer.target_folder)
             try:
                 yield
@@ -183,7 +185,7 @@ class Execution:
         granted = None
         if unasked:
             code = code.replace(decision="auto", grant=grant.words if grant else None)
-            granted = None if self._grants.all_granted else self.rights.list_granted_languages()
+            granted = None if self._permissions.all_granted else self.rights.list_granted_languages()
         else:
             answer = yield from self._ask(code, language, profile, caution, note, asker)
             if isinstance(answer, Reject):
@@ -206,14 +208,14 @@ class Execution:
         return self._log[code.id].state, code.decision != "auto"
 
     def _enter_place(self, code: Message, profile: Profile) -> _RunLocation:
-        """Return where code would run now, and have grants and review be there."""
+        """Return where code would run now, and switch permissions and review to it."""
         computer = self._computer
         language = computer.resolve(code.format or "")
         self.earlier.replaced = computer.replaced
         where, key = computer.where, computer.target_id
-        self._grants.enter(key)
+        self._permissions.enter(key)
         # Asked each time, because what ran last may have changed files; not where nobody would see it.
-        is_judged = key and (profile.safe_mode != "off" or not self._grants.all_granted)
+        is_judged = key and (profile.safe_mode != "off" or not self._permissions.all_granted)
         self.earlier.enter(key, computer.target_folder, self._list_folder(language) if is_judged else None)
         database = self._enter_database(language)
         return _RunLocation(language, where, key, database, cell_target.split(code.content)[0])
@@ -236,12 +238,12 @@ class Execution:
         self, code: str, language: str | None, profile: Profile, caution: str
     ) -> tuple[bool, Permission | None, str]:
         """Return whether code runs without a question, by which grant, and what a question would warn of."""
-        grants, grant = self._grants, None
+        permissions, grant = self._permissions, None
         asks_for_tools = self.rights.asks_for_tools(self.rights.tools(code, language))
         needs_question = caution or asks_for_tools or self.rights.find_model_calls(code, language, profile)
-        if not (needs_question or grants.all_granted or language is None):
-            grant = grants.use(language, code, self._computer.cwd, self.earlier)
-        unasked = bool(grants.all_granted or grant) and not caution
+        if not (needs_question or permissions.all_granted or language is None):
+            grant = permissions.use(language, code, self._computer.cwd, self.earlier)
+        unasked = bool(permissions.all_granted or grant) and not caution
         if unasked and (risks := self._describe_risks(language or "", code, profile)):
             return False, None, risks
         return unasked, grant, caution
@@ -254,7 +256,7 @@ class Execution:
         database = self._computer.find_database(language) if language else ""
         if language and database and self._databases.setdefault(language, database) != database:
             self._databases[language] = database
-            self._grants.forget_language(language)
+            self._permissions.forget_language(language)
         return database
 
     def _ask(
@@ -297,7 +299,7 @@ class Execution:
         if "\0" in code.content:
             return "The code contains a NUL character, which no language accepts."
         if (
-            not self._grants.all_granted
+            not self._permissions.all_granted
             and len(", ".join(self.rights.tools(code.content, language))) > _MOST_NAMED
         ):
             return "The code names more tools of MCP servers than a question can list. Use fewer in one cell."
@@ -323,9 +325,9 @@ class Execution:
 
     def _grant(self, grant: Permission) -> Noticed:
         """Stop asking for what the person granted; the notice says what that is, and how to revoke it."""
-        where = self._computer.where.partition(", ")[0] if self._grants.visiting else ""
+        where = self._computer.where.partition(", ")[0] if self._permissions.visiting else ""
         grant = replace(grant, where=where)
-        self._grants.add(grant)
+        self._permissions.add(grant)
         if grant.scope == "everything":
             there = f" {where}" if where else ""
             return Noticed(f"Code now runs without asking{there}. %auto_run off turns this off.", "warning")

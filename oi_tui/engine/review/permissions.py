@@ -140,7 +140,7 @@ def list_offers(
 
 
 class Permissions:
-    """The grants of a session, from any thread; `everything` is auto-run.
+    """The permissions of a session, from any thread; `everything` is auto-run.
 
     A cell may run in another place than the session. What is granted there counts there only (`at`).
     """

@@ -24,12 +24,12 @@ def write_headline(
 ) -> tuple[Facts, Facts]:
     """Return the subject of the conversation, and mode, model and cost by importance."""
     first_request = named or next((m.content for m in session.messages if m.role == "user"), "")
-    grants = list(session.permissions)
+    permissions = list(session.permissions)
     if session.auto_run:
         mode = ("AUTO: runs without asking", "$text-error bold")
-    elif grants:
-        more = f" and {len(grants) - 1} more" if len(grants) > 1 else ""
-        words = f"{grants[-1].language}" if grants[-1].scope == "code" else grants[-1].words
+    elif permissions:
+        more = f" and {len(permissions) - 1} more" if len(permissions) > 1 else ""
+        words = f"{permissions[-1].language}" if permissions[-1].scope == "code" else permissions[-1].words
         mode = (f"auto-approves: {words}{more}", "$text-warning bold")
     else:
         mode = ("approval on", "")
