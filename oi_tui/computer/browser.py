@@ -47,6 +47,7 @@ _IS_TIME = " or ".join(f"@type='{kind}'" for kind in ("date", "time", "datetime-
 _TIME_FORMS = (
     "A date is written as 2026-01-31, a time as 14:30, both as 2026-01-31T14:30, a week as 2026-W05."
 )
+_DISABLED = "It is disabled, so nothing was clicked. The page may want another field filled first."
 _LATE = (
     f"The page did not load within {_LOADING_SECONDS:g} seconds, so loading was stopped. "
     "What has arrived, or the page before it, can be read."
@@ -301,6 +302,8 @@ class Browser(Tool):
                 self._give_up(self._page)
             if _says_late(error) and "intercepts pointer events" in str(error):
                 raise ComputerError(_COVERED) from None
+            if _says_late(error) and "element is not enabled" in str(error):
+                raise ComputerError(_DISABLED) from None
             if not (_says_closed(error) and self._page.is_closed() and self._page.context.pages):
                 raise
 

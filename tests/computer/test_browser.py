@@ -59,7 +59,7 @@ LATE = b"""<h1>Front</h1><a href=/never>Never</a><button onclick="for (;;) alert
 FIELDS = b"""<label>Weight <select><option value=s>Small<option value=l>Large</select></label>
 <label>Upload <input type=file></label><label>Day <input type=date></label>
 <label>Fixed <input readonly></label>
-<a href=/kept>Kept</a><p></p><script>
+<a href=/kept>Kept</a><button disabled>Order</button><p></p><script>
 onchange = () => document.querySelector('p').textContent =
   [...document.querySelectorAll('select, input')].map(e => e.files ? e.files[0]?.name : e.value).join(' ')
 </script>"""
@@ -299,6 +299,16 @@ def test_a_button_that_is_covered_is_named_so(
     monkeypatch.setattr(browser_module, "_LOADING_SECONDS", 2.0)
     with pytest.raises(ComputerError, match=r"Another element covers it.* Nothing was clicked"):
         page.click("Beneath")
+
+
+@pytest.mark.slow
+def test_a_button_that_is_disabled_is_named_so(
+    page: Browser, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page.go_to_url(address + "fields")
+    monkeypatch.setattr(browser_module, "_LOADING_SECONDS", 2.0)
+    with pytest.raises(ComputerError, match="It is disabled"):
+        page.click("Order")
 
 
 @pytest.mark.slow
