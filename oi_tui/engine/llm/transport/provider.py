@@ -81,6 +81,7 @@ def _load_httpx() -> None:
 
 def _load_openai() -> None:
     """Load what OpenAI's library imports when it is used first, which is a quarter of a first request."""
+    import anyio._backends._asyncio  # noqa: F401 -- its connections load it when a first one is opened
     import openai
 
     openai.AsyncOpenAI(api_key="none", base_url="http://127.0.0.1").chat.completions  # noqa: B018
