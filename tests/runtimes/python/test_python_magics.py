@@ -285,6 +285,27 @@ def test_a_notebook_can_be_run(computer: Computer) -> None:
     assert run(computer, "%run n.ipynb\na") == "said\n1\n"
 
 
+def test_an_old_notebook_and_one_with_odd_cells_can_be_run(computer: Computer) -> None:
+    old = {
+        "nbformat": 3,
+        "worksheets": [{"cells": [{"cell_type": "code", "input": ["a = 1\n", "!echo said"]}]}],
+    }
+    odd = {
+        "cells": [{"cell_type": "code"}, {"cell_type": "raw"}, "x", {"cell_type": "code", "source": "b = 2"}]
+    }
+    (computer.cwd / "old.ipynb").write_text(json.dumps(old))
+    (computer.cwd / "odd.ipynb").write_text(json.dumps(odd))
+    assert run(computer, "%run old.ipynb\n%run odd.ipynb\na, b") == "said\n(1, 2)\n"
+
+
+@pytest.mark.parametrize("content", ["", '{"cells": [', "[]", "{}"])
+def test_a_file_that_is_no_notebook_is_named(shared: Computer, content: str) -> None:
+    (shared.cwd / "none.ipynb").write_text(content)
+    played = play(shared, "python", "%run none.ipynb")
+    assert played.reason == "ValueError: none.ipynb is no notebook, or cut off"
+    assert "json" not in played.text
+
+
 def test_a_file_of_ipython_can_be_run_with_its_magics(computer: Computer) -> None:
     (computer.cwd / "n.ipy").write_text("names =!printf 'a\\nb'\nfor name in names:\n    !echo $name\n%pwd\n")
     assert run(computer, "%run n.ipy\nlen(names)") == "a\nb\n2\n"

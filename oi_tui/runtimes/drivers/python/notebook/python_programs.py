@@ -37,7 +37,9 @@ def run(driver, arguments):
     with open(path, "rb") as file:
         source = file.read()
     if path.endswith(".ipynb"):
-        return _run_notebook(driver, source)
+        for code in _read_notebook(path, source):
+            driver.run_part(code)
+        return None
     if path.endswith(".ipy"):
         # Among the variables of the cells, and with their lines that begin with % and !.
         return driver.run_part(source.decode("utf-8-sig"))
@@ -113,12 +115,23 @@ def _run_module(driver, arguments):
             sys.modules["__main__"] = driver.module
 
 
-def _run_notebook(driver, source):
+def _read_notebook(path, source):
+    """Return the code of a notebook, cell by cell; it may be one from before 2015.
+
+    Raises ValueError for other files.
+    """
     import json
 
-    for cell in json.loads(source)["cells"]:
-        if cell["cell_type"] == "code":
-            driver.run_part("".join(cell["source"]))
+    try:
+        notebook = json.loads(source)
+    except ValueError:
+        notebook = None
+    if not isinstance(notebook, dict) or not {"cells", "worksheets"} & notebook.keys():
+        raise ValueError("{} is no notebook, or cut off".format(path))
+    sheets = [notebook] if "cells" in notebook else notebook["worksheets"]
+    cells = [cell for sheet in sheets for cell in sheet.get("cells") or () if isinstance(cell, dict)]
+    codes = (cell.get("source", cell.get("input")) for cell in cells if cell.get("cell_type") == "code")
+    return ["".join(code) for code in codes if code]
 
 
 def _execute(code, names, options=()):
