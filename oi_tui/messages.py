@@ -119,6 +119,10 @@ class Started:
     """The code runs from now on."""
 
 
+#: What a program prints to remove its output: go to the first line, and erase everything from there on.
+CLEAR_OUTPUT = "\x1b[9999A\r\x1b[J"
+
+
 @dataclass(frozen=True, slots=True)
 class Printed:
     """The program wrote `text` to its terminal, including escape sequences.

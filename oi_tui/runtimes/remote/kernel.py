@@ -8,6 +8,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from oi_tui.messages import (
+    CLEAR_OUTPUT,
     Displayed,
     InputReceived,
     InputRequested,
@@ -394,6 +395,9 @@ def _report_output(message: Message) -> Iterator[Report]:
     match message["msg_type"]:
         case "stream":
             yield _to_printed(str(content.get("text", "")))
+        case "clear_output":
+            # With `wait` too: the screen draws this and what follows as one.
+            yield Printed(CLEAR_OUTPUT)
         case "error" if content.get("traceback"):
             yield _to_printed("\n".join(map(str, content["traceback"])) + "\n")
         case "display_data" | "execute_result" | "update_display_data":

@@ -4,6 +4,7 @@ import re
 import time
 
 from oi_tui.engine.output.plain import LineEnds, make_plain, split_unfinished
+from oi_tui.messages import CLEAR_OUTPUT
 
 #: How long the beginning of a line is held back, because it may be a prompt, in seconds.
 _HELD = 0.3
@@ -11,8 +12,7 @@ _HELD = 0.3
 _LONGEST_PROMPT = 500
 #: So much of what was printed last is kept, in characters.
 _TAIL = 2_000
-#: What `clear_output` of Python cells writes, and a part of it at the end of a piece.
-_CLEAR = "\x1b[9999A\r\x1b[J"
+#: A part of what clears the output, at the end of a piece.
 _PART_OF_CLEAR = re.compile(r"\x1b\[9999A\r?\Z")
 #: A line is drawn anew where the program writes over it, up to this length, in characters.
 _LONGEST_LINE = 10_000
@@ -103,7 +103,7 @@ class CellStream:
         text, self._unfinished = split_unfinished(self._unfinished + text)
         if part := _PART_OF_CLEAR.search(text):
             text, self._unfinished = text[: part.start()], text[part.start() :] + self._unfinished
-        _, cleared, rest = text.rpartition(_CLEAR)
+        _, cleared, rest = text.rpartition(CLEAR_OUTPUT)
         if cleared:
             self._ends = LineEnds()
             self._held = self._sent = self._line = self._shown = ""

@@ -46,6 +46,8 @@ class ResponseBuilder:
         self._before = {message.id: message for message in before}
         self._items: dict[str, tuple[int, Event]] = {}
         self._outputs: dict[str, Event] = {}
+        #: The printed pieces of each output; a later one may write over an earlier one.
+        self._printed: dict[str, list[str]] = {}
         #: Output whose call has no item here yet.
         self._late: list[Event] = []
         self._over = False
@@ -118,7 +120,9 @@ class ResponseBuilder:
                     logs = self._outputs[message.id] = {"type": "logs", "logs": ""}
                     self._items[parent][1]["outputs"].append(logs)
             case MessageRecorded(Message(type="console", parent=str(parent)) as message):
-                if message.id not in self._outputs:
+                if message.id in self._outputs:
+                    self._settle(message.id)
+                else:
                     # The run began in an earlier response, which ended when its program waited for input.
                     logs = {"type": "logs", "logs": make_plain(message.content)[:_MOST_LOGS]}
                     late = self._items[parent][1]["outputs"] if parent in self._items else self._late
@@ -186,6 +190,7 @@ class ResponseBuilder:
             return
         if logs := self._outputs.get(message.id):
             logs["logs"] = make_plain(message.content)[:_MOST_LOGS]
+            self._printed[message.id] = [message.content]
             return
         shown = ""
         if message.id in self._items:
@@ -198,6 +203,7 @@ class ResponseBuilder:
     def _grow(self, id: str, text: str) -> Iterator[Event]:
         if logs := self._outputs.get(id):
             if len(logs["logs"]) < _MOST_LOGS:
+                self._printed.setdefault(id, []).append(text)
                 logs["logs"] += make_plain(text)
                 if len(logs["logs"]) >= _MOST_LOGS:
                     logs["logs"] = logs["logs"][:_MOST_LOGS] + _CUT
@@ -209,6 +215,12 @@ class ResponseBuilder:
             else:
                 item["code"] += text
                 yield self._make_item_event(id, "code_interpreter_call_code.delta", delta=text)
+
+    def _settle(self, id: str) -> None:
+        """Give finished output the lines that a terminal shows, such as the last state of a progress bar."""
+        logs, whole = self._outputs[id], "".join(self._printed.pop(id, ()))
+        if whole and len(logs["logs"]) < _MOST_LOGS:
+            logs["logs"] = make_plain(whole)
 
     def _begin_text(self, id: str) -> Iterator[Event]:
         item: Event = {

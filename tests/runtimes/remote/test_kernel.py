@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from oi_tui.messages import Displayed, InputRequested, Printed, Report, Stopping
+from oi_tui.engine.output.plain import make_plain
+from oi_tui.messages import CLEAR_OUTPUT, Displayed, InputRequested, Printed, Report, Stopping
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.remote.target import TargetError
 from tests.runtimes.playing import alive, play, until
@@ -118,6 +119,16 @@ def test_help_and_loaded_code_are_shown(computer: Computer, tmp_path: Path) -> N
     (tmp_path / "cell.py").write_text("a = 1\nb = 2\n")
     played = play(computer, "python", f"%load {tmp_path}/cell.py")
     assert (played.state, played.text.endswith("a = 1\nb = 2\n")) == ("finished", True)
+
+
+def test_output_that_a_program_clears_is_gone(computer: Computer) -> None:
+    code = (
+        "from IPython.display import clear_output\nfor i in range(3):\n"
+        "    clear_output(wait=True)\n    print('step', i)"
+    )
+    played = play(computer, "python", code)
+    assert played.text.endswith(f"{CLEAR_OUTPUT}step 2\n")
+    assert make_plain(played.text) == "step 2"
 
 
 def test_a_picture_is_shown(computer: Computer) -> None:

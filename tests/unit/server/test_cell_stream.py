@@ -8,9 +8,8 @@ import pytest
 pytest.importorskip("starlette", reason="starlette (extra server) is not installed here")
 
 from oi_tui import runtimes
+from oi_tui.messages import CLEAR_OUTPUT as CLEAR
 from oi_tui.server.kernels.cell_stream import CellStream
-
-CLEAR = "\x1b[9999A\r\x1b[J"
 
 
 def show(text: str) -> str:

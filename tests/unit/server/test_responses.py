@@ -14,6 +14,7 @@ import pytest
 pytest.importorskip("starlette", reason="starlette (extra server) is not installed here")
 pytest.importorskip("uvicorn", reason="uvicorn (extra server) is not installed here")
 
+from oi_tui.engine.events import MessageGrew, MessageRecorded, MessageStarted
 from oi_tui.engine.llm.base import ErrorInfo, Text, Usage
 from oi_tui.messages import Message
 from oi_tui.server.hosted_session import HostedSession, Snapshot
@@ -125,6 +126,22 @@ def test_an_image_keeps_its_place_where_its_event_and_those_after_it_are_gone() 
         list(builder.feed(item))
     outputs = builder.response["output"][0]["outputs"]
     assert [output.get("logs", "image") for output in outputs] == ["before", "image", "after"]
+
+
+def test_finished_output_has_the_lines_that_a_terminal_shows() -> None:
+    builder = ResponseBuilder("r", read_request({"input": "Go"}))
+    code = Message(role="assistant", type="code", format="python", content="x", id="c", state="running")
+    console = Message(role="computer", type="console", id="1", parent="c")
+    for item in (
+        MessageStarted(code),
+        MessageStarted(console),
+        *(MessageGrew("1", text) for text in ("10%", "\r20%", "\r100%\r\n", "done")),
+        MessageRecorded(console.replace(content="100%\ndone")),
+        MessageRecorded(code.replace(state="finished", seconds=1.0)),
+    ):
+        list(builder.feed(item))
+    (call,) = builder.response["output"]
+    assert call["outputs"] == [{"type": "logs", "logs": "100%\ndone"}]
 
 
 def test_a_conversation_goes_on_by_the_id_of_the_last_response(serve: Serve) -> None:
