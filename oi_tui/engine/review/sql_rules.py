@@ -150,8 +150,7 @@ _BEFORE_TABLES = _split_words(
     "from join table describe desc summarize show pivot unpivot pivot_wider pivot_longer"
 )
 _AFTER_TABLES = _split_words(
-    "select where group having order limit offset window qualify union intersect except values set "
-    "returning fetch"
+    "select where group having order limit offset window qualify union intersect except returning fetch"
 )
 #: DuckDB takes `from sales.csv` for a file as well.
 _SUFFIXES = _split_words(
@@ -448,7 +447,8 @@ def _find_table_places(tokens: list[_Token]) -> Iterator[int]:
             listing = listing[:-1] or [False]
         elif token.word == "from":
             listing[-1] = True
-        elif token.word in _AFTER_TABLES:
+        elif token.word in _AFTER_TABLES or (token.word == "values" and before.text == "("):
+            # Elsewhere `values` may be the name of a table.
             listing[-1] = False
         elif before.word in _BEFORE_TABLES or (before.text in (",", "(") and listing[-1]):
             yield at
