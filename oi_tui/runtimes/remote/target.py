@@ -171,6 +171,8 @@ def _make_ssh_command(place: str, *, may_ask: bool) -> list[str]:
     options = ["-T", "-o", f"BatchMode={'no' if may_ask else 'yes'}", "-o", "ConnectTimeout=20"]
     # What a person wants of a shell there, such as tmux, or a port that another ssh has already.
     options += ["-o", "RemoteCommand=none", "-o", "ExitOnForwardFailure=no"]
+    # Code there could sign with the keys of this machine, or watch its screen and keyboard.
+    options += ["-o", "ForwardAgent=no", "-o", "ForwardX11=no"]
     if _takes_session_options(program):
         # What a person wants for tunnels, which would leave us without input, command or process.
         for option in ("StdinNull=no", "SessionType=default", "ForkAfterAuthentication=no"):

@@ -791,6 +791,29 @@ def test_what_ssh_is_told_to_do_for_a_person_there_is_not_in_the_way(
     assert play(make(target=f"ssh:{HOST}"), "python", "print(6 * 7)").text == "42\n"
 
 
+@pytest.mark.needs("ssh", "sshd", "ssh-agent")
+def test_code_there_has_neither_the_agent_nor_the_display_of_this_machine(
+    make: Make, sshd: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = tmp_path / "client"
+    config.write_text(f"{(sshd.parent / 'client').read_text()}    ForwardAgent yes\n    ForwardX11 yes\n")
+    ssh = write_ssh(tmp_path, config)
+    monkeypatch.setenv("PATH", f"{ssh}:{os.environ['PATH']}")
+    monkeypatch.setenv("DISPLAY", ":0")
+    agent = tmp_path / "agent"
+    with subprocess.Popen(["ssh-agent", "-D", "-a", agent], stdout=subprocess.DEVNULL) as running:
+        try:
+            until(agent.exists)
+            monkeypatch.setenv("SSH_AUTH_SOCK", str(agent))
+            show = 'echo "agent=${SSH_AUTH_SOCK:+yes} display=$DISPLAY"'
+            plainly = subprocess.run([f"{ssh}/ssh", HOST, show], capture_output=True, text=True, check=True)
+            assert "agent=yes" in plainly.stdout
+            played = play(make(target=f"ssh:{HOST}"), "shell", show)
+            assert played.text == "agent= display=\n"
+        finally:
+            running.terminate()
+
+
 @pytest.mark.slow
 @pytest.mark.needs("ssh", "sshd")
 @pytest.mark.parametrize("persist", ["no", "60"])
