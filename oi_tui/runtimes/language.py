@@ -30,6 +30,8 @@ class Start:
     env: Mapping[str, str] = field(default_factory=dict)
     #: Lines for the driver before anything else, where the program reads its driver from the request pipe.
     requests: tuple[str, ...] = ()
+    #: What is typed first, unseen, where the program reads how its driver begins from the terminal.
+    typed: str = ""
 
 
 def find_first_program(*programs: str) -> Callable[[Choices], str | None]:

@@ -5,8 +5,6 @@ package OiTui::Cell;
 
 # Above all else, so that no lexical variable of the driver is in sight of a cell.
 sub evaluate {
-	no strict;
-	no warnings;
 	eval "package main;\n#line 1 \"cell $_[1]\"\n$_[0]\n;1" or die $@;
 }
 

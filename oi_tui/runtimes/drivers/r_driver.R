@@ -490,9 +490,20 @@ local({
       if (isTRUE(delete.file)) unlink(path)
     }
   }
+  # R compiles nothing before it is at its prompt. So what it calls at its start only prepares for that, and `begin`
+  # is called by the line that the application types there.
+  prepare <- function() {
+    prompt <- getOption("prompt")
+    # As the mark of an event, the prompt is not shown.
+    tell("prompt", c(mark = spell("prompt")))
+    options(prompt = "\033]6973;prompt\a")
+    assign(".First", function() {
+      rm(".First", envir = globalenv())
+      options(prompt = prompt)
+      begin()
+    }, envir = globalenv())
+  }
   begin <- function() {
-    rm(".First", envir = globalenv())
-    .First.sys()
     if (!isTRUE(l10n_info()[["UTF-8"]])) {
       for (name in c("C.UTF-8", "en_US.UTF-8")) if (nzchar(suppressWarnings(Sys.setlocale("LC_CTYPE", name)))) break
     }
@@ -514,5 +525,5 @@ local({
     tell("ready")
     serve()
   }
-  assign(".First", begin, envir = globalenv())
+  assign(".First", prepare, envir = globalenv())
 }, new.env(parent = .BaseNamespaceEnv))

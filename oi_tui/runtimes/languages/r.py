@@ -14,6 +14,7 @@ def start(program: str, folder: Path) -> Start:
     return Start(
         (program, "--quiet", "--no-save", "--no-restore", "--no-readline", "--interactive"),
         {"R_PROFILE_USER": str(DRIVERS / "r_driver.R"), environment_names.FOLDER: str(folder)},
+        typed=".First()\n",
     )
 
 

@@ -164,6 +164,13 @@ class Pty(pexpect.spawn):  # type: ignore[type-arg] # generic in its stubs only
             termios.tcsetattr(self.slave, termios.TCSANOW, self._sane)
             termios.tcflush(self.slave, termios.TCIFLUSH)
 
+    def type_unseen(self, data: bytes) -> None:
+        """Type a short line unseen; from the next run on, the terminal shows again what is typed."""
+        modes = termios.tcgetattr(self.slave)
+        modes[3] &= ~termios.ECHO
+        termios.tcsetattr(self.slave, termios.TCSANOW, modes)
+        os.write(self.child_fd, data)
+
     def accept_any_line(self, on: bool = True) -> None:
         """Accept a line of any length. A terminal that keeps lines for corrections drops what it cannot keep.
 

@@ -55,6 +55,8 @@ def start_process(
     except BaseException:
         channel.close()
         raise
+    if start.typed:
+        process.terminal.type_unseen(start.typed.encode())
     return process, start.requests
 
 

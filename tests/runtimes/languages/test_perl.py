@@ -166,3 +166,8 @@ def test_names_of_the_driver_are_free_for_cells(computer: Computer) -> None:
     names = ("folder", "requests", "events", "terminal", "nonce", "cell")
     assert play(computer, "perl", "".join(f"my ${name} = 7;\n" for name in names)).state == "finished"
     assert play(computer, "perl", "print " + " + ".join(f"${name}" for name in names)).text == "42"
+
+
+def test_warnings_that_perl_gives_by_itself_are_shown(perl: Computer) -> None:
+    played = play(perl, "perl", 'print "\\x{20ac}\\n"; print my $none + 1, "\\n"', number=7)
+    assert played.text == "Wide character in print at cell 7 line 1.\n€\n1\n"

@@ -543,3 +543,10 @@ def test_completing_runs_no_code_of_the_program(typing_r: Computer) -> None:
     assert called
     assert called.note == "add_up(first, second = 2, ...)"
     assert play(typing_r, "r", "1").text == "[1] 1\n"
+
+
+def test_functions_are_compiled_as_at_its_prompt(shared: Computer) -> None:
+    code = "f <- function(n) { for (i in 1:n) NULL; n }\nfor (i in 1:3) f(2)\nf\ngetOption('prompt')\nexists('.First')"
+    played = play(shared, "r", code)
+    assert "<bytecode" in played.text
+    assert played.text.splitlines()[-2:] == ['[1] "> "', "[1] FALSE"]
