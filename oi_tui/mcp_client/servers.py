@@ -28,6 +28,8 @@ from oi_tui.text import clean_line
 
 #: Seconds that a request to the model waits for servers that start.
 PATIENCE = 10.0
+#: How long a new session waits for the answers of the one before, in seconds.
+_ORDERS_PATIENCE = 5.0
 State = Literal["not started", "starting", "ready", "changed", "failed"]
 
 
@@ -49,8 +51,10 @@ class ServerStatus:
     #: Held by the attempt to connect that is in progress, and whether it was ended for a newer one.
     connecting: threading.Lock = field(default_factory=threading.Lock)
     gives_way: bool = False
-    #: How often it was connected.
+    #: The number of its session: how often it was connected.
     connections: int = 0
+    #: How many orders it has and has not answered.
+    orders: int = 0
     #: Whether the person knows that it takes longer to start than a request waits.
     is_late: bool = False
     #: The sign-in that it is used with, as it is kept; None without one.
@@ -125,9 +129,7 @@ class McpServers:
         with self._lock:
             waiting = [status for status in self._servers.values() if status.state == "not started"]
             for status in waiting:
-                status.state = "starting"
-        for status in waiting:
-            threading.Thread(target=self._connect_first, args=(status,), daemon=True).start()
+                self._begin_session(status)
 
     def tools(self) -> Sequence[McpTool]:
         """Return the tools that the model may call; waits a moment for servers that start."""
@@ -217,18 +219,20 @@ class McpServers:
 
         Raises SessionOverError where the next order connects again.
         """
-        self._make_ready(status, stopped)
-        if needs and needs not in status.tools:
-            raise McpCallError(f"its tool {needs.name} has changed, or is gone")
-        connection = status.connections
+        session = self._enter(status, stopped)
         try:
+            if needs and needs not in status.tools:
+                raise McpCallError(f"its tool {needs.name} has changed, or is gone")
             return self._connection.ask({**order, "server": status.server.name}, stopped, on_report)
-        except SessionOverError as error:
+        except SessionOverError:
             with self._lock:
                 # Another call may have noticed it before, and begun a new session.
-                if status.connections == connection:
-                    status.state, status.problem = "failed", str(error)
+                if status.connections == session:
+                    self._begin_session(status)
             raise
+        finally:
+            with self._lock:
+                status.orders -= 1
 
     def test(self, status: ServerStatus) -> None:
         """Connect again. Raises McpCallError."""
@@ -304,24 +308,41 @@ class McpServers:
 
     # -- connections -----------------------------------------------------------------------------
 
-    def _make_ready(self, status: ServerStatus, stopped: threading.Event | None) -> None:
+    def _enter(self, status: ServerStatus, stopped: threading.Event | None) -> int:
+        """Wait until a server is ready, connected first if needed, and count an order to it.
+
+        Return the number of its session. Raises McpCallError.
+        """
         if self._profile.sandbox:
             raise McpCallError("MCP servers run outside of the sandbox, which is on")
-        with self._lock:
-            idle = status.state in ("not started", "failed")
-            if idle:
-                status.settled.clear()
-                status.state = "starting"
-        if idle:
-            threading.Thread(target=self._connect_first, args=(status,), daemon=True).start()
-        while not status.settled.wait(0.05):
-            if stopped and stopped.is_set():
-                raise McpCallError("it was stopped")
-        if status.state == "failed":
-            raise McpCallError(status.problem)
+        may_begin = True
+        while True:
+            with self._lock:
+                if status.state in ("ready", "changed"):
+                    status.orders += 1
+                    return status.connections
+                if status.state == "failed" and not may_begin:
+                    raise McpCallError(status.problem)
+                if status.state in ("not started", "failed"):
+                    self._begin_session(status)
+            may_begin = False
+            while not status.settled.wait(0.05):
+                if stopped and stopped.is_set():
+                    raise McpCallError("it was stopped")
+
+    def _begin_session(self, status: ServerStatus) -> None:
+        """Connect a server in the background. The lock is held, so that only one does."""
+        status.settled.clear()
+        status.state = "starting"
+        status.connections += 1
+        threading.Thread(target=self._connect_first, args=(status,), daemon=True).start()
 
     def _connect_first(self, status: ServerStatus) -> None:
         with status.connecting:
+            # What it was asked in the session before would fail in another way when that ends.
+            until = time.monotonic() + _ORDERS_PATIENCE
+            while status.orders and time.monotonic() < until:
+                time.sleep(0.02)
             self._connect(status)
 
     def _connect_again(self, status: ServerStatus, sign_in: bool = False) -> None:
@@ -334,6 +355,7 @@ class McpServers:
             with self._lock:
                 status.settled.clear()
                 status.state = "starting"
+                status.connections += 1
             self._connect(status, sign_in)
         finally:
             status.connecting.release()
@@ -361,7 +383,6 @@ class McpServers:
                 claim.close()
 
     def _connect(self, status: ServerStatus, sign_in: bool = False) -> None:
-        status.connections += 1
         try:
             server = self._require_allowed(status.server)
             may = can_sign_in(server)

@@ -418,11 +418,12 @@ def _check_copy(tokens: list[_Token], reader: _Reader) -> None:
 
 def _check_words(tokens: list[_Token], reader: _Reader) -> None:
     """Check the words and functions of a statement."""
+    parts = _find_places_of_parts(tokens)
     for at, token in enumerate(tokens):
         before = tokens[at - 1] if at else None
         calls = at + 1 < len(tokens) and tokens[at + 1].text == "("
         if calls and token.kind in ("word", "name"):
-            _check_call(tokens, at, reader)
+            _check_call(tokens, at, reader, is_part=at in parts and _is_named_query(tokens, at))
         elif calls and token.text == "]":
             # For SQLite the brackets are quotation marks around the name of a function.
             reader.note_doubt("a name in brackets before a parenthesis", token.line)
@@ -494,13 +495,13 @@ def _check_text(token: _Token, reader: _Reader) -> None:
         reader.add("secrets", part, token.line)
 
 
-def _check_call(tokens: list[_Token], at: int, reader: _Reader) -> None:
-    """Review a name before a parenthesis: a keyword, a table with its columns, or a function."""
+def _check_call(tokens: list[_Token], at: int, reader: _Reader, *, is_part: bool) -> None:
+    """Review a name before a parenthesis: a keyword, a part of `with`, a table, or a function."""
     token, name = tokens[at], tokens[at].plain.lower()
     before = tokens[at - 1].word if at else ""
     if token.kind == "word" and name in _KEYWORDS:
         return
-    if _is_named_query(tokens, at) or (before == "into" and tokens[0].word in ("insert", "replace")):
+    if is_part or (before == "into" and tokens[0].word in ("insert", "replace")):
         return
     makes_index = "index" in [item.word for item in tokens[1:3]]
     named_behind = ("table", "exists", "on") if makes_index else ("table", "exists")
@@ -520,8 +521,7 @@ def _check_call(tokens: list[_Token], at: int, reader: _Reader) -> None:
 
 def _is_named_query(tokens: list[_Token], at: int) -> bool:
     """Return whether it is the name of a part of `with`, as in `with n(i) as (...)`."""
-    begins = tokens[at - 1].word in ("with", "recursive") or tokens[at - 1].text == ","
-    if not at or not begins or tokens[0].word != "with" or not _is_before_statement(tokens, at):
+    if tokens[at - 1].word not in ("with", "recursive") and tokens[at - 1].text != ",":
         return False
     end = next(
         (n for n in range(at + 1, min(at + _MOST_COLUMNS, len(tokens))) if tokens[n].text == ")"), len(tokens)
@@ -532,11 +532,15 @@ def _is_named_query(tokens: list[_Token], at: int) -> bool:
     return plain and rest in (["as", "("], ["as", "materialized"])
 
 
-def _is_before_statement(tokens: list[_Token], at: int) -> bool:
-    """Return whether this is among the parts of `with`, neither in one of them nor behind them."""
-    depth = 0
-    for token in tokens[1:at]:
+def _find_places_of_parts(tokens: list[_Token]) -> frozenset[int]:
+    """Return the places among the parts of `with`, neither in one of them nor behind them."""
+    if tokens[0].word != "with":
+        return frozenset()
+    found, depth = set(), 0
+    for at, token in enumerate(tokens[1:], 1):
+        if depth == 0:
+            found.add(at)
         depth += (token.text == "(") - (token.text == ")")
         if depth == 0 and token.word in _BEHIND_PARTS:
-            return False
-    return depth == 0
+            break
+    return frozenset(found)
