@@ -137,6 +137,7 @@ def test_a_key_that_a_server_on_this_machine_wants_is_asked_for_once_and_used(st
         assert len(running.requests) == 1
         program.press("escape")
         program.wait_gone("needs an API key")
+        program.wait_for("wants an API key, and none is set")
         program.wait_for("f2 changes the API key")
         program.press("enter")
         program.wait_for("needs an API key")

@@ -26,6 +26,10 @@ CONNECTION = re.compile(
 )
 
 
+#: Sent as the key where none is set: the client insists on one, though a server of one's own mostly does not.
+NO_KEY = "none-needed"
+
+
 @dataclass(frozen=True, slots=True)
 class Attempt:
     """The request that went wrong: for which model, to which address, how long silence is allowed."""
@@ -375,6 +379,13 @@ TROUBLES = (
         "between. Check api_base and the network.",
         r"<(?:!doctype html|html|head|body)\b",
         statuses=(401, 403, 407),
+    ),
+    ErrorPattern(
+        "key",
+        "api_key",
+        "{host} wants an API key, and none is set. Set api_key.",
+        statuses=(401,),
+        when=lambda attempt: attempt.api_key == NO_KEY,
     ),
     ErrorPattern(
         "key",

@@ -260,8 +260,9 @@ def test_a_process_that_dies_is_a_fault_and_the_next_reply_starts_another(served
         ('raise RuntimeError("can\'t start new thread {}")', "the system refused another thread."),
         (
             (
-                "import json, sys; lines = sys.stdin; next(lines); number = json.loads(next(lines))['id']; "
-                "print(json.dumps(dict(id=number, facts=None)), flush=True); raise MemoryError('{}')"
+                "import json, sys; lines = sys.stdin; next(lines); order = json.loads(next(lines)); "
+                "order['do'] != 'facts' or print(json.dumps(dict(id=order['id'], facts=None)), flush=True); "
+                "raise MemoryError('{}')"
             ),
             "as it began: the system refused memory.",
         ),

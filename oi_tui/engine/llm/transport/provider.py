@@ -12,6 +12,7 @@ from typing import Any
 
 from oi_tui.engine.llm import errors
 from oi_tui.engine.llm.base import ErrorInfo
+from oi_tui.engine.llm.error_table import NO_KEY
 from oi_tui.engine.llm.transport import (
     broken_bodies,
     gzip_members,
@@ -133,8 +134,7 @@ class Provider:
             free = {"input_cost_per_token": 0.0, "output_cost_per_token": 0.0, "mode": "chat"}
             self.litellm.model_cost.setdefault(model, {**free, "litellm_provider": model.partition("/")[0]})
         if base and not key and model.startswith("openai/") and not os.environ.get("OPENAI_API_KEY"):
-            # The client insists on a key, a server of one's own mostly does not.
-            key = "none-needed"
+            key = NO_KEY
         return model, base, key
 
     async def prepare(self, model: str, base: str | None) -> None:
