@@ -431,7 +431,11 @@ local({
         # A limit of time would end the wait for requests, too.
         setTimeLimit()
         follow_width()
-        finish(run(words[3]))
+        compiling <- compiler::enableJIT(-1L)
+        outcome <- run(words[3])
+        # R leaves its compiler switched off where it was interrupted at work.
+        if (identical(outcome[[1]], "interrupted")) compiler::enableJIT(compiling)
+        finish(outcome)
       }
     }
     leave("no", 0L, FALSE)

@@ -545,8 +545,11 @@ def test_completing_runs_no_code_of_the_program(typing_r: Computer) -> None:
     assert play(typing_r, "r", "1").text == "[1] 1\n"
 
 
-def test_functions_are_compiled_as_at_its_prompt(shared: Computer) -> None:
+def test_functions_are_compiled_as_at_its_prompt(computer: Computer) -> None:
+    for _ in range(3):
+        played = play(computer, "r", "cat('go\\n'); while (TRUE) {}", stop_at="go\r\n")
+        assert played.state == "interrupted"
     code = "f <- function(n) { for (i in 1:n) NULL; n }\nfor (i in 1:3) f(2)\nf\ngetOption('prompt')\nexists('.First')"
-    played = play(shared, "r", code)
+    played = play(computer, "r", code)
     assert "<bytecode" in played.text
     assert played.text.splitlines()[-2:] == ['[1] "> "', "[1] FALSE"]
