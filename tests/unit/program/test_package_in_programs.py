@@ -844,8 +844,7 @@ def test_code_runs_although_the_stream_of_other_code_was_left(interpreter: OpenI
     code = "import time\nprint('begun', flush=True)\ntime.sleep(600)"
     left = interpreter.computer.run("python", code, stream=True)
     # The text may come in pieces.
-    printed = accumulate(str(chunk.get("content", "")) for chunk in left)
-    assert any("begun" in text for text in printed)
+    assert any("begun" in text for text in accumulate(str(chunk.get("content", "")) for chunk in left))
     with ThreadPoolExecutor(1) as threads:
         # It waits while somebody still holds the stream.
         second = threads.submit(interpreter.computer.run, "python", "print('ran')")
