@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
 from oi_tui import computer_api
-from oi_tui.api.finalizers import finalize
+from oi_tui.api.finalizers import end_streams_left_meanwhile, finalize
 from oi_tui.api.language_names import find_original, respell
-from oi_tui.api.left_streams import end_streams_left_meanwhile
 from oi_tui.api.model import ApiModel
 from oi_tui.api.notebook import NotebookDisplay
 from oi_tui.api.replaced import ReplacedComputer

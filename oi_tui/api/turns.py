@@ -15,7 +15,7 @@ from oi_tui.api import interactive
 from oi_tui.api.computer import ApiComputer
 from oi_tui.api.conversation_file import ConversationFile
 from oi_tui.api.event_chunks import EventChunks
-from oi_tui.api.left_streams import StreamReference, end_left_streams
+from oi_tui.api.finalizers import StreamReference, end_left_streams
 from oi_tui.api.model import ApiModel
 from oi_tui.api.settings import ApiSettings
 from oi_tui.api.terminal import InputAnswerer

@@ -52,7 +52,7 @@ _LATE = (
     f"The page did not load within {_LOADING_SECONDS:g} seconds, so loading was stopped. "
     "What has arrived, or the page before it, can be read."
 )
-_RESTLESS = "The page goes on to another page, or to itself, again and again. It was stopped at this one."
+_RESTLESS = "The page keeps loading other pages, or itself. Loading was stopped at this one."
 #: That many pages in the time in which one should answer.
 _MOST_PAGES = 3
 #: How much is shown of what a page says in a dialog, in characters; and of how many dialogs, in a row.
@@ -318,7 +318,7 @@ class Browser(Tool):
             if self._pages_seen - seen >= _MOST_PAGES and self._keep(page):
                 print(_RESTLESS)
                 return page
-            # Playwright asks no page that is about to be left.
+            # A page that is about to be left does not answer, and does not hang.
             if self._next is None and self._pages_seen == seen:
                 raise ComputerError(_HUNG)
 

@@ -432,7 +432,7 @@ def _explain_contents(path: Path) -> str:
         _check_text(path.name, sample)
     except TableError:
         return ""
-    return "it is text. Give it a name that says of which kind, such as .csv or .json."
+    return "it is text. Give it a name that ends in its kind, such as .csv or .json."
 
 
 def _explain_old_office(path: Path) -> str:
@@ -440,7 +440,7 @@ def _explain_old_office(path: Path) -> str:
         has_password = whole.find(_PROTECTED) >= 0
     if has_password:
         return "it has a password. Save a copy without one, and open that."
-    return "it is of Excel before 2007. Give it a name that ends in .xls, and read it with pandas.read_excel."
+    return "it is an Excel file from before 2007. Rename it to .xls, and read it with pandas.read_excel."
 
 
 class _Reader:

@@ -28,8 +28,6 @@ from oi_tui.text import clean_line
 
 #: Seconds that a request to the model waits for servers that start.
 PATIENCE = 10.0
-#: How long a new session waits for the answers of the one before, in seconds.
-_ORDERS_PATIENCE = 5.0
 State = Literal["not started", "starting", "ready", "changed", "failed"]
 
 
@@ -53,8 +51,6 @@ class ServerStatus:
     gives_way: bool = False
     #: The number of its session: how often it was connected.
     connections: int = 0
-    #: How many orders it has and has not answered.
-    orders: int = 0
     #: Whether the person knows that it takes longer to start than a request waits.
     is_late: bool = False
     #: The sign-in that it is used with, as it is kept; None without one.
@@ -219,10 +215,10 @@ class McpServers:
 
         Raises SessionOverError where the next order connects again.
         """
-        session = self._enter(status, stopped)
+        session = self._make_ready(status, stopped)
+        if needs and needs not in status.tools:
+            raise McpCallError(f"its tool {needs.name} has changed, or is gone")
         try:
-            if needs and needs not in status.tools:
-                raise McpCallError(f"its tool {needs.name} has changed, or is gone")
             return self._connection.ask({**order, "server": status.server.name}, stopped, on_report)
         except SessionOverError:
             with self._lock:
@@ -230,9 +226,6 @@ class McpServers:
                 if status.connections == session:
                     self._begin_session(status)
             raise
-        finally:
-            with self._lock:
-                status.orders -= 1
 
     def test(self, status: ServerStatus) -> None:
         """Connect again. Raises McpCallError."""
@@ -308,10 +301,10 @@ class McpServers:
 
     # -- connections -----------------------------------------------------------------------------
 
-    def _enter(self, status: ServerStatus, stopped: threading.Event | None) -> int:
-        """Wait until a server is ready, connected first if needed, and count an order to it.
+    def _make_ready(self, status: ServerStatus, stopped: threading.Event | None) -> int:
+        """Wait until a server is ready, connected first if needed; return the number of its session.
 
-        Return the number of its session. Raises McpCallError.
+        Raises McpCallError.
         """
         if self._profile.sandbox:
             raise McpCallError("MCP servers run outside of the sandbox, which is on")
@@ -319,7 +312,6 @@ class McpServers:
         while True:
             with self._lock:
                 if status.state in ("ready", "changed"):
-                    status.orders += 1
                     return status.connections
                 if status.state == "failed" and not may_begin:
                     raise McpCallError(status.problem)
@@ -339,10 +331,6 @@ class McpServers:
 
     def _connect_first(self, status: ServerStatus) -> None:
         with status.connecting:
-            # What it was asked in the session before would fail in another way when that ends.
-            until = time.monotonic() + _ORDERS_PATIENCE
-            while status.orders and time.monotonic() < until:
-                time.sleep(0.02)
             self._connect(status)
 
     def _connect_again(self, status: ServerStatus, sign_in: bool = False) -> None:

@@ -92,7 +92,7 @@ class Pages(http.server.BaseHTTPRequestHandler):
         if self.path == "/unanswered":
             time.sleep(SLOW)
         if self.path == "/late-answer":
-            time.sleep(2.5)
+            OVER.wait(2.5)
         if self.path == "/never":
             OVER.wait()
             return

@@ -276,7 +276,7 @@ def _read_generated(descriptor: int, size: int, name: str) -> bytes | None:
 def _check_generated(data: bytes, name: str) -> bytes:
     if len(data) > _MOST_GENERATED:
         most = _MOST_GENERATED // 1000**2
-        raise FileError(f"{name} is made when it is read, and gives more than {most} MB.")
+        raise FileError(f"{name} is generated when it is read, and is longer than {most} MB.")
     return data
 
 

@@ -302,7 +302,7 @@ def test_an_old_notebook_and_one_with_odd_cells_can_be_run(computer: Computer) -
 def test_a_file_that_is_no_notebook_is_named(shared: Computer, content: str) -> None:
     (shared.cwd / "none.ipynb").write_text(content)
     played = play(shared, "python", "%run none.ipynb")
-    assert played.reason == "ValueError: none.ipynb is no notebook, or cut off"
+    assert played.reason == "ValueError: none.ipynb is not a notebook, or is cut off"
     assert "json" not in played.text
 
 

@@ -217,7 +217,7 @@ OLD_OFFICE = bytes.fromhex("d0cf11e0a1b11ae1") + bytes(3000)
     [
         ("a.xlsx", b"", "it is empty."),
         ("a.xlsx", b"a,b\n1,2\n", "it is text. Give it a name"),
-        ("a.xlsx", OLD_OFFICE, "it is of Excel before 2007. Give it a name that ends in .xls"),
+        ("a.xlsx", OLD_OFFICE, "it is an Excel file from before 2007. Rename it to .xls"),
         ("a.xlsx", OLD_OFFICE + "EncryptedPackage".encode("utf-16-le"), "it has a password. Save a copy"),
         ("a.xlsx", b"PK\x03\x04 and no more", "it is cut off or damaged."),
         ("a.xlsx", b"PAR1 and more", "it is a Parquet file. Give it a name that ends in .parquet"),

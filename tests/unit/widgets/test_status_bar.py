@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from oi_tui.engine.events import MessageRecorded, RunReported
 from oi_tui.engine.llm.base import Text, Usage
 from oi_tui.engine.models.model_info import ModelInfo
-from oi_tui.messages import InputRequested, LineReached, Message, Stopping
+from oi_tui.messages import InputReceived, InputRequested, LineReached, Message, Stopping
 from oi_tui.screens.chat import status
 from oi_tui.screens.chat.turn.progress import TurnProgress
 from oi_tui.widgets.status_bar import Fact, fit_facts
@@ -122,6 +122,11 @@ def test_a_run_that_is_waited_for_says_for_how_long_and_what_another_escape_does
     shown = fit_facts(*status.write_status(progress.doing, 12, None, progress.choice), 100).plain
     assert shown.startswith(f"stopping python  12 s  esc again ends {at_stake}")
     assert "esc stop" not in shown
+    # The program may take what was typed before, and ask once more.
+    progress.follow(RunReported("id", InputReceived()))
+    assert (progress.doing, progress.choice) == ("stopping python", f"esc again ends {at_stake}")
+    progress.follow(RunReported("id", InputRequested("", masked=False)))
+    assert progress.choice == f"esc again ends {at_stake}"
 
 
 def test_the_line_of_running_code_is_named_where_there_are_several() -> None:

@@ -137,7 +137,7 @@ class TurnProgress:
             case RunReported(_, Starting()):
                 self.note(f"starting {self.language}")
             case RunReported(_, InputReceived() | Started()):
-                self.note(f"running {self.language}")
+                self.note(f"{'stopping' if self.choice else 'running'} {self.language}", choice=self.choice)
             case RunReported(_, Stopping(_, None, at_stake)):
                 self.note(f"stopping {self.language}", choice=f"esc again ends {at_stake}")
             case RunReported(_, Stopping(step, seconds)):

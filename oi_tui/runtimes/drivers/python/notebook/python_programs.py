@@ -127,7 +127,7 @@ def _read_notebook(path, source):
     except ValueError:
         notebook = None
     if not isinstance(notebook, dict) or not {"cells", "worksheets"} & notebook.keys():
-        raise ValueError("{} is no notebook, or cut off".format(path))
+        raise ValueError("{} is not a notebook, or is cut off".format(path))
     sheets = [notebook] if "cells" in notebook else notebook["worksheets"]
     cells = [cell for sheet in sheets for cell in sheet.get("cells") or () if isinstance(cell, dict)]
     codes = (cell.get("source", cell.get("input")) for cell in cells if cell.get("cell_type") == "code")

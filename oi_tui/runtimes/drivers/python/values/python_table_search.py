@@ -37,7 +37,7 @@ def find_words(table, words, is_needed):
         _mark(found, start, find_rows(labels, lambda label: words in label.lower()))
         for at in columns:
             if is_needed():
-                raise TableReadError("The search was given up: other code is to run.")
+                raise TableReadError("The search was stopped, because a cell has to run.")
             if time.monotonic() > end:
                 raise TableReadError(
                     "The table is too large to search all its cells. Filter by a condition on a column, "
