@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from oi_tui import paths
 from oi_tui.input.table_file import TableFile, explain_no_table, is_file, is_table_file
-from oi_tui.runtimes.tables import TableQuery, TableSource
+from oi_tui.runtimes.tables import TableError, TableQuery, TableSource
 from oi_tui.runtimes.variables import is_table
 from oi_tui.text import clean_line
 
@@ -25,11 +25,12 @@ def find_table(
     libraries for it.
     """
     path, table = _split(name, computer)
-    return (
-        computer.inspector.open_table(_find_language(name, computer), name)
-        if path is None
-        else TableFile(path, table, pythons, gradually=gradually)
-    )
+    if path is not None:
+        return TableFile(path, table, pythons, gradually=gradually)
+    try:
+        return computer.inspector.open_table(_find_language(name, computer), name)
+    except TableError as error:
+        raise TableError(f"{error} No file has this name, either.") from None
 
 
 def explain_no_table_file(name: str, computer: "Languages") -> str | None:
