@@ -31,6 +31,8 @@ class Process:
 
 #: Processes that may outlive the test which started them: those that the tests of a worker share.
 lasting: set[Process] = set()
+#: The numbers of programs that the tests of a worker share, with all that they start.
+shared_by_tests: set[int] = set()
 
 
 def marked(mark: str) -> list[Process]:
@@ -133,9 +135,12 @@ def _may_begin(pid: int) -> bool:
 
 
 def _is_below(process: Process, pid: int) -> bool:
+    """Whether the process is below another one, and not below one that the tests share."""
     seen = {process.pid}
     parent = process.parent
     while parent != pid:
+        if parent in shared_by_tests:
+            return False
         above = _read(parent) if parent not in seen else []
         if not above:
             return False

@@ -7,21 +7,21 @@ import re
 import subprocess
 import tempfile
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Self
 
-import httpx
 from websockets.sync.client import connect
 
 PATIENCE = 30.0
 PROGRAM = "chromium"
-_ADDRESS = re.compile(rb"DevTools listening on ws://([^/]+)/")
+_ADDRESS = re.compile(rb"DevTools listening on ws://([^/]+)(/\S+)")
 
 
-class Browser:
-    """One page in a browser of its own, which keeps its files in the folder."""
+class Chromium:
+    """A browser without a window, whose pages share nothing but its process."""
 
-    def __init__(self, folder: Path, *, width: int = 1000, height: int = 800) -> None:
+    def __init__(self, folder: Path) -> None:
         arguments = (
             "--headless",
             "--no-sandbox",
@@ -30,40 +30,43 @@ class Browser:
             "--no-first-run",
             "--remote-debugging-port=0",
             f"--user-data-dir={folder}",
-            f"--window-size={width},{height}",
             "about:blank",
         )
         # It leaves its socket behind, whose path must be short.
         self._temporary = tempfile.TemporaryDirectory(prefix="b-", ignore_cleanup_errors=True)
-        self._process = subprocess.Popen(
+        self.process = subprocess.Popen(
             [PROGRAM, *arguments],
             stderr=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             env={**os.environ, "TMPDIR": self._temporary.name},
         )
+
+    def __enter__(self) -> Self:
+        assert self.process.stderr
+        lines = (_ADDRESS.search(line) for line in self.process.stderr)
+        self.host, self.path = next((match[1].decode(), match[2].decode()) for match in lines if match)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.terminate()
+        self.process.wait(PATIENCE)
+        self._temporary.cleanup()
+        assert self.process.stderr
+        self.process.stderr.close()
+
+
+class _Connection:
+    """A connection to the browser or to one of its pages."""
+
+    def __init__(self, address: str) -> None:
+        self._open = ExitStack()
+        self._socket = self._open.enter_context(connect(address, max_size=None))
         self._numbers = itertools.count(1)
         #: What the page's console and its security policy complained about.
         self.complaints: list[str] = []
 
-    def __enter__(self) -> Self:
-        assert self._process.stderr
-        lines = (_ADDRESS.search(line) for line in self._process.stderr)
-        host = next(match[1].decode() for match in lines if match)
-        targets = httpx.get(f"http://{host}/json", timeout=PATIENCE).json()
-        address = next(item["webSocketDebuggerUrl"] for item in targets if item["type"] == "page")
-        self._opening = connect(address, max_size=None)
-        self._socket = self._opening.__enter__()
-        for domain in ("Page", "Runtime", "Log"):
-            self.call(f"{domain}.enable")
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._opening.__exit__(None, None, None)
-        self._process.terminate()
-        self._process.wait(PATIENCE)
-        self._temporary.cleanup()
-        assert self._process.stderr
-        self._process.stderr.close()
+    def close(self) -> None:
+        self._open.close()
 
     def call(self, method: str, **parameters: Any) -> Any:
         """Call a method of the protocol and return its result."""
@@ -78,6 +81,33 @@ class Browser:
             if record.get("id") == number:
                 assert "error" not in record, record
                 return record["result"]
+
+
+class Browser(_Connection):
+    """One page with cookies and storage of its own."""
+
+    def __init__(self, chromium: Chromium, *, width: int = 1000, height: int = 800) -> None:
+        self._whole = _Connection(f"ws://{chromium.host}{chromium.path}")
+        #: Its cookies, storage and permissions are of this context of the browser.
+        self.context = self._whole.call("Target.createBrowserContext")["browserContextId"]
+        target = self._whole.call(
+            "Target.createTarget",
+            url="about:blank",
+            browserContextId=self.context,
+            width=width,
+            height=height,
+        )
+        super().__init__(f"ws://{chromium.host}/devtools/page/{target['targetId']}")
+
+    def __enter__(self) -> Self:
+        for domain in ("Page", "Runtime", "Log"):
+            self.call(f"{domain}.enable")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+        self._whole.call("Target.disposeBrowserContext", browserContextId=self.context)
+        self._whole.close()
 
     def open(self, address: str) -> None:
         """Go to an address."""

@@ -17,7 +17,7 @@ from oi_tui.messages import Displayed, Printed, RunEnded
 from oi_tui.server.serve import make_page_address
 from tests import processes
 from tests.fakes import call
-from tests.unit.server.browser import PROGRAM, Browser
+from tests.unit.server.browser import PROGRAM, Browser, Chromium
 from tests.unit.server.conftest import Serve
 from tests.unit.server.running import Running
 
@@ -33,9 +33,17 @@ NAME = "document.getElementById('name').textContent"
 QUESTION = "!document.getElementById('question').hidden"
 
 
+@pytest.fixture(scope="session")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
+    """One browser for all tests of a worker: to start it costs more than most of them."""
+    with Chromium(tmp_path_factory.mktemp("browser")) as chromium:
+        processes.shared_by_tests.add(chromium.process.pid)
+        yield chromium
+
+
 @pytest.fixture
-def browser(tmp_path: Path) -> Iterator[Browser]:
-    with Browser(tmp_path / "browser") as browser:
+def browser(chromium: Chromium) -> Iterator[Browser]:
+    with Browser(chromium) as browser:
         yield browser
         assert browser.complaints == []
 
@@ -187,9 +195,9 @@ def test_the_page_stays_with_its_session_when_it_is_loaded_again_and_goes_back_t
 
 @pytest.mark.parametrize("is_default", [True, False])
 def test_the_page_opens_its_conversation_again_after_the_server_was_started_again(
-    serve: Serve, tmp_path: Path, is_default: bool
+    serve: Serve, chromium: Chromium, is_default: bool
 ) -> None:
-    with Running([call("print(1)")]) as before, Browser(tmp_path / "browser") as browser:
+    with Running([call("print(1)")]) as before, Browser(chromium) as browser:
         opened(browser, before)
         if not is_default:
             browser.click("#new")
@@ -205,9 +213,9 @@ def test_the_page_opens_its_conversation_again_after_the_server_was_started_agai
         browser.wait_for(f"{TEXT}.includes('It goes on.')")
 
 
-def test_the_address_with_a_new_token_works_in_a_page_that_is_open(serve: Serve, tmp_path: Path) -> None:
+def test_the_address_with_a_new_token_works_in_a_page_that_is_open(serve: Serve, chromium: Chromium) -> None:
     running = serve()
-    with Browser(tmp_path / "browser") as browser:
+    with Browser(chromium) as browser:
         browser.open(f"{running.address}/#token=wrong")
         browser.wait_for(f"{STATE} === 'signed out'")
         browser.value(f"location.hash = 'token={running.options.token}'")
@@ -264,7 +272,11 @@ def test_long_code_is_edited_from_its_first_line_on(serve: Serve, browser: Brows
 
 def test_code_and_output_can_be_copied(serve: Serve, browser: Browser) -> None:
     running = serve([call("print(1)\nprint(2)")], [Text("Done.")], auto_run=True)
-    browser.call("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
+    browser.call(
+        "Browser.grantPermissions",
+        browserContextId=browser.context,
+        permissions=["clipboardReadWrite", "clipboardSanitizedWrite"],
+    )
     opened(browser, running)
     say(browser, "Hello")
     browser.wait_for(f"{STATE} === 'ready' && {TEXT}.includes('Done.')")
@@ -689,7 +701,12 @@ def test_a_page_with_scripts_is_offered_to_be_saved(
         yield RunEnded("finished", 0.1)
 
     monkeypatch.setattr(running.computer, "run", run)
-    browser.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
+    browser.call(
+        "Browser.setDownloadBehavior",
+        behavior="allow",
+        browserContextId=browser.context,
+        downloadPath=str(tmp_path),
+    )
     opened(browser, running)
     say(browser, "Hello")
     browser.wait_for(f"{STATE} === 'ready' && {TEXT}.includes('Save the page')")
