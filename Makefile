@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # What to give the program, as in: make run ARGS="--demo"
 ARGS ?=
 
-.PHONY: run dev console test test-twice test-quick snapshots pictures terminals bench docs reference lock lint types check format wheel clean
+.PHONY: run dev console test test-twice test-quick snapshots images terminals bench docs reference lock lint types check format wheel clean
 
 run: $(VENV)/.installed
 	@$(BIN)/oi-tui $(ARGS)
@@ -32,15 +32,15 @@ test-quick: $(VENV)/.installed-dev
 	$(BIN)/pytest -m "not slow" $(addprefix tests/unit/,$(QUICK)) \
 	  tests/pilot/prompt/test_prompt.py tests/pilot/prompt/test_titles.py $(ARGS)
 
-# Accept the screens as they look now; look at the changed pictures before you commit them.
+# Accept the screens as they look now; look at the changed images before you commit them.
 snapshots: $(VENV)/.installed-dev
 	$(BIN)/pytest tests/snapshots --snapshot-update $(ARGS)
 	UPDATE_README=1 $(BIN)/pytest -n 0 tests/unit/project/test_readme.py
 
-# Copy the pictures of the documentation from the snapshots, and record a session with the demo model;
+# Copy the images of the documentation from the snapshots, and record a session with the demo model;
 # `asciinema play build/demo.cast` shows it.
-pictures: $(VENV)/.installed-dev
-	UPDATE_README=1 $(BIN)/pytest -n 0 -q tests/unit/project/test_readme.py -k picture
+images: $(VENV)/.installed-dev
+	UPDATE_README=1 $(BIN)/pytest -n 0 -q tests/unit/project/test_readme.py -k image
 	@mkdir -p build
 	$(BIN)/python -m tests.record_demo build/demo.cast
 

@@ -84,7 +84,7 @@ class Takeover:
 
 
 class UnmaskedScreen:
-    """Whether pictures may show the screen where it is not known where password fields are.
+    """Whether screenshots may be taken where it is not known where password fields are.
 
     `ask` asks the person, from any thread, with the reason, and has `answer` called; None where nobody can
     be asked. An answer holds until the languages forget.
@@ -132,8 +132,8 @@ class ComputerApi:
     """Gives Python the object `computer`. Its questions go to `ask`; the socket exists once Python starts.
 
     `stop` ends the turn, because the person took mouse and keyboard back. `takes_images` says whether the
-    model of the conversation can look at pictures; without it the screen is described in words. With
-    `takeover` the person is asked before the turn is stopped. `allows_unmasked` says whether pictures may
+    model of the conversation can look at images; without it the screen is described in words. With
+    `takeover` the person is asked before the turn is stopped. `allows_unmasked` says whether screenshots may
     show the screen where it is not known where password fields are; it gets the reason, and may wait; without
     a reason nobody is asked. `granted_windows` are those that the running code is confined to; None where it
     is not confined.

@@ -16,8 +16,8 @@ _UNSAFE = re.compile(
 _HALF = re.compile("[\ud800-\udfff]")
 #: Joins the parts of one emoji and picks its colour; harmless between visible characters in prose.
 _EMOJI_JOINERS = "\u200d"
-#: Asks for the picture of a sign or for its plain form. Terminals do not agree on how wide that is, so it is
-#: left out where text is only to be read.
+#: Variation selectors: they ask for a character as an emoji or as plain text. Terminals do not agree on how
+#: wide that is, so they are left out where text is only read.
 _PRESENTATION = re.compile("(?<=[^\\s\ufe00-\ufe0f])[\ufe0e\ufe0f](?![\ufe00-\ufe0f])")
 
 
@@ -71,7 +71,7 @@ def split_spelled(text: str) -> list[tuple[str, bool]]:
 
 
 def strip_variation_selectors(text: str) -> str:
-    """Return the text without what asks for the picture of a sign, or for its plain form."""
+    """Return the text without variation selectors, which ask for a character as an emoji or as plain text."""
     return text if text.isascii() else _PRESENTATION.sub("", text)
 
 
@@ -165,7 +165,7 @@ def find_lookalikes(identifier: str) -> set[str]:
     return found
 
 
-#: What joins the parts of an emoji, or asks for its picture. It hides nothing between two emoji.
+#: What joins the parts of an emoji, or asks for its colours. It hides nothing between two emoji.
 _IN_EMOJI = re.compile(
     "(?<=[\u203c-\u3299\U0001f000-\U0001faff])\ufe0f"
     "|(?<=[\u2600-\u27bf\ufe0f\U0001f000-\U0001faff])\u200d(?=[\u2600-\u27bf\U0001f000-\U0001faff])"

@@ -179,8 +179,8 @@ class Workspace:
             "To use that file, type this path"
         )
 
-    def save_picture(self, message: Message) -> str:
-        """Save a program's picture to a file. Returns its path, "" when that fails."""
+    def save_image(self, message: Message) -> str:
+        """Save a program's image to a file. Returns its path, "" when that fails."""
         if message.format == "path":
             return message.content
         path = images.save(message, paths.data() / "outputs")

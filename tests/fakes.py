@@ -175,7 +175,7 @@ class Computer:
             assert self.interrupted.wait(60)
             self.asks = False
             yield InputReceived()
-        if code == "picture":
+        if code == "image":
             yield Printed("before")
             yield Displayed("base64.png", "aGk=")
         if code == "flood":

@@ -1,4 +1,4 @@
-"""A terminal that shows pictures, as kitty or a terminal with sixels does, and keeps a record of them."""
+"""A terminal that shows images, as kitty or a terminal with sixels does, and keeps a record of them."""
 
 import base64
 import io
@@ -24,7 +24,7 @@ _ROW = re.compile(
 
 @dataclass
 class Kept:
-    """A picture that was sent to the terminal."""
+    """An image that was sent to the terminal."""
 
     png: bytes = b""
     columns: int = 0
@@ -40,7 +40,7 @@ class Kept:
 class Record:
     """What became of the graphics commands, in the order in which they came."""
 
-    pictures: dict[int, Kept] = field(default_factory=dict)
+    images: dict[int, Kept] = field(default_factory=dict)
     deleted: list[int] = field(default_factory=list)
     malformed: list[bytes] = field(default_factory=list)
     _open: int = 0
@@ -57,14 +57,14 @@ class Record:
                     self.malformed.append(data[:50])
                 self._data += data
                 if keys.get("m", "0") == "0":
-                    kept = self.pictures.setdefault(self._open, Kept())
+                    kept = self.images.setdefault(self._open, Kept())
                     kept.png, kept.sent = base64.b64decode(self._data), kept.sent + 1
                     self._open = 0
             case "p":
-                if keys.get("U") != "1" or int(keys["i"]) not in self.pictures:
+                if keys.get("U") != "1" or int(keys["i"]) not in self.images:
                     self.malformed.append(repr(keys).encode())
                 else:
-                    kept = self.pictures[int(keys["i"])]
+                    kept = self.images[int(keys["i"])]
                     kept.columns, kept.rows = int(keys["c"]), int(keys["r"])
             case "d":
                 self.deleted.append(int(keys["i"]))
@@ -84,7 +84,7 @@ def commands(written: bytes) -> Record:
 
 
 def find_cells(written: bytes) -> dict[int, set[tuple[int, int]]]:
-    """Return the cells (row, column) of pictures that were written, by the pictures' numbers."""
+    """Return the cells (row, column) of images that were written, by the images' numbers."""
     cells: dict[int, set[tuple[int, int]]] = {}
     for match in _ROW.finditer(written):
         if match["rgb"]:
@@ -122,10 +122,10 @@ class GraphicsTerminal(Terminal):
 
     @property
     def shown(self) -> dict[int, set[tuple[int, int]]]:
-        """The cells (row, column) of pictures that were ever written, by the pictures' numbers."""
+        """The cells (row, column) of images that were ever written, by the images' numbers."""
         return find_cells(bytes(self.raw))
 
     @property
     def sixels(self) -> list[tuple[int, int, bytes]]:
-        """Line and column (from 1) of each sixel picture that was drawn, with its data."""
+        """Line and column (from 1) of each sixel image that was drawn, with its data."""
         return [(int(f[1]), int(f[2]), f[3]) for f in _SIXEL.finditer(bytes(self.raw))]

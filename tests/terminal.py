@@ -66,7 +66,7 @@ KEYS = {
 }
 
 #: What the emulator would not understand, or what costs it much and shows nothing: strings for the terminal
-#: (pictures, titles, hyperlinks), keyboard and colour requests, colours and styles.
+#: (images, titles, hyperlinks), keyboard and colour requests, colours and styles.
 _UNSEEN = re.compile(
     r"\x1b[P_^X].*?(?:\x1b\\|\x9c)"  # strings: device control, application, privacy
     r"|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)"  # operating system commands
@@ -81,8 +81,8 @@ _OPEN = re.compile(r"\x1b(?:[P_^X\]](?:[^\x07\x1b]|\x1b(?!\\|\Z))*\x1b?|\[[0-9;:
 _STRINGS = ("\x1bP", "\x1b_", "\x1b^", "\x1bX", "\x1b]")
 #: The question whether the terminal shows frames as a whole.
 FRAMES_ASKED = b"\x1b[?2026$p"
-#: The end of the questions about pictures.
-PICTURES_ASKED = b"\x1b[16t\x1b[c"
+#: The end of the questions about images.
+IMAGES_ASKED = b"\x1b[16t\x1b[c"
 _FRAME_BEGINS, _FRAME_ENDS = "\x1b[?2026h", "\x1b[?2026l"
 _MODE = re.compile(rb"\x1b\[\?([0-9;]+)([hl])")
 
@@ -109,7 +109,7 @@ class _Screen(pyte.Screen):
         super().reset_mode(*modes, **kwargs)
 
 
-class Picture:
+class EmulatedScreen:
     """What a terminal shows after the bytes that it was fed, however they were cut.
 
     As in modern terminals, a frame that is announced as such (private mode 2026) is shown when it is whole.
@@ -151,7 +151,7 @@ def _read_new_attributes() -> list[Any]:
 
 
 class Terminal:
-    """Runs a program in a pseudo-terminal and keeps the picture that it draws.
+    """Runs a program in a pseudo-terminal and keeps the screen that it draws.
 
     `raw` is every byte that it wrote. Use it as a context manager: leaving ends the program. With
     `quick`, oi-tui is a fork of a process that has imported it.
@@ -172,7 +172,7 @@ class Terminal:
         environment = {name: value for name, value in environment.items() if value is not None}
         self.columns, self.rows = columns, rows
         self.raw = bytearray()
-        self._picture = Picture(columns, rows)
+        self._emulator = EmulatedScreen(columns, rows)
         self._fed = 0
         self._change = threading.Condition()
         self._ended = False
@@ -203,7 +203,7 @@ class Terminal:
         """The rows of the screen, without the blanks at their ends."""
         with self._change:
             self._draw()
-            return self._picture.lines
+            return self._emulator.lines
 
     @property
     def screen(self) -> str:
@@ -215,7 +215,7 @@ class Terminal:
         """Column and row of the terminal's own cursor, from 0."""
         with self._change:
             self._draw()
-            return self._picture.screen.cursor.x, self._picture.screen.cursor.y
+            return self._emulator.screen.cursor.x, self._emulator.screen.cursor.y
 
     @property
     def ended(self) -> bool:
@@ -239,7 +239,7 @@ class Terminal:
     def wait_for(self, wanted: Wanted, timeout: float = 40.0, *, gone: bool = False) -> str:
         """Wait until the screen holds the text, or the predicate likes it; with `gone`, until it does not.
 
-        Returns the screen. Fails with a picture of it when the time is up or the program has ended.
+        Returns the screen. Fails with a copy of it when the time is up or the program has ended.
         """
         limit = time.monotonic() + timeout
         while True:
@@ -315,7 +315,7 @@ class Terminal:
         """Give the terminal another size."""
         with self._change:
             self._draw()
-            self._picture.screen.resize(rows, columns)
+            self._emulator.screen.resize(rows, columns)
             self.columns, self.rows = columns, rows
         fcntl.ioctl(self._process.fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
@@ -364,9 +364,9 @@ class Terminal:
             with self._change:
                 if FRAMES_ASKED in bytes(self.raw[-16:]) + data and FRAMES_ASKED not in bytes(self.raw[-16:]):
                     os.write(self._process.fd, b"\x1b[?2026;2$y")
-                before = bytes(self.raw[-len(PICTURES_ASKED) :])
+                before = bytes(self.raw[-len(IMAGES_ASKED) :])
                 self.raw += data
-                if PICTURES_ASKED in before + data and not before.endswith(PICTURES_ASKED):
+                if IMAGES_ASKED in before + data and not before.endswith(IMAGES_ASKED):
                     self.describe()
                 self._ended = not data
                 self._change.notify_all()
@@ -378,7 +378,7 @@ class Terminal:
         os.write(self._process.fd, b"\x1b[?64;1;2;6;22c")
 
     def _draw(self) -> None:
-        self._picture.feed(bytes(self.raw[self._fed :]))
+        self._emulator.feed(bytes(self.raw[self._fed :]))
         self._fed = len(self.raw)
 
 

@@ -56,7 +56,7 @@ class ApiModel:
 
     @property
     def takes_images(self) -> bool:
-        """Whether the pictures that code shows are sent to the model."""
+        """Whether the images that code shows are sent to the model."""
         profile = self._settings.profile
         known = profile.supports_vision
         sees = self.choose()[1](profile).supports_vision if known is None else known

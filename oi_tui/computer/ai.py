@@ -55,12 +55,12 @@ def split(text: str) -> list[str]:
     return [text[start : start + PART] for start in range(0, max(len(text) - _OVERLAP, 1), step)]
 
 
-def make_data_url(picture: str) -> str:
+def make_data_url(image: str) -> str:
     """Return the data URL of an image in base64, which may be one already."""
-    if picture.startswith("data:"):
-        return picture
-    kind = next((kind for begin, kind in _KINDS.items() if picture.startswith(begin)), "png")
-    return f"data:image/{kind};base64,{picture}"
+    if image.startswith("data:"):
+        return image
+    kind = next((kind for begin, kind in _KINDS.items() if image.startswith(begin)), "png")
+    return f"data:image/{kind};base64,{image}"
 
 
 def _write_question(query: str, text: str) -> str:

@@ -94,10 +94,10 @@ def takes_images() -> bool:
 
 
 def allows_unmasked(why: str) -> bool:
-    """Return whether pictures may show what may be passwords; waits while the person is asked
+    """Return whether screenshots may show what may be passwords; waits while the person is asked
     for this reason.
 
-    Without a reason, nobody is asked. Without an oi-tui around this code, pictures go to nobody.
+    Without a reason, nobody is asked. Without an oi-tui around this code, nobody gets screenshots.
     """
     if not os.environ.get(VARIABLE):
         return not os.environ.get(_IN_OI_TUI)

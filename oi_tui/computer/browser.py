@@ -16,7 +16,7 @@ from oi_tui.computer.tool import Tool, cannot
 from oi_tui.secret_shapes import has_secret
 
 if TYPE_CHECKING:
-    from oi_tui.computer.desktop.pictures import Picture  # noqa: F401
+    from oi_tui.computer.desktop.screenshot import Screenshot  # noqa: F401
 
 _SYSTEM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge")
 _SEARCH = "https://duckduckgo.com/html/?q="
@@ -239,7 +239,7 @@ class Browser(Tool):
         )
 
     def screenshot(self, path: str) -> str:
-        """Write a picture of the page into a PNG file and return its path."""
+        """Write a screenshot of the page into a PNG file and return its path."""
         with _translate_errors():
             self._load().screenshot(path=path)
         return path

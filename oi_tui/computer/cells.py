@@ -6,15 +6,15 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from oi_tui.computer.desktop.pictures import Picture
+    from oi_tui.computer.desktop.screenshot import Screenshot
 
 #: What is done when a cell ends in another way than by coming to its end.
 _when_stopped: list[Callable[[], None]] = []
 #: What is done whenever a cell ends.
 _when_ended: list[Callable[[], None]] = []
 _number: Callable[[], int] | None = None
-#: How a text is shown to person and model, with pictures that only the person sees.
-_show: Callable[[str, Sequence[Picture]], None] | None = None
+#: How a text is shown to person and model, with images that only the person sees.
+_show: Callable[[str, Sequence[Screenshot]], None] | None = None
 
 
 def read_number() -> int:
@@ -33,16 +33,16 @@ def count_with(counter: Callable[[], int]) -> None:
     _number = counter
 
 
-def show_with(show: Callable[[str, Sequence[Picture]], None]) -> None:
+def show_with(show: Callable[[str, Sequence[Screenshot]], None]) -> None:
     """Have the driver of the language show what `show` gets."""
     global _show
     _show = show
 
 
-def show(text: str, pictures: Sequence[Picture]) -> None:
-    """Show a text under the cell, with pictures that the model does not get."""
+def show(text: str, images: Sequence[Screenshot]) -> None:
+    """Show a text under the cell, with images that the model does not get."""
     if _show:
-        _show(text, pictures)
+        _show(text, images)
 
 
 def when_stopped(act: Callable[[], None]) -> None:

@@ -94,15 +94,15 @@ class Computer:
         """Carry out an action, or a list: {"action": "left_click", "coordinate": [10, 20]}.
 
         The actions of Anthropic's computer_20250124 and computer_20251124 and of OpenAI's tool computer are
-        known, with coordinates of the whole screen, or of a picture of it
-        with this `size`. Returns the picture that the last of them asked for.
+        known, with coordinates of the whole screen, or of an image of it
+        with this `size`. Returns the image that the last of them asked for.
         """
         from oi_tui.computer.desktop import actions as known
 
         return known.act(self, actions, size)
 
     def screenshot(self, *args: Any, **options: Any) -> Any:
-        """Take a picture of the screen; see `computer.display.screenshot`."""
+        """Take a screenshot; see `computer.display.screenshot`."""
         return self.display.screenshot(*args, **options)
 
     def view(self, *args: Any, **options: Any) -> Any:

@@ -1,4 +1,4 @@
-"""`computer.vision`: describes pictures."""
+"""`computer.vision`: describes images."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from oi_tui.computer.tool import Tool
 
 
 class Vision(Tool):
-    """Read and describe pictures: a path, base64, a message of Open Interpreter or an image of Pillow."""
+    """Read and describe images: a path, base64, a message of Open Interpreter or an image of Pillow."""
 
     def load(self, load_moondream: bool = True, load_easyocr: bool = True) -> bool:
         """Do nothing: there are no models to load. It is here for code made for Open Interpreter."""
@@ -27,7 +27,7 @@ class Vision(Tool):
         lmc: dict[str, Any] | None = None,
         pil_image: Any = None,
     ) -> str:
-        """Return the text in a picture."""
+        """Return the text in an image."""
         return ocr.read_text(_read_bytes(base_64, path, lmc, pil_image))
 
     def query(
@@ -38,9 +38,9 @@ class Vision(Tool):
         lmc: dict[str, Any] | None = None,
         pil_image: Any = None,
     ) -> str:
-        """Ask the model of this conversation about a picture."""
-        picture = base64.b64encode(_read_bytes(base_64, path, lmc, pil_image)).decode()
-        return self._ask(query, [make_data_url(picture)])
+        """Ask the model of this conversation about an image."""
+        image = base64.b64encode(_read_bytes(base_64, path, lmc, pil_image)).decode()
+        return self._ask(query, [make_data_url(image)])
 
 
 def _read_bytes(base_64: str | None, path: str | None, lmc: dict[str, Any] | None, image: Any) -> bytes:
@@ -66,4 +66,4 @@ def _read_bytes(base_64: str | None, path: str | None, lmc: dict[str, Any] | Non
             return base64.b64decode(base_64.rpartition(",")[2])
         except ValueError:
             raise ComputerError("base_64 is not an image in base64.") from None
-    raise ComputerError("Give a picture: base_64, path, lmc or pil_image.")
+    raise ComputerError("Give an image: base_64, path, lmc or pil_image.")

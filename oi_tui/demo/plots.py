@@ -70,7 +70,7 @@ COLOURS = {
 }
 
 
-class Picture:
+class Image:
     def __init__(self, width, height):
         self.width, self.height = width, height
         self.rows = [bytearray(b"\xff" * 3 * width) for _ in range(height)]
@@ -94,9 +94,9 @@ class Picture:
         return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
 
 
-picture = Picture(640, 320)
+image = Image(640, 320)
 for y in range(20, 301, 70):
-    picture.line(20, y, 619, y, (225, 225, 225))
+    image.line(20, y, 619, y, (225, 225, 225))
 for (name, numbers), (colour, rgb) in zip(series.items(), COLOURS.items()):
     low, span = min(numbers), (max(numbers) - min(numbers)) or 1
     wide = 599 / max(len(numbers) - 1, 1)
@@ -105,9 +105,9 @@ for (name, numbers), (colour, rgb) in zip(series.items(), COLOURS.items()):
         for index, number in enumerate(numbers)
     ]
     for (x0, y0), (x1, y1) in zip(points, points[1:] or points):
-        picture.line(x0, y0, x1, y1, rgb)
+        image.line(x0, y0, x1, y1, rgb)
     print(f"{colour}: {name}")
-display(picture)
+display(image)
 print(f"drew {len(series)} lines")
 """
 
@@ -205,7 +205,7 @@ def _draw_in_letters(talk: Talk) -> tuple[str, str]:
 PLOTS = (
     Task(
         "plot something",
-        "draws a picture; `plot NAME.csv` draws your numbers",
+        "draws an image; `plot NAME.csv` draws your numbers",
         request_pattern(r"\b(plot|draw|chart|graph)\b"),
         _draw_plot,
         _draw_in_letters,

@@ -16,7 +16,7 @@ from oi_tui.demo import scripts
 from oi_tui.demo.talk import CodeToRun, Reply, Say, Think, read
 from oi_tui.system import environment_names
 
-#: What a request may weigh at most, in bytes: a conversation with many pictures.
+#: What a request may weigh at most, in bytes: a conversation with many images.
 MOST_BYTES = 256 * 1024 * 1024
 #: Characters of one token; about what one of English has. A streamed piece is one token.
 _TOKEN = 4

@@ -117,7 +117,7 @@ def read(messages: Sequence[Mapping[str, Any]]) -> Talk:
             talk = Talk(talk.request, (*talk.steps, TaskStep(*fenced, text)), talk.before)
             fenced = None
         elif role == "user" and text.strip():
-            # A picture that a run showed comes from the user's side too; it is not a new request.
+            # An image that a run showed comes from the user's side too; it is not a new request.
             shown = not isinstance(message.get("content"), str) and talk.steps
             talk = talk if shown else Talk(text.strip(), (), talk)
     return talk

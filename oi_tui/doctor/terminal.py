@@ -17,7 +17,7 @@ from oi_tui.terminal.color_system import is_colourful_xterm
 from oi_tui.terminal.graphics import ask_tmux, choose_protocol
 from oi_tui.terminal.queries import TerminalQueries
 
-#: Kitty's keyboard protocol, and frames as a whole; what is asked about pictures follows.
+#: Kitty's keyboard protocol, and frames as a whole; what is asked about images follows.
 _QUESTIONS = "\x1b[?u\x1b[?2026$p"
 _NUMBER = 31
 #: The answer to the last question, which every terminal gives, says that no other answer will come.

@@ -60,8 +60,8 @@ class Exchange:
     """Asks the model what comes next, with tool calls or with code as text, as the model understands.
 
     `stopped` is the session's own flag: once it is set, whatever is in progress raises `TurnInterrupted`.
-    `window` is what the model of the last request takes in, in tokens, as far as that is known. `pictures` is
-    the folder in which programs' pictures are kept. `tools` are those of other programs, beside running code.
+    `window` is what the model of the last request takes in, in tokens, as far as that is known.
+    `image_folder` is where programs' images are kept. `tools` are those of other programs.
     """
 
     def __init__(
@@ -71,14 +71,14 @@ class Exchange:
         facts: Callable[[Profile], ModelInfo],
         stopped: threading.Event,
         usage: UsageTracker | None = None,
-        pictures: Path | None = None,
+        image_folder: Path | None = None,
         tools: Callable[[], Sequence[McpTool]] = tuple,
     ) -> None:
         self._tools = tools
         self._offered: Sequence[McpTool] = ()
         self.usage = usage or UsageTracker()
         self.window: int | None = None
-        self._pictures = pictures
+        self._image_folder = image_folder
         self._llm = llm
         self._resolve = resolve
         self._facts = facts
@@ -214,7 +214,7 @@ class Exchange:
             vision=facts.supports_vision,
             window=window,
             longest_reply=facts.longest_reply,
-            pictures=self._pictures,
+            image_folder=self._image_folder,
             mcp_tools=self._offered,
         )
         return replace(written, left_out=written.left_out + older)

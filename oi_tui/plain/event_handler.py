@@ -49,7 +49,7 @@ _ENDS = {
 class PlainEventHandler:
     """Writes events as they happen: `say` the messages, code and output, `note` the rest.
 
-    `saved_as` keeps a picture and returns its path. `echoes` says that the terminal shows what the person
+    `saved_as` keeps an image and returns its path. `echoes` says that the terminal shows what the person
     types to a program. `indent` stands before each line that the model says, whose Markdown is then read as
     text; without one, it is passed on as it is.
     """

@@ -13,7 +13,7 @@ _RULE = re.compile(r"\s*([*_-])(?:\s*\1){2,}\s*\Z")
 _ROW = re.compile(r"\s*\|(.*)\|\s*\Z")
 _BETWEEN_ROWS = re.compile(r"[\s|:-]*-[\s|:-]*\Z")
 _BULLET = re.compile(r"\A(\s*)[*+](?=\s)")
-#: Code, whose signs are no marks; a link or picture; and stressed words. Two `_` may be a name of Python.
+#: Code, whose signs are no marks; a link or image; and stressed words. Two `_` may be a name of Python.
 _CODE = re.compile(r"(`{1,3})(.+?)\1")
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\(([^()\s]+)(?: [^()]*)?\)")
 _STRESS = re.compile(r"(?<![\w*_~])(\*{1,3}|_|~~)(?=[^\s*_~])(.+?)(?<=[^\s*_~])\1(?![\w*_~])")

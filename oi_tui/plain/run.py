@@ -148,7 +148,7 @@ def _begin(
     handler = PlainEventHandler(
         say,
         notes,
-        workspace.save_picture,
+        workspace.save_image,
         echoes=keyboard.is_terminal and reads,
         indent=INDENT if reads else "",
     )

@@ -1,4 +1,4 @@
-"""Finds a browser that takes pictures of pages, and opens pages in the person's own browser."""
+"""Finds a browser that takes screenshots of pages, and opens pages in the person's own browser."""
 
 import shutil
 import sys
@@ -27,7 +27,7 @@ OUTSIDE = "pages open in your browser, which can use the network"
 
 
 def find_photographer() -> str | None:
-    """Return the browser that can take a picture without a window, or None."""
+    """Return the browser that can take a screenshot without a window, or None."""
     return next((path for name in _BROWSERS if (path := shutil.which(name))), None)
 
 

@@ -32,19 +32,19 @@ _SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".ppm")
 
 
 class Frame(Widget, can_focus=True):
-    """One picture, as large as there is room."""
+    """One image, as large as there is room."""
 
     def __init__(self) -> None:
-        super().__init__(id="picture")
-        self._picture: ImageRow | None = None
+        super().__init__(id="image")
+        self._image: ImageRow | None = None
         self._look: Styles | None = None
         self._stills = SixelOverlay(self, self._list_visible)
 
-    def show(self, picture: ImageRow) -> None:
+    def show(self, image: ImageRow) -> None:
         """Show this one."""
-        if self._picture is not None:
-            self._picture.forget()
-        self._picture = ImageRow(picture.message, picture.file, self._repaint)
+        if self._image is not None:
+            self._image.forget()
+        self._image = ImageRow(image.message, image.file, self._repaint)
         self.refresh()
 
     def _repaint(self) -> None:
@@ -56,8 +56,8 @@ class Frame(Widget, can_focus=True):
 
     def on_unmount(self) -> None:
         """Drop the image."""
-        if self._picture is not None:
-            self._picture.forget()
+        if self._image is not None:
+            self._image.forget()
 
     def on_resize(self) -> None:
         """Draw the image as large as it fits."""
@@ -69,7 +69,7 @@ class Frame(Widget, can_focus=True):
 
     @property
     def look(self) -> Styles:
-        """The styles to draw with, with pictures as high as the screen."""
+        """The styles to draw with, with images as high as the screen."""
         if self._look is None:
             image_support = find_image_support(self.app).limit_to(self.size.height, whole=True)
             self._look = get_styles(
@@ -78,29 +78,29 @@ class Frame(Widget, can_focus=True):
         return self._look
 
     def _list_visible(self) -> list[tuple[RowImage, int, int]]:
-        if self._picture is None:
+        if self._image is None:
             return []
-        top, left = self._place(self._picture)
-        return [(self._picture, top, left)]
+        top, left = self._place(self._image)
+        return [(self._image, top, left)]
 
-    def _place(self, picture: ImageRow) -> tuple[int, int]:
-        picture.rows(self.size.width, self.look, widest=self.size.width)
-        columns, lines = picture.shape
+    def _place(self, image: ImageRow) -> tuple[int, int]:
+        image.rows(self.size.width, self.look, widest=self.size.width)
+        columns, lines = image.shape
         return max((self.size.height - lines) // 2, 0), max((self.size.width - columns) // 2, 0)
 
     def render_line(self, y: int) -> Strip:
         """Render one line of the image, or of what is around it."""
         width, base = self.size.width, self.look.base
-        if self._picture is None:
+        if self._image is None:
             return Strip.blank(width, base)
-        top, left = self._place(self._picture)
-        rows = self._picture.rows(width, self.look, widest=width)[:-1]
+        top, left = self._place(self._image)
+        rows = self._image.rows(width, self.look, widest=width)[:-1]
         if not rows and y == self.size.height // 2:
-            caption = self._picture.rows(width, self.look, widest=width)[-1]
+            caption = self._image.rows(width, self.look, widest=width)[-1]
             return Strip([Segment(" ", base), *caption.segments]).adjust_cell_length(width, base)
         if not top <= y < top + len(rows):
             return Strip.blank(width, base)
-        self._picture.note_seen()
+        self._image.note_seen()
         return Strip([Segment(" " * left, base), *rows[y - top].segments]).adjust_cell_length(width, base)
 
     def render_lines(self, crop: Region) -> list[Strip]:
@@ -110,7 +110,7 @@ class Frame(Widget, can_focus=True):
 
 
 class ImagesScreen(Page[None]):
-    """Shows pictures, one at a time, beginning with number `first`."""
+    """Shows images, one at a time, beginning with number `first`."""
 
     CSS_PATH = paths.styles() / "reader.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -121,9 +121,9 @@ class ImagesScreen(Page[None]):
         Binding("c", "copy", "Copy its path", id="pictures.copy"),
     ]
 
-    def __init__(self, pictures: Sequence[ImageRow], first: int = 0) -> None:
+    def __init__(self, images: Sequence[ImageRow], first: int = 0) -> None:
         super().__init__()
-        self._pictures = pictures
+        self._images = images
         self._number = first
         self._frame = Frame()
 
@@ -149,34 +149,34 @@ class ImagesScreen(Page[None]):
 
     def _show(self) -> None:
         self._show_title_and_keys()
-        self._frame.show(self._pictures[self._number])
+        self._frame.show(self._images[self._number])
 
     def _show_title_and_keys(self) -> None:
-        picture, count = self._pictures[self._number], len(self._pictures)
+        image, count = self._images[self._number], len(self._images)
         which = f"Image {self._number + 1} of {count}" if count > 1 else "Image"
-        where = picture.file or "not saved as a file"
+        where = image.file or "not saved as a file"
         room = max(self.app.size.width - len(which) - 5, 8)
         title = Content(f"{which} · {cut_beginning(clean_line(where, 400), room)}")
         self.query_one("#reader-title", Static).update(title)
         keys = (("left / right", "others"),) if count > 1 else ()
-        own = (("o", "open outside"), ("c", "copy path")) if picture.file else ()
+        own = (("o", "open outside"), ("c", "copy path")) if image.file else ()
         self.query_one(KeyFooter).show((*keys, *own, ("esc", "back")), "")
 
     def action_turn(self, step: int) -> None:
-        """Show the next picture, or the one before."""
-        number = min(max(self._number + step, 0), len(self._pictures) - 1)
+        """Show the next image, or the one before."""
+        number = min(max(self._number + step, 0), len(self._images) - 1)
         if number != self._number:
             self._number = number
             self._show()
 
     def action_copy(self) -> None:
         """Copy the path of the file."""
-        if file := self._pictures[self._number].file:
+        if file := self._images[self._number].file:
             self.notify(f"Path: {copy(file, self.app)}", markup=False)
 
     def action_open(self) -> None:
         """Open the file in the system's own viewer, where there is one."""
-        file, words = self._pictures[self._number].file, find_opener()
+        file, words = self._images[self._number].file, find_opener()
         if not file:
             self.notify("It is not saved as a file.", markup=False)
         elif Path(file).suffix.lower() not in _SUFFIXES:

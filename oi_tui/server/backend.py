@@ -252,7 +252,7 @@ def flatten(changes: Mapping[str, Any]) -> dict[str, Any]:
     return values
 
 
-def read_picture(message: Message) -> tuple[bytes, str] | None:
+def read_image(message: Message) -> tuple[bytes, str] | None:
     """Return the bytes and the type of a message's image; None where it has none that can be read."""
     address = images.make_data_url(message.format, message.content) if message.type == "image" else None
     if not address:

@@ -13,7 +13,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from oi_tui.engine.storage.store import NoConversationError, StoreError
 from oi_tui.server import wire
-from oi_tui.server.backend import read_picture
+from oi_tui.server.backend import read_image
 from oi_tui.server.context import (
     RateLimiter,
     choose_subprotocol,
@@ -80,7 +80,7 @@ async def show_image(request: Request) -> Response:
     """Return an image of the conversation."""
     session, wanted = await _find_session(request), request.path_params["image"]
     message = next((item for item in session.messages if item.id == wanted), None)
-    image = await asyncio.to_thread(read_picture, message) if message else None
+    image = await asyncio.to_thread(read_image, message) if message else None
     if image is None:
         raise RequestRefusedError(404, "There is no such image.")
     return Response(image[0], media_type=image[1])

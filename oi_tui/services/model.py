@@ -88,7 +88,7 @@ class ModelService:
 
     @property
     def takes_images(self) -> bool:
-        """Whether the pictures that code shows are sent to the model."""
+        """Whether the images that code shows are sent to the model."""
         profile = self._profile
         known = profile.supports_vision
         sees = self.facts(profile).supports_vision if known is None else known

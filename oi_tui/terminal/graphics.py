@@ -11,7 +11,7 @@ from oi_tui.terminal.queries import Answers
 
 #: By Kitty's protocol, as sixels, as half blocks, or in words only.
 ImageProtocol = Literal["kitty", "sixel", "blocks", "off"]
-#: Terminals that place a picture where characters of its own stand, as Kitty's protocol has it since 0.28.
+#: Terminals that place an image where characters of its own stand, as Kitty's protocol has it since 0.28.
 _PLACING = ("kitty", "ghostty")
 #: Kitty's versions before 1.0, and the first of them that does so.
 _EARLY_KITTY, _PLACES_SINCE = re.compile(r"kitty\W*0\.(?P<minor>\d+)"), 28
@@ -75,7 +75,7 @@ def _find_name(environment: Mapping[str, str]) -> str:
 
 
 def _can_place(term: str, name: str) -> bool:
-    """Return whether a terminal with this TERM and name places pictures; the name counts
+    """Return whether a terminal with this TERM and name places images; the name counts
     where it is known.
     """
     program = name.lower() or term.lower().removeprefix("xterm-")

@@ -12,7 +12,7 @@ EAGER = 3.0
 #: Replies. Sources: Kitty's "graphics protocol" (querying support); xterm's "Control Sequences" (device
 #: attributes, XTVERSION, and the size of a cell, which is a 6 in answer to `CSI 16 t`).
 _REPLY = re.compile(
-    r"\x1b_Gi=(?P<picture>\d{1,10})(?:,[a-zA-Z]=\d{0,10}){0,4};(?P<result>OK|E.{0,200})"
+    r"\x1b_Gi=(?P<image>\d{1,10})(?:,[a-zA-Z]=\d{0,10}){0,4};(?P<result>OK|E.{0,200})"
     r"|\x1bP>\|(?P<name>.{0,200})"
     r"|\x1b\[\?(?P<device>[0-9;]{0,80})c"
     r"|\x1b\[6;(?P<height>\d{1,5});(?P<width>\d{1,5})t"
@@ -59,8 +59,8 @@ class TerminalQueries:
         """Build the queries; the last one is answered by every terminal."""
         self._heard = self._clock()
         self.answers = replace(self.answers, attributes=None)
-        picture = f"\x1b_Gi={self._number},s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\"
-        return f"{picture}\x1b[>0q\x1b[16t\x1b[c"
+        image = f"\x1b_Gi={self._number},s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\"
+        return f"{image}\x1b[>0q\x1b[16t\x1b[c"
 
     @property
     def expected(self) -> bool:
@@ -75,8 +75,8 @@ class TerminalQueries:
             return
         self._heard = self._clock()
         before = self.answers
-        if match["picture"] is not None:
-            if int(match["picture"]) == self._number:
+        if match["image"] is not None:
+            if int(match["image"]) == self._number:
                 self.answers = replace(before, kitty=match["result"] == "OK")
         elif match["name"] is not None:
             self.answers = replace(before, name=match["name"])

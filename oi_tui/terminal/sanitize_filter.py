@@ -12,8 +12,8 @@ from oi_tui.text import clean_text, strip_variation_selectors
 
 #: The character that Kitty's protocol replaces with an image.
 _PLACEHOLDER = "\U0010eeee"
-#: Under this a style keeps the colour that names the picture.
-META = "picture"
+#: Under this a style keeps the colour that names the image.
+META = "image"
 
 
 class SanitizeFilter(LineFilter):
@@ -22,8 +22,8 @@ class SanitizeFilter(LineFilter):
     The widths of the line were settled before, so a character without width disappears and others become
     U+FFFD. Widgets that show foreign text spell such characters out themselves, before they measure.
 
-    Characters that stand for a picture in a terminal with Kitty's protocol come from no foreign text: only
-    those pass whose style names one of our pictures, and they get the colour that names it back.
+    Characters that stand for an image in a terminal with Kitty's protocol come from no foreign text: only
+    those pass whose style names one of our images, and they get the colour that names it back.
     """
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002

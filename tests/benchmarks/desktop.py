@@ -2,7 +2,7 @@
 
 Run as `python -m tests.benchmarks.desktop [TIMES]` (20 unless told otherwise); it needs Xvfb, openbox,
 zenity, xdotool, an accessibility service and, for pages, Chromium and Playwright. Times are medians.
-Tokens of a picture are width times height divided by 750, those of a text its characters divided by 4.
+Tokens of an image are width times height divided by 750, those of a text its characters divided by 4.
 """
 
 import io
@@ -36,8 +36,8 @@ def milliseconds(times: int, act: Callable[[], object]) -> float:
     return round(statistics.median(taken), 1)
 
 
-def tokens_of_picture(width: int, height: int) -> int:
-    """What a picture costs a model, by the rule of Anthropic."""
+def tokens_of_image(width: int, height: int) -> int:
+    """What an image costs a model, by the rule of Anthropic."""
     return width * height // 750
 
 
@@ -54,12 +54,12 @@ def grab(display: str) -> bytes:
 
 
 def on_screen(times: int, display: str) -> dict[str, object]:
-    """A picture of the screen, the elements of a dialog, and a click on one of them."""
+    """A screenshot, the elements of a dialog, and a click on one of them."""
     computer = Computer()
     with dialog("--forms", "--title=Sign in", "--add-entry=User", "--add-entry=Street", "--text=Account"):
         until(lambda: computer.display.elements("User", "text"), "the dialog")
         until(lambda: computer.display.elements("OK"), "the button")
-        picture = computer.display.view(show=False, active_app_only=False).fitted()
+        image = computer.display.view(show=False, active_app_only=False).fitted()
         listed = str(computer.display.elements())
         x, y = computer.display.elements("User", "text")[0].center
         click = ["xdotool", "mousemove", str(x), str(y), "click", "1"]
@@ -68,9 +68,9 @@ def on_screen(times: int, display: str) -> dict[str, object]:
                 "ours, ms": milliseconds(times, lambda: computer.display.view(
                     show=False, active_app_only=False).fitted().png()),
                 "Pillow's ImageGrab, ms": milliseconds(times, lambda: grab(display)),
-                "ours, bytes": len(picture.png()),
+                "ours, bytes": len(image.png()),
                 "ImageGrab, bytes": len(grab(display)),
-                "tokens": tokens_of_picture(picture.width, picture.height),
+                "tokens": tokens_of_image(image.width, image.height),
             },
             "elements of a dialog": {
                 "ms": milliseconds(times, computer.display.elements),
@@ -87,7 +87,7 @@ def on_screen(times: int, display: str) -> dict[str, object]:
 
 
 def on_page(times: int) -> dict[str, object]:
-    """The elements of a page against its picture, and a click on one, against Playwright alone."""
+    """The elements of a page against its image, and a click on one, against Playwright alone."""
     browser = Computer().browser
     browser.setup(headless=True)
     try:
@@ -98,8 +98,8 @@ def on_page(times: int) -> dict[str, object]:
             "page": {
                 "elements, ms": milliseconds(times, browser.elements),
                 "elements, tokens": tokens_of_text("\n".join(browser.elements())),
-                "picture by Playwright, ms": milliseconds(times, page.screenshot),
-                "picture, tokens": tokens_of_picture(size["width"], size["height"]),
+                "image by Playwright, ms": milliseconds(times, page.screenshot),
+                "image, tokens": tokens_of_image(size["width"], size["height"]),
             },
             "click on a page": {
                 "ours by name, ms": milliseconds(times, lambda: browser.click("Send")),

@@ -58,7 +58,7 @@ class Outcome:
     end: str
     text: str
     rich: bool = False
-    pictures: int = 0
+    images: int = 0
 
 
 def cells_of(path: Path) -> Iterator[str]:
@@ -74,7 +74,7 @@ def cells_of(path: Path) -> Iterator[str]:
 
 def run_here(computer: Computer, code: str, seconds: float) -> Outcome:
     """Run a cell in Python as the application does; interrupt it, and then end it, when it takes too long."""
-    parts, rich, end, pictures = list[str](), False, "lost", 0
+    parts, rich, end, images = list[str](), False, "lost", 0
     over, interrupts = threading.Event(), list[float]()
 
     def watch() -> None:
@@ -89,18 +89,18 @@ def run_here(computer: Computer, code: str, seconds: float) -> Outcome:
             parts.append(report.text)
         elif isinstance(report, Displayed):
             rich = True
-            pictures += report.format.startswith("base64")
+            images += report.format.startswith("base64")
         elif isinstance(report, RunEnded):
             end = "ok" if report.state == "finished" else (report.reason or report.state).partition(":")[0]
     over.set()
     watcher.join()
     if interrupts:
         end = "late" if len(interrupts) == 1 else "stuck"
-    return Outcome(end, "".join(parts), rich, pictures)
+    return Outcome(end, "".join(parts), rich, images)
 
 
 def run_in_kernel(client: Any, manager: Any, code: str, seconds: float) -> Outcome:
-    began, parts, rich, pictures = time.monotonic(), list[str](), False, 0
+    began, parts, rich, images = time.monotonic(), list[str](), False, 0
     number = client.execute(code, allow_stdin=False)
     end, late = "lost", False
     while True:
@@ -123,7 +123,7 @@ def run_in_kernel(client: Any, manager: Any, code: str, seconds: float) -> Outco
         elif kind in ("execute_result", "display_data"):
             data = content["data"]
             rich = rich or set(data) - {"text/plain"} != set()
-            pictures += "image/png" in data
+            images += "image/png" in data
             parts.append(data.get("text/plain", "") + "\n")
         elif kind == "error":
             end = content["ename"]
@@ -131,7 +131,7 @@ def run_in_kernel(client: Any, manager: Any, code: str, seconds: float) -> Outco
             if end == "lost" and _UNKNOWN_MAGIC.search("".join(parts)):
                 # It says so instead of reporting an error, and goes no further either.
                 end = "NameError"
-            return Outcome("late" if late else "ok" if end == "lost" else end, "".join(parts), rich, pictures)
+            return Outcome("late" if late else "ok" if end == "lost" else end, "".join(parts), rich, images)
 
 
 def _plain(text: str) -> str:
@@ -172,9 +172,9 @@ def compare(path: Path, there: Path, seconds: float, counts: Counter[str]) -> No
                 counts["another end"] += 1
                 print(f"END  {name}: {ours.end} here, {theirs.end} in the kernel\n     {code[:300]!r}")
                 print(f"     {ours.text[-300:]!r}")
-            elif ours.pictures != theirs.pictures:
-                counts["other pictures"] += 1
-                print(f"PICT {name}: {ours.pictures} here, {theirs.pictures} in the kernel")
+            elif ours.images != theirs.images:
+                counts["other images"] += 1
+                print(f"PICT {name}: {ours.images} here, {theirs.images} in the kernel")
                 print(f"     {code[-200:]!r}")
             elif ours.end == "ok" and not (ours.rich or theirs.rich):
                 counts["texts"] += 1

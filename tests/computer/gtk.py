@@ -29,7 +29,7 @@ class Cells:
 
     def __init__(self, folder: Path, python: str | None = None) -> None:
         self.sees = True
-        #: Why pictures were asked for that may show passwords, and the answer.
+        #: Why screenshots were asked for that may show passwords, and the answer.
         self.asked: list[str] = []
         self.allows = False
         self.api = ComputerApi(

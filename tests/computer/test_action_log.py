@@ -76,7 +76,7 @@ def test_a_cell_that_fails_lists_what_it_did_before(cells: Cells) -> None:
 
 
 @needs_desktop
-def test_no_picture_is_kept_of_what_may_show_passwords_and_nobody_is_asked(cells: Cells) -> None:
+def test_no_screenshot_is_kept_of_what_may_show_passwords_and_nobody_is_asked(cells: Cells) -> None:
     hidden = (
         "import os\nbus = os.environ.pop('DBUS_SESSION_BUS_ADDRESS')\ntry: computer.keyboard.press('f9')\n"
     )
@@ -90,7 +90,7 @@ def test_no_picture_is_kept_of_what_may_show_passwords_and_nobody_is_asked(cells
 
 
 @needs_desktop
-def test_a_conversation_keeps_and_exports_the_list_and_the_model_gets_no_pictures_of_it(
+def test_a_conversation_keeps_and_exports_the_list_and_the_model_gets_no_screenshots_of_it(
     cells: Cells, own_world: Path
 ) -> None:
     llm = Llm([call(FILL + "computer.mouse.click('OK')")], [Text("Renamed.")])
@@ -106,9 +106,9 @@ def test_a_conversation_keeps_and_exports_the_list_and_the_model_gets_no_picture
             workspace.close()
         assert process.communicate(timeout=PATIENCE)[0] == "secrett\n"
     assert "click at 'OK'" in exported
-    pictures = [message for message in messages if message.type == "image"]
-    assert [picture.recipient for picture in pictures] == ["user"] * len(pictures)
-    assert pictures
+    screenshots = [message for message in messages if message.type == "image"]
+    assert [screenshot.recipient for screenshot in screenshots] == ["user"] * len(screenshots)
+    assert screenshots
     sent = json.dumps(llm.requests[-1].messages, default=str)
     assert "type 7 characters in 'Rename'" in sent
     assert "image_url" not in sent

@@ -473,7 +473,7 @@ def test_actions_of_computer_tools_are_carried_out_in_order(cells: ScreenCells) 
     cells.form.says("ButtonRelease 1 49 29")
     until(lambda: cells.form.lines.count("ButtonRelease 4 9 9") == 2, "the wheel")
     zoom = {"action": "zoom", "region": [10, 10, 110, 60]}
-    assert cells.run(f"print(computer.act({zoom}))") == "<Picture 100x50>"
+    assert cells.run(f"print(computer.act({zoom}))") == "<Screenshot 100x50>"
     assert cells.pressed() == []
 
 
@@ -558,13 +558,13 @@ def test_each_action_does_on_the_screen_what_it_says(cells: ScreenCells) -> None
     assert cells.pressed() == []
 
 
-def test_coordinates_of_a_smaller_picture_are_those_of_the_screen(cells: ScreenCells) -> None:
+def test_coordinates_of_a_smaller_screenshot_are_those_of_the_screen(cells: ScreenCells) -> None:
     # The screen has 1280x800 pixels.
     act = "computer.act({}, size=(640, 400))"
     move = act.format("[{'action': 'mouse_move', 'coordinate': [100, 50]}, {'action': 'cursor_position'}]")
     assert cells.run(move) == "(200, 100)"
     assert cells.run("p = " + act.format("{'action': 'zoom', 'region': [5, 5, 55, 30]}") + "\nprint(p)") == (
-        "<Picture 100x50>"
+        "<Screenshot 100x50>"
     )
     x, y = cells.form.canvas
     path = f"[({x // 2 + 5}, {y // 2 + 5}), ({x // 2 + 25}, {y // 2 + 5})]"
@@ -620,12 +620,12 @@ def test_the_screen_is_shown_once_until_it_changes(cells: ScreenCells) -> None:
     cells.run(f"computer.mouse.click{cells.form.entry}\ncomputer.keyboard.write('changed', delay=0)")
     until(
         lambda: cells.run("p = computer.display.view(active_app_only=False)") and cells.images,
-        "another picture",
+        "another screenshot",
     )
     for ending in ("", "()"):
         sizes = f"print(computer.display.size{ending}, computer.display.center{ending})"
         assert cells.run(sizes) == "(1280, 800) (640, 400)"
-    assert cells.run("print(computer.display.view(show=False, quadrant=4))") == "<Picture 640x400>"
+    assert cells.run("print(computer.display.view(show=False, quadrant=4))") == "<Screenshot 640x400>"
 
 
 def test_a_monitor_is_shown_by_its_number(cells: ScreenCells) -> None:
@@ -633,14 +633,16 @@ def test_a_monitor_is_shown_by_its_number(cells: ScreenCells) -> None:
         "from oi_tui.computer.desktop.session import Region, open_session\n"
         "type(open_session().desktop).monitors = lambda _: [Region(0, 0, 400, 800), Region(400, 0, 880, 800)]"
     )
-    for arguments, picture in {
-        "": "<Picture 500x400>",
-        "screen=1": "<Picture 880x800>",
-        "screen=1, active_app_only=False": "<Picture 880x800>",
-        "combine_screens=False": "<Picture 400x800>",
-        "screen=-1": "<Picture 1280x800>",
+    for arguments, screenshot in {
+        "": "<Screenshot 500x400>",
+        "screen=1": "<Screenshot 880x800>",
+        "screen=1, active_app_only=False": "<Screenshot 880x800>",
+        "combine_screens=False": "<Screenshot 400x800>",
+        "screen=-1": "<Screenshot 1280x800>",
     }.items():
-        assert cells.run(f"print(computer.display.screenshot(show=False, {arguments}))") == picture, arguments
+        assert cells.run(f"print(computer.display.screenshot(show=False, {arguments}))") == screenshot, (
+            arguments
+        )
     text, _ = cells.tried("computer.display.view(screen=2)")
     assert "There is no screen 2; there are 2, counted from 0." in text
 
@@ -652,7 +654,7 @@ def test_windows_are_listed_and_brought_to_the_front(cells: ScreenCells) -> None
         until(lambda: "Second window" in cells.run("print(computer.os.active_window())"), "the second window")
         cells.run("computer.os.activate('order')")
         until(lambda: "Order form" in cells.run("print(computer.os.active_window())"), "the form")
-        assert cells.run("print(computer.display.view(show=False))") == "<Picture 500x400>"
+        assert cells.run("print(computer.display.view(show=False))") == "<Screenshot 500x400>"
         text, ended = cells.tried("computer.os.activate('o')")
         assert ended.state == "failed"
         assert "2 windows fit 'o'" in text
@@ -1048,7 +1050,7 @@ root.mainloop()
 
 
 @pytest.mark.parametrize("depth", [15, 16, 24, 30])
-def test_a_picture_has_the_colours_of_the_screen_whatever_its_depth(
+def test_a_screenshot_has_the_colours_of_the_screen_whatever_its_depth(
     depth: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server, display = start_screen(depth=depth)

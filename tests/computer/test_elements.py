@@ -12,7 +12,7 @@ from oi_tui.computer import ComputerError
 from oi_tui.computer.desktop.base import Region, Window
 from oi_tui.computer.desktop.dbus import Call
 from oi_tui.computer.desktop.elements import Element, Elements, Passwords, find_only
-from oi_tui.computer.desktop.pictures import Picture
+from oi_tui.computer.desktop.screenshot import Screenshot
 from oi_tui.computer.desktop.x11.desktop import X11
 from oi_tui.engine.llm.base import Text
 from oi_tui.engine.settings.profile import Profile
@@ -53,7 +53,7 @@ def test_the_list_selects_by_role_and_a_text_means_the_element_with_that_name(ce
         cells.wait_for("'Three'")
         names = "print([each.name for each in computer.display.elements(role='button')])"
         assert set(cells.run(names).strip("[]").split(", ")) >= {"'OK'", "'Cancel'"}
-        # Without a program that reads pictures, too.
+        # Without a program that reads screenshots, too.
         cells.run(
             "import os\npath = os.environ['PATH']\nos.environ['PATH'] = ''\ncomputer.mouse.click('Two')"
         )
@@ -79,7 +79,7 @@ def test_an_element_of_a_closed_window_is_not_clicked(cells: Cells) -> None:
 
 
 @needs_desktop
-def test_a_password_is_neither_read_nor_in_pictures(cells: Cells) -> None:
+def test_a_password_is_neither_read_nor_in_screenshots(cells: Cells) -> None:
     with dialog(*LOGIN):
         cells.wait_for("password text")
         cells.run("computer.mouse.click(role='password text')\ncomputer.keyboard.write('hunter2', delay=0)")
@@ -232,7 +232,7 @@ def test_without_a_window_manager_windows_are_seen_and_masked_all_the_same(
 
 
 @needs_desktop
-def test_a_picture_of_a_window_at_the_edge_begins_at_the_screen(cells: Cells) -> None:
+def test_a_screenshot_of_a_window_at_the_edge_begins_at_the_screen(cells: Cells) -> None:
     programs.need("xterm")
     terminal = subprocess.Popen(["xterm", "-T", "Edge", "-geometry", "40x5+-60+90", "-e", "sleep", "60"])
     try:
@@ -250,7 +250,9 @@ def test_a_picture_of_a_window_at_the_edge_begins_at_the_screen(cells: Cells) ->
 
 
 @needs_desktop
-def test_windows_of_programs_that_describe_nothing_are_not_in_pictures_unless_allowed(cells: Cells) -> None:
+def test_windows_of_programs_that_describe_nothing_are_not_in_screenshots_unless_allowed(
+    cells: Cells,
+) -> None:
     programs.need("xterm")
     terminal = subprocess.Popen(["xterm", "-T", "Vault", "-geometry", "40x5+10+10", "-e", "sleep", "60"])
     try:
@@ -266,7 +268,7 @@ def test_windows_of_programs_that_describe_nothing_are_not_in_pictures_unless_al
             assert "Programs of these windows do not say where their password fields are: 'Vault'." in text
             assert "they set unmasked_screen" in text
             for code in ("computer.mouse.click('nowhere')", "computer.act({'action': 'screenshot'})"):
-                assert "So there is no picture." in cells.tried(code)[0]
+                assert "So there is no screenshot." in cells.tried(code)[0]
             assert len(cells.asked) == 3
             cells.allows = True
             cells.run("p = computer.display.view(active_app_only=False)")
@@ -279,7 +281,7 @@ def test_windows_of_programs_that_describe_nothing_are_not_in_pictures_unless_al
 
 
 @needs_desktop
-def test_a_window_of_a_program_that_hangs_is_in_no_picture(cells: Cells) -> None:
+def test_a_window_of_a_program_that_hangs_is_in_no_screenshot(cells: Cells) -> None:
     with dialog(*LOGIN) as stuck:
         cells.wait_for("password text")
         os.kill(stuck.pid, signal.SIGSTOP)
@@ -292,7 +294,7 @@ def test_a_window_of_a_program_that_hangs_is_in_no_picture(cells: Cells) -> None
 
 
 @needs_desktop
-def test_without_an_accessibility_service_there_is_no_picture_unless_allowed(cells: Cells) -> None:
+def test_without_an_accessibility_service_there_is_no_screenshot_unless_allowed(cells: Cells) -> None:
     gone = (
         "import os\nbus = os.environ.pop('DBUS_SESSION_BUS_ADDRESS')\ntry:\n    p = computer.display.view()\n"
     )
@@ -300,7 +302,9 @@ def test_without_an_accessibility_service_there_is_no_picture_unless_allowed(cel
     try:
         text, ended = cells.tried(gone)
         assert ended.state == "failed"
-        assert "the accessibility service (D-Bus and AT-SPI) does not answer. So there is no picture." in text
+        assert (
+            "the accessibility service (D-Bus and AT-SPI) does not answer. So there is no screenshot." in text
+        )
         cells.allows = True
         cells.run(gone)
         assert len(cells.images) == 1
@@ -415,7 +419,7 @@ def test_without_a_bus_a_sentence_says_what_is_missing(
 @pytest.mark.parametrize(
     "answer", [None, (), (5,), ("x",), ([5, "y"],), (("a", "b"),), ([(1, [2, ("z",)])],)]
 )
-def test_a_program_that_answers_nonsense_breaks_no_list_and_no_picture(
+def test_a_program_that_answers_nonsense_breaks_no_list_and_no_screenshot(
     answer: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from oi_tui.computer.desktop.elements import Tree
@@ -449,8 +453,8 @@ def test_a_name_that_is_the_same_is_preferred_to_a_longer_one() -> None:
         find_only(listed, "sav", "push_button")
 
 
-def test_rectangles_of_a_picture_are_blackened_also_at_its_edges() -> None:
-    white = Picture(4, 3, b"\xff" * 36)
+def test_rectangles_of_a_screenshot_are_blackened_also_at_its_edges() -> None:
+    white = Screenshot(4, 3, b"\xff" * 36)
     black = white.blacken([(-5, 1, 7, 1), (3, 2, 9, 9), (9, 9, 2, 2)])
     dots = [black.pixels[at * 3] == 0 for at in range(12)]
     assert dots == [False] * 4 + [True, True, False, False] + [False, False, False, True]
@@ -462,7 +466,7 @@ def test_rectangles_of_a_picture_are_blackened_also_at_its_edges() -> None:
     [({"supports_vision": True}, True), ({"supports_vision": False}, False),
      ({"supports_vision": True, "emit_images": False}, False)],
 )  # fmt: skip
-def test_code_learns_whether_its_pictures_are_sent(
+def test_code_learns_whether_its_screenshots_are_sent(
     own_world: Path, changes: dict[str, bool], sees: bool
 ) -> None:
     profile = Profile(model="openai/x").with_changes("flag", os=True, **changes)

@@ -25,7 +25,7 @@ def computer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Computer:
 def test_files_are_found_by_name_and_by_text(computer: Computer) -> None:
     Path("Invoice.txt").write_text("nothing")
     Path("other.txt").write_text("first\nthe INVOICE of May\n")
-    Path("picture.png").write_bytes(b"\x89PNG\xff invoice")
+    Path("image.png").write_bytes(b"\x89PNG\xff invoice")
     assert computer.files.search("invoice") == ["Invoice.txt", "other.txt:2: the INVOICE of May"]
     assert computer.files.search("invoice", limit=1) == ["Invoice.txt"]
     with pytest.raises(ComputerError, match="There is no gone"):
@@ -177,7 +177,7 @@ def test_answers_that_get_no_shorter_are_not_asked_about_for_ever(monkeypatch: p
     assert len(asked) == 4
 
 
-def test_a_picture_is_sent_as_what_it_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_an_image_is_sent_as_what_it_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(bridge, "ask", lambda text, images: images[0].partition(",")[0])
     for begin, kind in (
         (b"GIF89a", "gif"),
@@ -185,8 +185,8 @@ def test_a_picture_is_sent_as_what_it_is(monkeypatch: pytest.MonkeyPatch, tmp_pa
         (b"\xff\xd8\xff", "jpeg"),
         (b"\x89PNG", "png"),
     ):
-        (tmp_path / "picture").write_bytes(begin + b"x" * 20)
-        assert Computer().vision.query(path=str(tmp_path / "picture")) == f"data:image/{kind};base64"
+        (tmp_path / "image").write_bytes(begin + b"x" * 20)
+        assert Computer().vision.query(path=str(tmp_path / "image")) == f"data:image/{kind};base64"
     assert Computer().ai.chat("x", "data:image/bmp;base64,Qk0=") == "data:image/bmp;base64"
     with pytest.raises(ComputerError, match="cannot be read: Is a directory"):
         Computer().vision.query(path=str(tmp_path))

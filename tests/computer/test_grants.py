@@ -134,7 +134,9 @@ def test_a_granted_window_that_is_covered_or_renamed_is_not_acted_in(
         assert "Nothing was done" in conversation.run(click)[1]
 
 
-def test_keys_of_the_desktop_and_pictures_are_in_no_grant(cells: Cells, conversation: Conversation) -> None:
+def test_keys_of_the_desktop_and_screenshots_are_in_no_grant(
+    cells: Cells, conversation: Conversation
+) -> None:
     with dialog(*RENAME):
         cells.wait_for("(focused)")
         conversation.run(CLICK_AND_TYPE)
@@ -142,10 +144,10 @@ def test_keys_of_the_desktop_and_pictures_are_in_no_grant(cells: Cells, conversa
         asked, output = conversation.run("computer.keyboard.hotkey('alt', 'tab')")
         assert not asked
         assert "'Alt_L' was not pressed" in output
-        # A text that is no element would have to be looked for in a picture.
+        # A text that is no element would have to be looked for in a screenshot.
         asked, output = conversation.run("computer.mouse.click('Not there')")
         assert not asked
-        assert "There is no picture" in output
+        assert "There is no screenshot" in output
 
 
 def test_a_revoked_grant_is_asked_for_again_and_another_conversation_has_none(

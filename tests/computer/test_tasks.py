@@ -343,7 +343,7 @@ def test_a_link_far_below_is_followed(web: Web, own_world: Path) -> None:
 
 
 @in_browser
-def test_the_highest_bar_of_a_chart_is_read_from_a_picture(web: Web, own_world: Path) -> None:
+def test_the_highest_bar_of_a_chart_is_read_from_an_image(web: Web, own_world: Path) -> None:
     messages = web.cells.turn(
         "home()\nfrom PIL import Image\n"
         "colours = Image.open(computer.browser.screenshot('page.png')).convert('RGB').getcolors(1 << 20)\n"

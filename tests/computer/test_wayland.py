@@ -158,13 +158,13 @@ def test_code_types_any_text_and_presses_keys_together(cells: WaylandCells) -> N
 
 
 def test_code_sees_the_screen_and_its_windows(cells: WaylandCells) -> None:
-    code = "print(computer.os.active_window().title)\npicture = computer.display.screenshot()\nprint(picture)"
+    code = "print(computer.os.active_window().title)\nshot = computer.display.screenshot()\nprint(shot)"
     printed = cells.run(code).splitlines()
-    assert (printed[0], printed[-1], cells.images) == ("Recorder", "<Picture 800x600>", 1)
-    # The text that the terminal shows is in the picture: the first lines are not all of one colour.
-    assert cells.run("print(len(set(picture.crop(0, 0, 400, 60).pixels)) > 10)") == "True"
+    assert (printed[0], printed[-1], cells.images) == ("Recorder", "<Screenshot 800x600>", 1)
+    # The text that the terminal shows is in the screenshot: the first lines are not all of one colour.
+    assert cells.run("print(len(set(shot.crop(0, 0, 400, 60).pixels)) > 10)") == "True"
     part = cells.run("print(computer.act({'action': 'zoom', 'region': [10, 10, 110, 60]}))")
-    assert part == "<Picture 100x50>"
+    assert part == "<Screenshot 100x50>"
     text, _ = cells.tried("computer.mouse.move(icon='Recorder')")
     assert "Wayland does not tell where windows and elements are" in text
 
@@ -188,8 +188,8 @@ def test_a_monitor_that_is_plugged_in_moved_or_scaled_later_is_seen_and_reached(
             # The first monitor was at the left upper corner of the desktop, until this one is left of it.
             places = [Region(500, 0, 800, 600), Region(0, 0, 500, 300)]
             until(lambda: desktop.monitors() == places, "the second monitor at its place")
-            picture = desktop.capture(Region(0, 0, *desktop.size()))
-            assert (picture.width, picture.height) == desktop.size()
+            screenshot = desktop.capture(Region(0, 0, *desktop.size()))
+            assert (screenshot.width, screenshot.height) == desktop.size()
             subprocess.run([*swaymsg, "focus output HEADLESS-1"], check=True)
             with contextlib.closing(Recorder(tmp_path / "log", variables)) as recorder:
                 until(lambda: "Recorder" in [item.title for item in desktop.windows()], "its window")

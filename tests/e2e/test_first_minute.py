@@ -111,8 +111,8 @@ def test_a_plot_is_shown_and_saved(start: Start) -> None:
     program.answer("y")
     program.answer("y")
     program.wait_for("each on a scale of its own")
-    [picture] = [message for message in messages() if message["type"] == "image"]
-    assert picture["format"] == "base64.png"
+    [image] = [message for message in messages() if message["type"] == "image"]
+    assert image["format"] == "base64.png"
     assert list(Path(os.environ["OI_TUI_HOME"]).glob("data/outputs/*.png"))
 
 

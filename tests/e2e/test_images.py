@@ -1,4 +1,4 @@
-"""Pictures in terminals that can show them, and in those that cannot."""
+"""Images in terminals that can show them, and in those that cannot."""
 
 import signal
 import time
@@ -12,17 +12,17 @@ from PIL import Image
 from tests.e2e.program import Program
 from tests.graphics_terminal import GraphicsTerminal
 from tests.processes import wait_until
-from tests.terminal import PICTURES_ASKED
+from tests.terminal import IMAGES_ASKED
 
 KITTY = "\x1b_Gi={number};OK\x1b\\\x1bP>|kitty(0.35.2)\x1b\\\x1b[6;20;10t\x1b[?62;c"
 SIXEL = "\x1bP>|foot(1.16.2)\x1b\\\x1b[6;20;10t\x1b[?62;4;22c"
 OUTSIDE = {"TMUX": None, "STY": None, "TERM": "xterm-256color", "COLORTERM": "truecolor"}
-#: The reply comes slowly, so that the picture stays where it is for a while.
+#: The reply comes slowly, so that the image stays where it is for a while.
 SLOWLY = {"OI_TUI_DEMO_TOKENS_PER_SECOND": "1"}
 
 
 class Shown(GraphicsTerminal, Program):
-    """The real program in a terminal with pictures."""
+    """The real program in a terminal with images."""
 
 
 @pytest.fixture
@@ -38,13 +38,13 @@ def open_in(workplace: Path) -> Iterator[type[Shown]]:
 
 
 def show(program: Shown) -> None:
-    """Have a picture in the conversation."""
+    """Have an image in the conversation."""
     program.begin()
     program.say("look at plot.png")
     program.wait_for("image 640x480")
 
 
-def test_kitty_gets_each_picture_once_and_has_none_left_at_the_end(open_in: type[Shown]) -> None:
+def test_kitty_gets_each_image_once_and_has_none_left_at_the_end(open_in: type[Shown]) -> None:
     program = open_in(KITTY, env=SLOWLY)
     show(program)
     assert wait_until(lambda: len(program.shown) == 1, 30)
@@ -54,7 +54,7 @@ def test_kitty_gets_each_picture_once_and_has_none_left_at_the_end(open_in: type
     program.press("escape")
     program.wait_for("image 640x480")
     record = program.record
-    [(number, kept)] = record.pictures.items()
+    [(number, kept)] = record.images.items()
     assert (kept.sent, kept.columns, kept.rows, record.malformed) == (1, 43, 16, [])
     assert program.shown == {number: {(row, column) for row in range(16) for column in range(43)}}
     program.press("ctrl+q")
@@ -65,7 +65,7 @@ def test_kitty_gets_each_picture_once_and_has_none_left_at_the_end(open_in: type
     assert program.modes == set()
 
 
-def test_sixels_are_drawn_where_the_picture_stands_once_it_rests(open_in: type[Shown]) -> None:
+def test_sixels_are_drawn_where_the_image_stands_once_it_rests(open_in: type[Shown]) -> None:
     program = open_in(SIXEL, env=SLOWLY)
     show(program)
 
@@ -75,18 +75,18 @@ def test_sixels_are_drawn_where_the_picture_stands_once_it_rests(open_in: type[S
 
     assert wait_until(stands_where_it_is_drawn, 30), (program.sixels, program.lines)
     assert b'"1;1;430;320' in program.sixels[-1][2]
-    assert program.record.pictures == {}
+    assert program.record.images == {}
 
 
 @pytest.mark.parametrize("answers", ["\x1b[?62;22c", ""])
 def test_where_the_terminal_shows_none_it_is_sent_none(open_in: type[Shown], answers: str) -> None:
-    # A quick reply could scroll the picture away before it is drawn.
+    # A quick reply could scroll the image away before it is drawn.
     program = open_in(answers, env=SLOWLY)
     show(program)
     program.wait_for("▀▀▀▀▀▀▀▀")
     program.press("ctrl+q")
     assert program.wait_exit() == 0
-    assert (program.record.pictures, program.record.deleted, program.sixels) == ({}, [], [])
+    assert (program.record.images, program.record.deleted, program.sixels) == ({}, [], [])
 
 
 @pytest.mark.parametrize(
@@ -103,15 +103,15 @@ def test_a_terminal_that_could_be_disturbed_is_not_asked(
 ) -> None:
     program = open_in(KITTY, *flags, env={**SLOWLY, **env})
     show(program)
-    assert PICTURES_ASKED not in program.raw
-    assert program.record.pictures == {}
+    assert IMAGES_ASKED not in program.raw
+    assert program.record.images == {}
 
 
 def test_an_answer_that_comes_late_and_torn_types_nothing_and_answers_nothing(open_in: type[Shown]) -> None:
     program = open_in("")
     program.begin()
     program.asked_first("plot something")
-    assert wait_until(lambda: PICTURES_ASKED in program.raw, 40)
+    assert wait_until(lambda: IMAGES_ASKED in program.raw, 40)
     number = program.number
     pieces = (
         f"\x1b_Gi={number[:3]}",
@@ -132,27 +132,27 @@ def test_an_answer_that_comes_late_and_torn_types_nothing_and_answers_nothing(op
 
 def test_an_answer_to_the_last_question_is_not_left_for_the_shell(open_in: type[Shown]) -> None:
     program = open_in("")
-    assert wait_until(lambda: PICTURES_ASKED in program.raw, 40)
+    assert wait_until(lambda: IMAGES_ASKED in program.raw, 40)
     program.press("ctrl+q")
     program.send(KITTY.replace("{number}", program.number))
     assert program.wait_exit() == 0
     assert program.attributes() == program.attributes_before
 
 
-def test_after_ctrl_z_the_picture_is_there_again(open_in: type[Shown]) -> None:
+def test_after_ctrl_z_the_image_is_there_again(open_in: type[Shown]) -> None:
     program = open_in(KITTY, env=SLOWLY)
     show(program)
     assert wait_until(lambda: len(program.shown) == 1, 30)
-    [first] = program.record.pictures
+    [first] = program.record.images
     program.press("ctrl+z")
     assert wait_until(lambda: program.record.deleted == [first], 20)
     assert wait_until(lambda: b"\x1b[?1049l" in program.raw, 20)
     program.signal(signal.SIGCONT)
     assert wait_until(lambda: len(program.shown) == 2, 30)
-    assert program.shown.keys() == program.record.pictures.keys()
+    assert program.shown.keys() == program.record.images.keys()
 
 
-def test_a_picture_is_looked_at_in_full(open_in: type[Shown]) -> None:
+def test_an_image_is_looked_at_in_full(open_in: type[Shown]) -> None:
     program = open_in(KITTY, env=SLOWLY)
     show(program)
     assert wait_until(lambda: len(program.shown) == 1, 30)
@@ -160,13 +160,13 @@ def test_a_picture_is_looked_at_in_full(open_in: type[Shown]) -> None:
     program.idle()
     program.press("tab")
     program.wait_for("·>")
-    # How much stands below the picture depends on when the turn was stopped.
+    # How much stands below the image depends on when the turn was stopped.
     while "p show image" not in program.wait_quiet(0.3):
         program.press("up")
     program.press("p")
     program.wait_for("open outside")
-    assert wait_until(lambda: len(program.record.pictures) == 2, 30)
-    assert list(program.record.pictures.values())[-1].rows == 22
+    assert wait_until(lambda: len(program.record.images) == 2, 30)
+    assert list(program.record.images.values())[-1].rows == 22
     program.press("o")
     program.wait_for("There is no display here")
     program.press("escape")
@@ -174,7 +174,7 @@ def test_a_picture_is_looked_at_in_full(open_in: type[Shown]) -> None:
     assert wait_until(lambda: len(program.record.deleted) == 1, 20)
 
 
-def test_nothing_is_written_in_an_idle_second_beside_a_picture(open_in: type[Shown]) -> None:
+def test_nothing_is_written_in_an_idle_second_beside_an_image(open_in: type[Shown]) -> None:
     for answers in (KITTY, SIXEL):
         program = open_in(answers, env=SLOWLY)
         show(program)

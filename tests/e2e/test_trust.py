@@ -127,7 +127,7 @@ FORBIDDEN = (
 
 
 def beside_our_question(program: Program) -> bytes:
-    """What went to the terminal, without the question about pictures that the start asks."""
+    """What went to the terminal, without the question about images that the start asks."""
     return re.sub(rb"\x1b_Gi=\d+,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\", b"", bytes(program.raw), count=1)
 
 

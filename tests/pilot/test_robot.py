@@ -33,7 +33,7 @@ question_mark slash at exclamation_mark percent_sign a b c d e f g h i n o p r s
 """
 TEXTS = ("go", "", "two\nlines\n", "界👍e\u0301" * 20, "\x1b[31mred\x1b[0m\x00", "word " * 3000, "=" * 500)
 SIZES = ((80, 24), (120, 40), (200, 50), (40, 12), (20, 5), (60, 20), (1, 1))
-CODES = ("a", "fail", "flood", "picture", "ask", "hang", "stubborn", "x = 1\n" * 120, "silent")
+CODES = ("a", "fail", "flood", "image", "ask", "hang", "stubborn", "x = 1\n" * 120, "silent")
 
 
 def choose(dice: random.Random) -> tuple[str, object]:

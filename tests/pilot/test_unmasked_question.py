@@ -1,4 +1,4 @@
-"""The person is asked before code gets a picture of the screen that may show passwords."""
+"""The person is asked before code gets a screenshot that may show passwords."""
 
 import threading
 from collections.abc import AsyncIterator
@@ -21,7 +21,7 @@ WHY = "Programs of these windows do not say where their password fields are: 'Va
 
 
 class Wanting:
-    """Code that wants a picture, in a thread of its own."""
+    """Code that wants a screenshot, in a thread of its own."""
 
     def __init__(self, screen: UnmaskedScreen) -> None:
         self.answers: list[bool] = []
@@ -68,7 +68,7 @@ async def test_the_answer_holds_until_the_conversation_is_left(key: str, allowed
         again.join()
 
 
-async def test_the_end_of_the_turn_takes_the_question_away_and_gives_no_picture() -> None:
+async def test_the_end_of_the_turn_takes_the_question_away_and_gives_no_screenshot() -> None:
     async with wanted() as (pilot, question, screen, code):
         await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmDialog))
         question.follow(TurnEnded("interrupted"))
@@ -89,5 +89,5 @@ async def test_nobody_is_asked_when_the_turn_is_over() -> None:
         assert len(pilot.app.screen_stack) == 1
 
 
-def test_where_nobody_can_be_asked_there_is_no_picture() -> None:
+def test_where_nobody_can_be_asked_there_is_no_screenshot() -> None:
     assert not UnmaskedScreen().is_allowed(WHY)

@@ -28,12 +28,12 @@ async def test_an_updated_image_takes_the_place_of_the_one_before(tmp_path: Path
             await chat.reached(lambda: chat.shows("image 24x8"))
             await chat.finished()
             assert not chat.shows("image 8x8")
-            await chat.reached(lambda: chat.cells[-1].pictures[0].file)
-            (picture,) = chat.cells[-1].pictures
-            with Image.open(picture.file) as kept:
+            await chat.reached(lambda: chat.cells[-1].images[0].file)
+            (image,) = chat.cells[-1].images
+            with Image.open(image.file) as kept:
                 assert kept.size == (24, 8)
             images = [message for message in chat.session.messages if message.type == "image"]
-            assert [image.id for image in images] == [picture.message.id]
+            assert [image.id for image in images] == [image.message.id]
             assert chat.shows("between")
     finally:
         computer.close()
@@ -60,13 +60,13 @@ async def test_a_loop_that_clears_its_output_leaves_one_image(tmp_path: Path) ->
             conversation = chat.conversation
         async with chatting(computer, conversation) as chat:
             await chat.reached(lambda: chat.shows("step 24"))
-            assert len(chat.cells[-1].pictures) == 1
+            assert len(chat.cells[-1].images) == 1
     finally:
         computer.close()
 
 
 SHOWN = """from PIL import Image
-image = display(Image.new("RGB", (8, 8), "red"), display_id="picture")
+image = display(Image.new("RGB", (8, 8), "red"), display_id="image")
 text = display("first", display_id=True)
 print("end of the cell")
 """
@@ -90,7 +90,7 @@ async def test_a_later_cell_updates_what_an_earlier_one_displayed(tmp_path: Path
             await chat.finished()
             first, second = chat.cells
             assert first.output.text.plain().split() == ["'third'", "end", "of", "the", "cell"]
-            assert [picture.message.content for picture in second.pictures] == []
+            assert [image.message.content for image in second.images] == []
             assert second.output.text.plain().split() == ["the", "next", "cell", "its", "end"]
             assert chat.shows("image 16x8")
             assert not chat.shows("image 8x8")

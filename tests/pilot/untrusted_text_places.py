@@ -413,8 +413,8 @@ PLACES: dict[str, Place] = {
     "why a run ended": lambda s, t: s.show(MessageRecorded(_code("x", state="failed", reason=t))),
     "why code was refused": lambda s, t: s.show(MessageRecorded(_code("x", state="rejected", reason=t))),
     "which grant let it run": lambda s, t: s.show(MessageRecorded(_code("x", decision="auto", grant=t))),
-    "a picture's path": lambda s, t: s.show(MessageRecorded(_message(t, "user", "image", format="path"))),
-    "a picture that is none": lambda s, t: s.show(
+    "an image's path": lambda s, t: s.show(MessageRecorded(_message(t, "user", "image", format="path"))),
+    "an image that is none": lambda s, t: s.show(
         MessageRecorded(_message(t, "computer", "image", format="base64.png"))
     ),
     "a file that was sent": lambda s, t: s.show(MessageRecorded(_message(t, "user", "file", format="path"))),

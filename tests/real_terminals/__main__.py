@@ -1,7 +1,7 @@
 """Try oi-tui in the terminal programs of this machine: `make terminals`.
 
 Each check presses real keys or moves the mouse, and looks at what arrived. The table goes into
-docs/guide/terminals.md, and a picture of each terminal beside it. A terminal that is not installed keeps the
+docs/guide/terminals.md, and an image of each terminal beside it. A terminal that is not installed keeps the
 row that it has. The screen is Xvfb with openbox, which needs xdotool and xclip; for foot it is a sway without
 a screen, which needs wtype and wl-clipboard.
 """
@@ -225,7 +225,7 @@ CHECKS: dict[str, Callable[[RealTerminal, Kind], str]] = {
 
 
 def try_terminal(kind: Kind, seat: Seat) -> tuple[list[str], bytes]:
-    """Return the cells of the terminal's row, and a picture of it."""
+    """Return the cells of the terminal's row, and an image of it."""
     with RealTerminal(seat, kind.command, kind.end) as terminal:
         terminal.wait_for("Type a request")
         terminal.wait_for("Try")
@@ -256,19 +256,19 @@ def write_row(page: Path, name: str, number: str, cells: Sequence[str]) -> None:
     rows = {
         kind.name: line for kind in KINDS for line in old.splitlines() if line.startswith(f"| [{kind.name} ")
     }
-    rows[name] = f"| [{name} {number}]({_picture(name)}) | {' | '.join(cells)} |"
+    rows[name] = f"| [{name} {number}]({_image(name)}) | {' | '.join(cells)} |"
     lines = [f"| Terminal | {' | '.join(CHECKS)} |", f"|---|{'---|' * len(CHECKS)}"]
     lines += [rows[kind.name] for kind in KINDS if kind.name in rows]
     table = "\n".join(lines)
     page.write_text(f"{before}{BEGIN}\n\n{table}\n\n{END}{after}", encoding="utf-8")
 
 
-def _picture(name: str) -> str:
+def _image(name: str) -> str:
     return f"../terminals/{'-'.join(name.lower().split())}.png"
 
 
 def main() -> None:
-    """Write the table and the pictures."""
+    """Write the table and the images."""
     arguments = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -278,12 +278,12 @@ def main() -> None:
         if (names and kind.name not in names) or not shutil.which(kind.version.split()[0]):
             continue
         with kind.seat() as seat:
-            cells, picture = try_terminal(kind, seat)
+            cells, image = try_terminal(kind, seat)
         number = version(kind)
         write_row(PAGE, kind.name, number, cells)
-        file = (PAGE.parent / _picture(kind.name)).resolve()
+        file = (PAGE.parent / _image(kind.name)).resolve()
         file.parent.mkdir(parents=True, exist_ok=True)
-        Image.open(io.BytesIO(picture)).convert("RGB").quantize(128).save(file, optimize=True)
+        Image.open(io.BytesIO(image)).convert("RGB").quantize(128).save(file, optimize=True)
         print(kind.name, number, cells)  # noqa: T201
 
 

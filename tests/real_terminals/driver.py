@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Self
 
 from oi_tui.computer.desktop.base import UNKNOWN_PLACE, Region
-from oi_tui.computer.desktop.pictures import Picture as Shot
+from oi_tui.computer.desktop.screenshot import Screenshot
 from tests.real_terminals.seats import Seat
-from tests.terminal import ROOT, Picture
+from tests.terminal import ROOT, EmulatedScreen
 
 COLUMNS, ROWS = 100, 30
 #: How long anything may take, in seconds.
@@ -42,7 +42,7 @@ class RealTerminal:
         self._seat = seat
         self.desktop = seat.desktop
         self._end = end.split()
-        self._picture = Picture(COLUMNS, ROWS)
+        self._emulator = EmulatedScreen(COLUMNS, ROWS)
         self._fed = 0
         self._write_files()
         words = [sys.executable, str(_RELAY), str(self.folder), str(self.folder / "start")]
@@ -101,13 +101,13 @@ class RealTerminal:
     def screen(self) -> str:
         """What the program has drawn."""
         columns, rows = self.size
-        shown = self._picture.screen
+        shown = self._emulator.screen
         if (shown.columns, shown.lines) != (columns, rows):
             shown.resize(rows, columns)
         written = self.to_terminal
-        self._picture.feed(written[self._fed :])
+        self._emulator.feed(written[self._fed :])
         self._fed = len(written)
-        return "\n".join(self._picture.lines)
+        return "\n".join(self._emulator.lines)
 
     @property
     def size(self) -> tuple[int, int]:
@@ -177,7 +177,7 @@ class RealTerminal:
         """Wait until it no longer shows it."""
         self.until(lambda: text not in self.screen, f"no more {text}")
 
-    def shot(self) -> Shot:
+    def shot(self) -> Screenshot:
         """The window as it looks."""
         # The program has drawn; the terminal shows it a moment later.
         self.settle()

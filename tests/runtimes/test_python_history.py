@@ -131,10 +131,10 @@ def test_the_output_of_a_cell_is_cleared(python: Computer) -> None:
 def test_an_updated_figure_keeps_the_key_of_the_one_before(python: Computer) -> None:
     pytest.importorskip("PIL", reason="Pillow is not installed")
     code = (
-        "from PIL import Image\ndef picture(size):\n    return Image.new('RGB', (size, size))\n"
-        "handle = display(picture(1), display_id=True)\nhandle.update(picture(2))\ndisplay(picture(3))\n"
-        "display(picture(4), display_id='mine')\ndisplay(picture(5), display_id='mine')\n"
-        "display(picture(6), display_id='mine', update=True)"
+        "from PIL import Image\ndef image(size):\n    return Image.new('RGB', (size, size))\n"
+        "handle = display(image(1), display_id=True)\nhandle.update(image(2))\ndisplay(image(3))\n"
+        "display(image(4), display_id='mine')\ndisplay(image(5), display_id='mine')\n"
+        "display(image(6), display_id='mine', update=True)"
     )
     first, again, other, mine, new, newer = (shown.key for shown in run(python, code, 70).shown)
     assert first

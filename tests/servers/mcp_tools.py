@@ -45,19 +45,19 @@ def say(text: str = "hello") -> str:
     return text
 
 
-@server.tool(description="Shows a picture.")
-def picture() -> Image:
+@server.tool(description="Shows an image.")
+def image() -> Image:
     return Image(data=PNG, format="png")
 
 
-@server.tool(description="Shows a moving picture.")
+@server.tool(description="Shows a moving image.")
 def moving() -> Image:
     return Image(data=GIF, format="gif")
 
 
-@server.tool(description="Shows a broken picture.")
+@server.tool(description="Shows a broken image.")
 def broken() -> Image:
-    return Image(data=b"no picture", format="png")
+    return Image(data=b"no image", format="png")
 
 
 @server.tool(description="Offers one more tool.")

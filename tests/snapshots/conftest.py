@@ -1,4 +1,4 @@
-"""What would make every picture another one stands still."""
+"""What would make every snapshot another one stands still."""
 
 from types import SimpleNamespace
 
@@ -9,7 +9,7 @@ from oi_tui import log
 
 @pytest.fixture(autouse=True)
 def frozen_clock(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Seconds on the screen would make every picture another one."""
+    """Seconds on the screen would make every snapshot another one."""
     for module in (
         "oi_tui.screens.chat.screen",
         "oi_tui.screens.chat.view",

@@ -1,4 +1,4 @@
-"""What the pictures share: a computer that says the same everywhere, and the ways to a state."""
+"""What the snapshots share: a computer that says the same everywhere, and the ways to a state."""
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -74,7 +74,7 @@ def frame(app: App[None]) -> list[Strip]:
     """The lines of the screen as they are now.
 
     With what is behind a dialog: Textual would otherwise keep the dialog's screen as drawn on nothing, and
-    the picture would show that.
+    the snapshot would show that.
     """
     visible_screen_stack.set(app._background_screens)
     return app.screen._compositor.render_strips()
@@ -134,5 +134,5 @@ def offered(chat: ChatScreen) -> bool:
 
 
 def by_size(size: tuple[int, int]) -> str:
-    """What a picture of this size is called."""
+    """What a snapshot of this size is called."""
     return f"{size[0]}x{size[1]}"

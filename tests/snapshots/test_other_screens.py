@@ -1,4 +1,4 @@
-"""The navigator and the profile editor, as pictures."""
+"""The navigator and the profile editor, as snapshots."""
 
 import os
 from collections.abc import Callable
@@ -90,7 +90,7 @@ def by_size(size: tuple[int, int]) -> str:
 
 
 def named(value: tuple[int, int] | str) -> str:
-    """What a picture of this size or theme is called."""
+    """What a snapshot of this size or theme is called."""
     return value if isinstance(value, str) else by_size(value)
 
 

@@ -1,4 +1,4 @@
-"""Every state of the chat screen that a person would recognise, as a picture."""
+"""Every state of the chat screen that a person would recognise, as a snapshot."""
 
 from collections.abc import Callable
 

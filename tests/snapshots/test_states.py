@@ -1,4 +1,4 @@
-"""What a person meets while programs run, models stumble and words are looked for, as pictures."""
+"""What a person meets while programs run, models stumble and words are looked for, as snapshots."""
 
 import base64
 import io
@@ -81,7 +81,7 @@ EDITOR = (
 )
 
 
-def picture() -> str:
+def image() -> str:
     """A plot, more or less: two slopes and an axis."""
     image = Image.new("RGB", (320, 200), "#ffffff")
     for x in range(20, 310):
@@ -115,7 +115,7 @@ def played(code: str, *reports: Report, auto_run: bool = True, theme: str = "oi-
     """The application with a model that writes this code, and a program that reports this."""
     profile = Profile(model="gpt-4o", theme=theme, auto_run=auto_run)
     workspace = Workspace(profile, None, llm=Llm([call(code)], [Text("Done.")]), computer=Script(*reports))
-    workspace.save_picture = lambda _: "/home/ada/.local/share/oi-tui/outputs/2026-03-18/plot.png"  # type: ignore[method-assign]
+    workspace.save_image = lambda _: "/home/ada/.local/share/oi-tui/outputs/2026-03-18/plot.png"  # type: ignore[method-assign]
     return OiTui(lambda: workspace, theme=theme)
 
 
@@ -232,7 +232,7 @@ async def reading(pilot: Pilot[None]) -> None:
     await seen(pilot, "“row 7” in line", "lines", " of 30")
 
 
-async def looking_at_a_picture(pilot: Pilot[None]) -> None:
+async def looking_at_an_image(pilot: Pilot[None]) -> None:
     await ended(pilot)
     await pilot.press("ctrl+up", "up", "p")
     await at_a_screen(pilot, ImagesScreen)
@@ -355,10 +355,10 @@ STATES: dict[str, tuple[Callable[[], OiTui], Steps]] = {
         lambda: played(CODE, Printed("12 sales\n"), FINISHED),
         without_scrollbar(then(ended, "ctrl+up", "question_mark")),
     ),
-    "a plot": (lambda: played("plot()", Displayed("base64.png", picture()), FINISHED), ended),
+    "a plot": (lambda: played("plot()", Displayed("base64.png", image()), FINISHED), ended),
     "looking at a plot": (
-        lambda: played("plot()", Displayed("base64.png", picture()), FINISHED),
-        looking_at_a_picture,
+        lambda: played("plot()", Displayed("base64.png", image()), FINISHED),
+        looking_at_an_image,
     ),
     "lost": (
         lambda: played(

@@ -1,4 +1,4 @@
-"""Logs what a cell did with mouse and keyboard, with small pictures, for the person and the model."""
+"""Logs what a cell did with mouse and keyboard, with small screenshots, for the person and the model."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from oi_tui.computer import cells
 from oi_tui.computer.desktop.base import Desktop, Region, Window
-from oi_tui.computer.desktop.pictures import Picture
+from oi_tui.computer.desktop.screenshot import Screenshot
 from oi_tui.computer.errors import ComputerError
 
 #: As many lines are shown of a cell, and as many characters of a title or a name.
 _MOST, _LONGEST = 30, 60
-#: The longest side of a picture.
+#: The longest side of a screenshot.
 _SIDE = 640
 _CHARACTER = "type a character"
 _MANY = {_CHARACTER: "type {} characters"}
@@ -37,27 +37,27 @@ class LoggedAction:
 class ActionLog:
     """Keeps the actions of a cell, and shows them at its end. No typed text is kept: it may be a password.
 
-    `capture` takes a picture of a part of the screen, or returns None where it may show passwords.
+    `capture` takes a screenshot of a part of the screen, or returns None where it may show passwords.
     """
 
-    def __init__(self, desktop: Desktop, capture: Callable[[Region], Picture | None]) -> None:
+    def __init__(self, desktop: Desktop, capture: Callable[[Region], Screenshot | None]) -> None:
         self._desktop = desktop
         self._capture = capture
         self._actions: list[LoggedAction] = []
         self._left_out = 0
-        self._before: Picture | None = None
+        self._before: Screenshot | None = None
         self._region: Region | None = None
         #: What the pointer was moved to by its name, and where that is.
         self._aim = "", (0, 0)
 
     def begin(self) -> None:
-        """Take a picture of the active window, before a cell does anything to it."""
+        """Take a screenshot of the active window, before a cell does anything to it."""
         if not cells.are_counted():
             return
         active = next((window for window in self._desktop.windows() if window.active), None)
         known = active and self._desktop.knows_places
         self._region = active.region if active and known else Region(0, 0, *self._desktop.size())
-        self._before = self._take_picture()
+        self._before = self._take_screenshot()
 
     def aim(self, name: str, place: tuple[int, int]) -> None:
         """Note what is at the place that the pointer moves to."""
@@ -107,10 +107,10 @@ class ActionLog:
         lines = [f"  {action}" for action in actions]
         if left_out:
             lines.append(f"  and {left_out} more")
-        after = self._take_picture()
+        after = self._take_screenshot()
         same = before is not None and after is not None and before.pixels == after.pixels
-        pictures = [picture for picture in ([after] if same else [before, after]) if picture]
-        cells.show("\n".join(["Mouse and keyboard:", *lines]), pictures)
+        screenshots = [screenshot for screenshot in ([after] if same else [before, after]) if screenshot]
+        cells.show("\n".join(["Mouse and keyboard:", *lines]), screenshots)
 
     def _add(self, text: str, window: str, count: int = 1) -> None:
         if not cells.are_counted():
@@ -123,12 +123,12 @@ class ActionLog:
         else:
             self._left_out += count
 
-    def _take_picture(self) -> Picture | None:
+    def _take_screenshot(self) -> Screenshot | None:
         try:
-            picture = self._capture(self._region) if self._region and cells.are_counted() else None
+            screenshot = self._capture(self._region) if self._region and cells.are_counted() else None
         except ComputerError:
             return None
-        return picture.fitted(_SIDE) if picture else None
+        return screenshot.fitted(_SIDE) if screenshot else None
 
     def _name_place(self, place: tuple[int, int]) -> str:
         name, at = self._aim

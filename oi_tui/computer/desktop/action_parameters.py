@@ -18,7 +18,7 @@ _BLANKS = {" ": "space", "\t": "tab", "\n": "enter", "\r": "enter"}
 class Parameters:
     """The parameters of one action; None counts as missing.
 
-    `size` is that of the picture that points belong to, where that is not the screen itself. The methods
+    `size` is that of the screenshot that points belong to, where that is not the screen itself. The methods
     raise ComputerError that names the parameter to change.
     """
 
@@ -28,11 +28,11 @@ class Parameters:
         self._scale: list[tuple[int, float]] = []
         if screen is not None:
             pair = self._read_numbers(
-                "size", size, 2, "the width and height of the picture, such as [1024, 640]"
+                "size", size, 2, "the width and height of the screenshot, such as [1024, 640]"
             )
             if min(pair) < 1:
                 raise self._make_error(
-                    "size", size, "the width and height of the picture, such as [1024, 640]"
+                    "size", size, "the width and height of the screenshot, such as [1024, 640]"
                 )
             self._scale = list(zip(screen, pair))
 
@@ -150,7 +150,7 @@ class Parameters:
         return numbers
 
     def _scale_point(self, pair: list[float]) -> tuple[int, int]:
-        """Return the point of the screen for a point of the picture."""
+        """Return the point of the screen for a point of the screenshot."""
         if self._scale:
             pair = [number * whole // part for number, (whole, part) in zip(pair, self._scale)]
         x, y = pair

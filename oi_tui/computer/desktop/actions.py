@@ -14,11 +14,11 @@ from typing import Any
 from oi_tui.computer.desktop.action_parameters import Parameters
 from oi_tui.computer.desktop.base import Region
 from oi_tui.computer.desktop.display import capture
-from oi_tui.computer.desktop.pictures import Picture
+from oi_tui.computer.desktop.screenshot import Screenshot
 from oi_tui.computer.errors import ComputerError
 
-#: Does what an action says, and returns a picture if it asks for one.
-Run = Callable[[Any], "Picture | None"]
+#: Does what an action says, and returns a screenshot if it asks for one.
+Run = Callable[[Any], "Screenshot | None"]
 _EXAMPLE = '{"action": "screenshot"}'
 _LONGEST_WAIT = 60.0
 _MOST_TURNS = 100
@@ -33,10 +33,10 @@ _DRAG = ("coordinate", "start_coordinate", "path")
 _PLACE = ("coordinate", "x", "y")
 
 
-def act(computer: Any, actions: Any, size: tuple[int, int] | None = None) -> Picture | None:
-    """Carry out one action (a dictionary) or several. Return the last picture that one of them asked for.
+def act(computer: Any, actions: Any, size: tuple[int, int] | None = None) -> Screenshot | None:
+    """Carry out one action (a dictionary) or several. Return the last screenshot that one of them asked for.
 
-    `size` is that of the picture of the whole screen that coordinates belong to, where it is another.
+    `size` is that of the screenshot of the whole screen that coordinates belong to, where it is another.
     Raises ComputerError, before anything is done, for an action that cannot be understood.
     """
     if isinstance(actions, (str, bytes)) or not isinstance(actions, (dict, Iterable)):
@@ -47,12 +47,12 @@ def act(computer: Any, actions: Any, size: tuple[int, int] | None = None) -> Pic
     for number, action in enumerate(listed, 1):
         with _number_errors(number, len(listed), "Nothing was done. "):
             runs.append(_parse(action, screen, size))
-    picture = None
+    screenshot = None
     for number, run in enumerate(runs, 1):
         done = f"The {number - 1} before it were done. " if number > 1 else ""
         with _number_errors(number, len(listed), done):
-            picture = run(computer) or picture
-    return picture
+            screenshot = run(computer) or screenshot
+    return screenshot
 
 
 @contextlib.contextmanager
@@ -209,9 +209,9 @@ def _wait(parameters: Parameters) -> Run:
 
 
 def _screenshot(_: Parameters) -> Run:
-    def run(computer: Any) -> Picture:
-        picture: Picture = computer.display.screenshot(active_app_only=False)
-        return picture
+    def run(computer: Any) -> Screenshot:
+        screenshot: Screenshot = computer.display.screenshot(active_app_only=False)
+        return screenshot
 
     return run
 

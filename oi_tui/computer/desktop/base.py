@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from oi_tui.computer.desktop.pictures import Picture
+from oi_tui.computer.desktop.screenshot import Screenshot
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,8 @@ class Desktop(Protocol):
     def monitors(self) -> list[Region]:
         """Return where each monitor lies on the screen."""
 
-    def capture(self, region: Region) -> Picture:
-        """Take a picture of a part of the screen."""
+    def capture(self, region: Region) -> Screenshot:
+        """Take a screenshot of a part of the screen."""
 
     def position(self) -> tuple[int, int]:
         """Return where the pointer is."""

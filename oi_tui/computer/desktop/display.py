@@ -14,7 +14,7 @@ from oi_tui.computer.desktop import masking
 from oi_tui.computer.desktop.base import UNKNOWN_PLACE, Region, Window
 from oi_tui.computer.desktop.elements import Element, Elements
 from oi_tui.computer.desktop.ocr import RecognizedWord, read_words
-from oi_tui.computer.desktop.pictures import Picture
+from oi_tui.computer.desktop.screenshot import Screenshot
 from oi_tui.computer.desktop.session import open_session
 from oi_tui.computer.errors import ComputerError
 from oi_tui.computer.tool import Tool
@@ -76,13 +76,13 @@ class Display(Tool):
         screen: int = 0,
         combine_screens: bool = True,
         active_app_only: bool = True,
-    ) -> Picture:
-        """Look at the screen: show a picture of it and return that.
+    ) -> Screenshot:
+        """Look at the screen: show a screenshot and return it.
 
-        With `active_app_only`, the picture is of the active window; with `quadrant`, of a quarter of the
+        With `active_app_only`, the screenshot is of the active window; with `quadrant`, of a quarter of the
         screen (1 left upper, 2 right upper, 3 left lower, 4 right lower). `screen=1` is the second monitor,
         and so on, and -1 all of them; `screen=0, combine_screens=False` is the first one. A printed line
-        says which part of the screen it is and how to get from pixels of the picture to coordinates. What
+        says which part of the screen it is and how to get from pixels of the screenshot to coordinates. What
         has not changed since is not shown again. Password fields are black. A model that takes no images
         gets the list of elements instead.
         """
@@ -95,13 +95,13 @@ class Display(Tool):
         quadrant: int | None = None,
         active_app_only: bool = True,
         combine_screens: bool = True,
-    ) -> Picture:
-        """Take a picture; the same as `view`."""
+    ) -> Screenshot:
+        """Take a screenshot; the same as `view`."""
         region = self._find_region(screen, quadrant, active_app_only, combine_screens)
-        picture = capture(region)
+        screenshot = capture(region)
         if show:
-            self._show(picture, region)
-        return picture
+            self._show(screenshot, region)
+        return screenshot
 
     def elements(
         self, name: str | None = None, role: str | None = None, active_app_only: bool = True
@@ -121,7 +121,7 @@ class Display(Tool):
             found = [replace(element, region=UNKNOWN_PLACE) for element in found]
         return Elements(found_elements.matching(found, name, role))
 
-    def find(self, description: str, screenshot: Picture | None = None) -> list[tuple[int, int]]:
+    def find(self, description: str, screenshot: Screenshot | None = None) -> list[tuple[int, int]]:
         """Return the centers of what is described: windows with this title and texts on the screen."""
         wanted = description.casefold()
         windows = [
@@ -132,7 +132,7 @@ class Display(Tool):
         texts = [found["center"] for found in self.find_text(description, screenshot)]
         return [*texts, *windows]
 
-    def find_text(self, text: str, screenshot: Picture | None = None) -> list[dict[str, Any]]:
+    def find_text(self, text: str, screenshot: Screenshot | None = None) -> list[dict[str, Any]]:
         """Find a text on the screen, in any case. Return dictionaries with text, region and center.
 
         Coordinates are those of the whole screen, or of `screenshot` where one is given.
@@ -147,11 +147,11 @@ class Display(Tool):
         # A word alone is what a button says; one in a sentence comes after it.
         return sorted(found, key=lambda item: len(item["text"]))
 
-    def get_text_as_list_of_lists(self, screenshot: Picture | None = None) -> list[list[str]]:
+    def get_text_as_list_of_lists(self, screenshot: Screenshot | None = None) -> list[list[str]]:
         """Return the text on the screen: lines of words."""
         return [[word.text for word in line] for line in self._lines(screenshot)]
 
-    def _lines(self, screenshot: Picture | None) -> list[list[RecognizedWord]]:
+    def _lines(self, screenshot: Screenshot | None) -> list[list[RecognizedWord]]:
         if screenshot is None:
             screenshot = capture(Region(0, 0, *self.size))
         return read_words(screenshot.png())
@@ -183,17 +183,17 @@ class Display(Tool):
             return (_find_common_part(active, whole) if active else None) or whole
         return whole
 
-    def _show(self, picture: Picture, region: Region) -> None:
-        checksum = zlib.crc32(picture.pixels, zlib.crc32(repr(region).encode()))
+    def _show(self, screenshot: Screenshot, region: Region) -> None:
+        checksum = zlib.crc32(screenshot.pixels, zlib.crc32(repr(region).encode()))
         if checksum == self._shown:
-            print("The screen has not changed since the last picture of it.")
+            print("The screen has not changed since the last screenshot.")
             return
         self._shown = checksum
-        smaller = picture.fitted()
-        scale = picture.width / smaller.width
+        smaller = screenshot.fitted()
+        scale = screenshot.width / smaller.width
         factor = f", times {scale:.3f}" if scale > 1 else ""
         add = f", plus ({region.x}, {region.y})" if region.x or region.y else ""
-        how = f" Coordinates: pixels of the picture{factor}{add}." if factor or add else ""
+        how = f" Coordinates: pixels of the screenshot{factor}{add}." if factor or add else ""
         print(f"Part of the screen: {region.width}x{region.height} at ({region.x}, {region.y}).{how}")
         display = getattr(builtins, "display", None)
         if display is not None:
@@ -209,10 +209,10 @@ class Display(Tool):
             print(error)
 
 
-def capture(region: Region) -> Picture:
-    """Take a picture of a part of the screen, with password fields black; see `masking.capture`."""
+def capture(region: Region) -> Screenshot:
+    """Take a screenshot of a part of the screen, with password fields black; see `masking.capture`."""
     if limits := open_session().limits():
-        limits.refuse_picture()
+        limits.refuse_screenshot()
     return masking.capture(open_session().desktop, region)
 
 

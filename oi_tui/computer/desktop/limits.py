@@ -14,9 +14,9 @@ _NOT_GRANTED = (
     "Nothing was done: this code ran without a question, because the user granted {0}, and this would be "
     "{1} in {2}. Write code that does only this as a piece of its own: the user is asked about it then."
 )
-_NO_PICTURES = (
-    "There is no picture: this code ran without a question, because the user granted {0}, and that lets it "
-    "see no picture of the screen. Use the elements of the window (computer.display.elements())."
+_NO_SCREENSHOTS = (
+    "There is no screenshot: this code ran without a question because the user granted {0}, which includes "
+    "no screenshots. Use the elements of the window (computer.display.elements())."
 )
 _NO_KEY = (
     "{0!r} was not pressed: this code ran without a question, because the user granted {1}, and this key may "
@@ -69,9 +69,9 @@ class ActionLimits:
         if symbol.startswith(WIDE_KEYS):
             raise ComputerError(_NO_KEY.format(symbol, self))
 
-    def refuse_picture(self) -> None:
-        """Raise ComputerError: pictures are in no grant for a window."""
-        raise ComputerError(_NO_PICTURES.format(self))
+    def refuse_screenshot(self) -> None:
+        """Raise ComputerError: screenshots are in no grant for a window."""
+        raise ComputerError(_NO_SCREENSHOTS.format(self))
 
     def windows(self, desktop: Desktop) -> list[Window]:
         """Return the windows that are there now and of which something is granted."""

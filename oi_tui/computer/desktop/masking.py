@@ -1,4 +1,4 @@
-"""Blackens password fields in pictures of the screen."""
+"""Blackens password fields in screenshots."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from oi_tui.computer import bridge
 from oi_tui.computer.desktop import elements
 from oi_tui.computer.desktop.base import Desktop, Region
 from oi_tui.computer.desktop.elements import Passwords
-from oi_tui.computer.desktop.pictures import Picture
+from oi_tui.computer.desktop.screenshot import Screenshot
 from oi_tui.computer.errors import ComputerError
 
 _NO_SERVICE = (
@@ -15,24 +15,24 @@ _NO_SERVICE = (
 _NO_PLACES = "Where password fields are is not known: on Wayland, programs are not told where windows are."
 _SILENT = "Programs of these windows do not say where their password fields are: {0}."
 _UNMASKED = (
-    "{0} So there is no picture. Use computer.display.elements(), or a part of the screen with other "
-    "windows. The user can allow pictures: oi-tui asks them, or they set unmasked_screen."
+    "{0} So there is no screenshot. Use computer.display.elements(), or a part of the screen with other "
+    "windows. The user can allow screenshots: oi-tui asks them, or they set unmasked_screen."
 )
 
 
-def capture(desktop: Desktop, region: Region, *, ask: bool = True) -> Picture:
-    """Take a picture of a part of the screen in which fields for passwords are black.
+def capture(desktop: Desktop, region: Region, *, ask: bool = True) -> Screenshot:
+    """Take a screenshot of a part of the screen in which fields for passwords are black.
 
-    Raises ComputerError where it is not known where these are, unless the person lets pictures be taken.
+    Raises ComputerError where it is not known where these are, unless the person lets screenshots be taken.
     They are asked that only with `ask`.
     """
-    picture = desktop.capture(region)
+    screenshot = desktop.capture(region)
     left, top = max(region.x, 0), max(region.y, 0)
     hidden = [
         (password.x - left, password.y - top, password.width, password.height)
         for password in _find_passwords(desktop, region, ask)
     ]
-    return picture.blacken(hidden)
+    return screenshot.blacken(hidden)
 
 
 def _find_passwords(desktop: Desktop, region: Region, ask: bool) -> list[Region]:

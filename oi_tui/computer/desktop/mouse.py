@@ -8,7 +8,7 @@ from typing import Any
 
 from oi_tui.computer.desktop.base import UNKNOWN_PLACE, Window
 from oi_tui.computer.desktop.elements import Element, find_only, normalise_spaces, open_tree
-from oi_tui.computer.desktop.pictures import Picture
+from oi_tui.computer.desktop.screenshot import Screenshot
 from oi_tui.computer.desktop.session import DesktopSession, open_session
 from oi_tui.computer.errors import ComputerError
 from oi_tui.computer.tool import Tool
@@ -17,7 +17,7 @@ _BUTTONS = {"left": 1, "middle": 2, "right": 3, "back": 8, "forward": 9}
 _WHEEL_UP, _WHEEL_DOWN, _WHEEL_LEFT, _WHEEL_RIGHT = 4, 5, 6, 7
 _NO_PLACES = (
     "Wayland does not tell where windows and elements are, so nothing was clicked. Click a text that is on "
-    "the screen, or a point of a picture (computer.display.view()), or press keys. "
+    "the screen, or a point of a screenshot (computer.display.view()), or press keys. "
     "computer.os.activate(title) brings a window to the front."
 )
 _TO_THE_FRONT = "computer.os.activate(title) brings a window to the front; list the elements again then."
@@ -39,7 +39,7 @@ class Mouse(Tool):
         y: int | None = None,
         icon: str | None = None,
         text: str | None = None,
-        screenshot: Picture | None = None,
+        screenshot: Screenshot | None = None,
         name: str | None = None,
         role: str | None = None,
     ) -> None:
@@ -138,7 +138,7 @@ class Mouse(Tool):
         y: int | None,
         icon: str | None,
         text: str | None,
-        screenshot: Picture | None,
+        screenshot: Screenshot | None,
     ) -> tuple[int, int]:
         if len(args) == 1 and isinstance(args[0], str):
             text = args[0]
@@ -197,7 +197,7 @@ class Mouse(Tool):
             raise ComputerError(f"({x}, {y}) is not on the screen, which has {width}x{height} pixels.")
         return int(x), int(y)
 
-    def _find(self, text: str, screenshot: Picture | None) -> tuple[int, int]:
+    def _find(self, text: str, screenshot: Screenshot | None) -> tuple[int, int]:
         if screenshot is None and (place := self._element_named(text)):
             return self._on_screen(*place)
         matches = self._computer.display.find_text(text, screenshot)

@@ -20,7 +20,7 @@ from oi_tui.computer.desktop import masking
 from oi_tui.computer.desktop.action_log import ActionLog
 from oi_tui.computer.desktop.base import Desktop, Region, Window
 from oi_tui.computer.desktop.limits import ActionLimits
-from oi_tui.computer.desktop.pictures import Picture
+from oi_tui.computer.desktop.screenshot import Screenshot
 from oi_tui.computer.desktop.wayland.driver import Wayland
 from oi_tui.computer.desktop.x11.desktop import X11
 from oi_tui.computer.errors import ComputerError, Paused
@@ -55,8 +55,8 @@ _ARRIVAL_SECONDS = 0.1
 _SETTLING_SECONDS = 0.005
 
 
-#: Takes a picture of a part of the screen; None where it may show passwords.
-Capture = Callable[[Region], "Picture | None"]
+#: Takes a screenshot of a part of the screen; None where it may show passwords.
+Capture = Callable[[Region], "Screenshot | None"]
 
 
 class DesktopSession:

@@ -11,7 +11,7 @@ from oi_tui.engine.output.plain import make_plain
 from oi_tui.messages import Message
 from oi_tui.text import clean_line, clean_text, format_duration
 
-#: Only pictures from the page itself and the styles below are let in; no script, no frame, no request.
+#: Only images from the page itself and the styles below are let in; no script, no frame, no request.
 _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1c1f24; --paper: #fff; --soft: #f3f4f6; --rule: #d5d9df;
@@ -37,12 +37,12 @@ table { border-collapse: collapse; } td, th { border: 1px solid var(--rule); pad
 @media print { pre { white-space: pre-wrap; } }
 """
 _SPEAKERS = {"user": "You", "assistant": "Assistant"}
-#: What a picture's bytes begin with, by the kind that the page says it is.
-_PICTURES = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8\xff"}
+#: What an image's bytes begin with, by the kind that the page says it is.
+_IMAGES = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8\xff"}
 
 
 def write_html(title: str, messages: Sequence[Message]) -> str:
-    """Return the page. All message content is text; pictures are embedded, links lead to the web only."""
+    """Return the page. All message content is text; images are embedded, links lead to the web only."""
     printed: dict[str, list[Message]] = {}
     codes = {message.id for message in messages if message.type == "code" and message.role != "computer"}
     last = None
@@ -124,15 +124,15 @@ def _write_output(message: Message) -> str:
 
 
 def _render_image(message: Message) -> str:
-    """Return the picture as a part of the page, where it is one."""
+    """Return the image as a part of the page, where it is one."""
     if (message.format or "").startswith("base64"):
         try:
             raw = base64.b64decode(message.content, validate=False)
         except (binascii.Error, ValueError):
             raw = b""
-        for kind, beginning in _PICTURES.items():
+        for kind, beginning in _IMAGES.items():
             if raw.startswith(beginning):
                 data = base64.b64encode(raw).decode()
-                return f'<img alt="picture" src="data:{kind};base64,{data}">'
+                return f'<img alt="image" src="data:{kind};base64,{data}">'
         return '<p class="aside">An image that cannot be shown.</p>'
     return f'<p class="aside">Image: {_render_text(clean_line(message.content, 300))}</p>'

@@ -81,7 +81,7 @@ def _find_file(name: str, cwd: Path) -> Path | None:
 
 
 def save(message: Message, folder: Path, *, replace: bool = False) -> Path | None:
-    """Save a program's picture as a file in `folder`, for its owner only; None when it cannot be kept.
+    """Save a program's image as a file in `folder`, for its owner only; None when it cannot be kept.
 
     With `replace` it takes the place of the file that is there.
     """

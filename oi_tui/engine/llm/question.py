@@ -104,8 +104,8 @@ def write_request(
     """Write a request with a text and images as data URLs, and how long the reply may be, in tokens."""
     content: Any = text
     if images:
-        pictures = [{"type": "image_url", "image_url": {"url": image}} for image in images]
-        content = [{"type": "text", "text": text}, *pictures]
+        parts = [{"type": "image_url", "image_url": {"url": image}} for image in images]
+        content = [{"type": "text", "text": text}, *parts]
     before = [{"role": "system", "content": system}] if system else []
     request = make_request(profile, [*before, {"role": "user", "content": content}])
     return replace(request, max_tokens=max_tokens or profile.max_tokens)

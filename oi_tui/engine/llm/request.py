@@ -60,7 +60,7 @@ def write(
     vision: bool | None = None,
     window: int | None = None,
     longest_reply: int | None = None,
-    pictures: Path | None = None,
+    image_folder: Path | None = None,
     mcp_tools: Sequence[mcp.McpTool] = (),
 ) -> PreparedRequest:
     """Return the request for the next reply.
@@ -68,7 +68,7 @@ def write(
     With `tools` the model is offered the tool `execute`, and code that came as tool calls goes back as such;
     every call is answered exactly once, whatever became of it. Code that came as text stays text. `window`
     is what the model takes in, in tokens; None: nothing is left out. `vision` and `longest_reply` (tokens)
-    are used where the profile says nothing. `pictures` is the folder in which programs' pictures are kept.
+    are used where the profile says nothing. `image_folder` is the folder in which programs' images are kept.
     `mcp_tools` are tools of other programs.
     """
     if profile.supports_vision is not None:
@@ -78,7 +78,7 @@ def write(
     system = system_message.write(profile, languages, tools=tools, cwd=cwd, notes=notes)
     head: list[dict[str, Any]] = [{"role": "system", "content": system}]
     offered = [make_tool(languages), *(item.offer for item in mcp_tools)] if tools else []
-    units = _Conversation(profile, pictures, cwd, tools=tools, vision=bool(vision)).make_units(messages)
+    units = _Conversation(profile, image_folder, cwd, tools=tools, vision=bool(vision)).make_units(messages)
     fixed = measure_size(head[0]) + len(json.dumps(offered))
     left_out = trim(units, None if window is None else compute_room(window, longest_reply) - fixed)
     body = [message for unit in units for message in unit.messages if not _is_blank(message)]
@@ -136,10 +136,10 @@ class _Conversation:
     """The writing of one request."""
 
     def __init__(
-        self, profile: Profile, pictures: Path | None, cwd: Path | None, *, tools: bool, vision: bool
+        self, profile: Profile, image_folder: Path | None, cwd: Path | None, *, tools: bool, vision: bool
     ) -> None:
         self._profile = profile
-        self._pictures = pictures
+        self._image_folder = image_folder
         self._cwd = cwd
         #: Images that are too many, or too much, to be sent with each request; the newest count most.
         self._unsent: set[str] = set()
@@ -200,7 +200,8 @@ class _Conversation:
                 self._unsent.add(message.id)
 
     def _describe(self, message: Message) -> str:
-        file = images.locate(message, self._pictures) if self._pictures and message.format != "path" else None
+        folder = self._image_folder if message.format != "path" else None
+        file = images.locate(message, folder) if folder else None
         return images.describe(message.format, message.content, file if file and file.is_file() else None)
 
     def _shows_image(self, image: Message) -> bool:
@@ -240,7 +241,7 @@ class _Conversation:
         calls: list[dict[str, Any]] = []
         answers: list[dict[str, Any]] = []
         lines: list[str] = []
-        pictures: list[dict[str, Any]] = []
+        shown: list[dict[str, Any]] = []
         extra = signed_reasoning.collect_extra_content(reply, self._profile.model)
         for message in reply:
             results = self._results.get(message.id, [])
@@ -248,7 +249,7 @@ class _Conversation:
             if message.type != "code":
                 words.append(message.content.strip())
                 continue
-            pictures += [
+            shown += [
                 self._build_image_entry(result, "The image that the code showed:")
                 for result in results
                 if result.type == "image" and self._shows_image(result)
@@ -281,7 +282,7 @@ class _Conversation:
         unit.messages += [
             {"role": "assistant" if sender == "assistant" else "user", "content": text} for text in lines
         ]
-        unit.messages += pictures
+        unit.messages += shown
         return unit
 
     def _select_reasoning(self, reply: Sequence[Message]) -> dict[str, Any]:

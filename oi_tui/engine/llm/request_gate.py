@@ -51,7 +51,7 @@ def _remove_keys(request: Request) -> Request:
 
 
 def _clean(message: Mapping[str, Any], keys: Sequence[str]) -> Mapping[str, Any]:
-    """Return the message without keys; pictures are left alone."""
+    """Return the message without keys; images are left alone."""
     match message["content"]:
         case str(text):
             content: Any = take_out(text, keys)

@@ -10,7 +10,7 @@ from oi_tui.engine.llm.base import Delta, Llm, LlmError, Reasoning, Reply, Reque
 
 _steps = logging.getLogger("oi_tui.steps")
 _words = logging.getLogger("oi_tui.words")
-#: Characters of a request or reply that are noted; pictures make them long.
+#: Characters of a request or reply that are noted; images make them long.
 _LONGEST = 100_000
 
 

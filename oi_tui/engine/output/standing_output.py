@@ -79,7 +79,7 @@ class _Sheet(ScreenText):
         self._all = False
 
     def mark(self, number: int) -> None:
-        """Mark the place of a picture or a page, which takes no row."""
+        """Mark the place of an image or a page, which takes no row."""
         if self._column:
             self.feed("\n")
         self.places[number] = (self._row, self._row)
@@ -105,7 +105,7 @@ class _Sheet(ScreenText):
             self.places = {
                 number: (first, last)
                 for number, (first, last) in self.places.items()
-                # At the row of the cursor a picture stands above it, a value below.
+                # At the row of the cursor an image stands above it, a value below.
                 if first < top or (first == last == top and not self._all)
             }
         self._all = False

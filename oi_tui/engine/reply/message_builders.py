@@ -152,7 +152,7 @@ def _as_thought(message: Message) -> Message:
 
 
 class RunBuilder:
-    """Writes what one run shows down as messages: console text, broken by pictures where they came."""
+    """Writes what one run shows down as messages: console text, broken by images where they came."""
 
     def __init__(self, code: Message, folder: Path | None) -> None:
         self.code = code

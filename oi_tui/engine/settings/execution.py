@@ -290,8 +290,8 @@ class ExecutionSettings:
     )
     unmasked_screen: bool = setting(
         False,
-        "Give code pictures of the screen without asking you where programs do not say where their password "
-        "fields are. Without it you are asked, and where nobody can be asked there is no picture.",
+        "Let code take screenshots of programs that do not report where their password fields are, "
+        "without asking you. Otherwise you are asked; where nobody can be asked, there is no screenshot.",
         key="unmasked_screen",
         title="Unmasked screen",
         section="Running code",

@@ -7,7 +7,7 @@ from oi_tui import paths
 from oi_tui.messages import Displayed, LineReached, Printed, Report
 
 #: The largest image file, in bytes.
-_LARGEST_PICTURE = 50_000_000
+_LARGEST_IMAGE = 50_000_000
 
 
 def convert_chunk(chunk: object) -> Iterator[Report]:
@@ -55,7 +55,7 @@ def _convert_image(form: str, content: object) -> Report:
     if form == "path":
         try:
             path = paths.expand_typed(_convert_text(content))
-            if path.stat().st_size > _LARGEST_PICTURE or not path.is_file():
+            if path.stat().st_size > _LARGEST_IMAGE or not path.is_file():
                 raise ValueError(f"{path} is not an image")
             data = path.read_bytes()
         except OSError as error:

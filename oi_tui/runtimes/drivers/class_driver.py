@@ -1,6 +1,6 @@
 """The driver of a custom language: runs cells in its class, in the person's own Python.
 
-What it prints and what it yields as text goes to the terminal; lines, pictures and rich results are events.
+What it prints and what it yields as text goes to the terminal; lines, images and rich results are events.
 """
 
 # mypy: ignore-errors

@@ -70,10 +70,10 @@ end
 function show_value(value)
     value === nothing && return
     if Base.invokelatest(showable, MIME("image/png"), value)
-        picture = Base.invokelatest(repr, MIME("image/png"), value)
+        image = Base.invokelatest(repr, MIME("image/png"), value)
         global marks += 1
         encode = Base.require(Base.PkgId(Base.UUID("2a0f44e3-6c83-55bd-87e4-b1978d98bd5f"), "Base64")).base64encode
-        tell("event" => "display", "format" => "base64.png", "content" => Base.invokelatest(encode, picture); mark = "$nonce.m$marks")
+        tell("event" => "display", "format" => "base64.png", "content" => Base.invokelatest(encode, image); mark = "$nonce.m$marks")
     else
         context = IOContext(stdout, :limit => true, :module => Main)
         Base.invokelatest(show, context, MIME("text/plain"), value)

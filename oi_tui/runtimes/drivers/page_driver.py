@@ -1,4 +1,4 @@
-"""The driver of pages: saves each as a file, and takes a picture of it if there is a browser."""
+"""The driver of pages: saves each as a file, and takes a screenshot of it if there is a browser."""
 
 # mypy: ignore-errors
 
@@ -19,7 +19,7 @@ import react_page
 from plain_channel import Channel
 
 _PATIENCE = 20.0
-#: Nothing is loaded for a picture: all that is not a file goes to a proxy that is not there.
+#: Nothing is loaded for a screenshot: all that is not a file goes to a proxy that is not there.
 _OFFLINE = [
     "--proxy-server=127.0.0.1:9",
     "--proxy-bypass-list=<-loopback>",
@@ -66,7 +66,7 @@ class Pages:
             print("It loads React and Babel from {} whenever it is opened.".format(needs))
         self._channel.send("display", placed=True, format="page", content=path)
         if needs:
-            print("No picture of it: pictures are made without the network.")
+            print("No screenshot of it: screenshots are made without the network.")
         elif self._browser:
             self._show(path, code)
         return "finished", None
@@ -90,27 +90,27 @@ class Pages:
         # TemporaryDirectory fails on what the browser still writes; before 3.10 it cannot ignore that.
         folder = tempfile.mkdtemp(prefix="oi-tui-page-")
         try:
-            picture = os.path.join(folder, "page.png")
+            screenshot = os.path.join(folder, "page.png")
             words = [self._browser, *_QUIET, *_OFFLINE]
             words += ["--no-sandbox"] if os.geteuid() == 0 else []
-            words += ["--user-data-dir=" + os.path.join(folder, "profile"), "--screenshot=" + picture]
+            words += ["--user-data-dir=" + os.path.join(folder, "profile"), "--screenshot=" + screenshot]
             words.append("file://" + path)
             problem = self._wait(words, folder)
             try:
-                with open(picture, "rb") as file:
+                with open(screenshot, "rb") as file:
                     data = file.read()
             except OSError:
                 data = b""
         finally:
             shutil.rmtree(folder, ignore_errors=True)
         if not data:
-            print("No picture of it: {}".format(problem or "the browser made none"))
+            print("No screenshot of it: {}".format(problem or "the browser made none"))
             return
         self._channel.send(
             "display", placed=True, format="base64.png", content=base64.b64encode(data).decode()
         )
         if _LOADED.search(code):
-            print("The picture is made without the network: what the page loads from there is not in it.")
+            print("The screenshot is made without the network: what the page loads from there is not in it.")
 
     @staticmethod
     def _wait(words, folder):

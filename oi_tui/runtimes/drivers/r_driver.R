@@ -68,7 +68,7 @@ local({
     flush(line)
   }
 
-  # -- pictures
+  # -- images
 
   page <- 0L
   device <- 0L

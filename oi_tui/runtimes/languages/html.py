@@ -1,4 +1,4 @@
-"""HTML: a page that is saved as a file, opened on a desktop, and pictured if there is a browser."""
+"""HTML: saves a page as a file, opens it on a desktop, and takes a screenshot if there is a browser."""
 
 from functools import partial
 
@@ -9,7 +9,7 @@ LANGUAGE = Language(
     name="html",
     title="HTML",
     aliases=("htm", "xhtml", "html5"),
-    hint="Pages need no program; to capture an image of them, install Chromium or Chrome.",
+    hint="Pages need no program; to see screenshots of them, install Chromium or Chrome.",
     keeps="",
     input="none",
     find=pages.find,

@@ -234,7 +234,7 @@ class Outbox:
             self._front.append(item)
             return
         shown = item.report.text if isinstance(item.report, Printed) else ""
-        # What no text shows is small, or a picture.
+        # What no text shows is small, or an image.
         size = len(shown.encode("utf-8", "replace")) if shown or isinstance(item.report, Printed) else 0
         self._left_out[item.run] = self._left_out.get(item.run, 0) + size
         if isinstance(item.report, (InputRequested, InputReceived)):

@@ -29,7 +29,7 @@ SILENCE = 60.0
 WINDOW = 256 * 1024
 #: How many bytes of reports the worker keeps while no application is connected, the newest ones.
 KEPT = 16 * 1024 * 1024
-#: The longest frame that is taken, in bytes: pictures come in them.
+#: The longest frame that is taken, in bytes: images come in them.
 LONGEST = 128 * 1024 * 1024
 #: What the worker's program prints first. What comes before it is the other machine's greeting.
 MARK = b"oi-tui-far-1"

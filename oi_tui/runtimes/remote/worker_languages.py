@@ -21,9 +21,9 @@ from oi_tui.runtimes.remote.worker_changes import WorkerChanges
 from oi_tui.runtimes.runs.run import Cell
 from oi_tui.system import environment, environment_names
 
-#: The largest picture that is sent when a program names its file, in bytes.
-_LARGEST_PICTURE = 32 * 1024 * 1024
-_PICTURES = {".png": "base64.png", ".jpg": "base64.jpeg", ".jpeg": "base64.jpeg"}
+#: The largest image that is sent when a program names its file, in bytes.
+_LARGEST_IMAGE = 32 * 1024 * 1024
+_IMAGES = {".png": "base64.png", ".jpg": "base64.jpeg", ".jpeg": "base64.jpeg"}
 #: The size of the pieces in which output is sent, in characters.
 _PIECE = WINDOW // 4
 #: How long the languages are given to end, in seconds; each needs 6 at most.
@@ -306,9 +306,9 @@ def _add_file_contents(report: Report) -> Report:
     if not isinstance(report, Displayed) or report.format not in PLACES:
         return report
     path = Path(report.content)
-    kind = _PICTURES.get(path.suffix.lower())
+    kind = _IMAGES.get(path.suffix.lower())
     try:
-        if kind and path.is_file() and path.stat().st_size <= _LARGEST_PICTURE:
+        if kind and path.is_file() and path.stat().st_size <= _LARGEST_IMAGE:
             return Displayed(kind, base64.b64encode(path.read_bytes()).decode(), report.view)
     except OSError:
         pass

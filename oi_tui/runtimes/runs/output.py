@@ -58,8 +58,8 @@ class RunOutput:
         self._log_size = 0
         #: Where these values are in it: their beginnings and ends.
         self._shown: dict[str, tuple[int, int]] = {}
-        #: The keys of pictures: one that is shown again takes the place of the one before, and no line.
-        self._pictures: set[str] = set()
+        #: The keys of images: one that is shown again takes the place of the one before, and no line.
+        self._images: set[str] = set()
         #: The value being shown for a key, and the text below the value that it replaces.
         self._key: str | None = None
         self._began = 0
@@ -112,13 +112,13 @@ class RunOutput:
             return
         self.flush()
         name = key if isinstance(key, str) else None
-        if format.startswith("base64") and name in self._pictures:
+        if format.startswith("base64") and name in self._images:
             self._report(Displayed(format, content, self._view, name))
             return
         if format.startswith("base64"):
             if name is not None:
-                self._pictures.add(name)
-            # No line above a picture can be written again.
+                self._images.add(name)
+            # No line above an image can be written again.
             self._key = None
             self._forget_shown()
         self._report_and_log(Displayed(format, content, self._view, name))

@@ -91,7 +91,7 @@ class ChatView(Widget):
         """The person moved the mouse while code used it."""
 
     class UnmaskedRequested(Notification):
-        """Code wants a picture of the screen that may show passwords."""
+        """Code wants a screenshot that may show passwords."""
 
         def __init__(self, why: str) -> None:
             super().__init__()
@@ -114,7 +114,7 @@ class ChatView(Widget):
         self.progress = TurnProgress(lambda: self.post_message(self.Changed()))
         prompt.multi_line = workspace.profile.multi_line
         prompt.use_vi(workspace.profile.editing == "vi")
-        self.conversation = Conversation(id="conversation", saved_as=workspace.save_picture)
+        self.conversation = Conversation(id="conversation", saved_as=workspace.save_image)
         self.approval = ApprovalPanel(id="approval")
         self.input_line = StdinBar(id="input")
         self.find_line = FindBar(self.conversation, id="find")
@@ -401,7 +401,7 @@ class ChatView(Widget):
 
     @on(UnmaskedRequested)
     def handle_unmasked_requested(self, event: UnmaskedRequested) -> None:
-        """Ask whether code may have the picture."""
+        """Ask whether code may have the screenshot."""
         self._unmasked.open(event.why)
 
     @on(EventsArrived)

@@ -12,7 +12,7 @@ from oi_tui.widgets.conversation.rows import Row, Span, clip_spans
 from oi_tui.widgets.conversation.styles import Styles
 from oi_tui.widgets.conversation.transcript import Transcript
 
-#: How long a picture of the spinner stays, in seconds.
+#: How long a frame of the spinner stays, in seconds.
 _FRAME = 0.12
 _FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 #: What stands in the spinner's place where nothing should move.

@@ -40,7 +40,7 @@ class BlockView(ScrollView):
         self._look: Styles | None = None
         self._painted = PaintedRows()
         self._settling = False
-        self._stills = SixelOverlay(self, self._list_pictures)
+        self._stills = SixelOverlay(self, self._list_images)
         self.scroll_mode = ScrollMode()
         #: Where the person reads since the last resize, and the line at the top that this led to.
         self._place: tuple[Place, int] | None = None
@@ -123,7 +123,7 @@ class BlockView(ScrollView):
         return 0 if self.scroll_mode.shows_end else self._seen.below
 
     def on_mount(self) -> None:
-        """Watch the theme, and the ways in which the terminal shows pictures."""
+        """Watch the theme, and the ways in which the terminal shows images."""
         self.app.theme_changed_signal.subscribe(self, self._change_look)
         if isinstance(self.app, ImageSupportMixin):
             self.app.image_support_changed.subscribe(self, self._change_look)
@@ -140,7 +140,7 @@ class BlockView(ScrollView):
         self._settle(anchor)
 
     def on_resize(self) -> None:
-        """Lay out for another width, or for pictures of another height."""
+        """Lay out for another width, or for images of another height."""
         anchor, place = self._find_anchor(), self._find_place()
         before, self._look = self._look, None
         if self.room != self.layout_of_blocks.room or self.look is not before:
@@ -342,7 +342,7 @@ class BlockView(ScrollView):
     # Painting
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Render the lines, and draw pictures again that are painted over.
+        """Render the lines, and draw images again that are painted over.
 
         The view has no border, padding or tint. Without Textual's work for these, a row that stays in view
         keeps its strip, with what the filters and the terminal made of it.
@@ -356,10 +356,8 @@ class BlockView(ScrollView):
             return strips
         return [strip.crop(*crop.column_span) for strip in strips]
 
-    def _list_pictures(self) -> "list[tuple[RowImage, int, int]]":
-        """Return the pictures whose first line is in view, with the line and column where they begin."""
+    def _list_images(self) -> "list[tuple[RowImage, int, int]]":
+        """Return the images whose first line is in view, with the line and column where they begin."""
         top = round(self.scroll_y)
         rows = ((y, found.row) for y in range(self.size.height) if (found := self.find_row(top + y)))
-        return [
-            (row.picture[0], y, MARGIN + row.indent) for y, row in rows if row.picture and not row.picture[1]
-        ]
+        return [(row.image[0], y, MARGIN + row.indent) for y, row in rows if row.image and not row.image[1]]

@@ -290,17 +290,17 @@ class NoticeBlock(Block):
 
 
 class ImageBlock(Block):
-    """A picture that no cell of the conversation showed: one that the person sent."""
+    """An image that no cell of the conversation showed: one that the person sent."""
 
     name = "the image's path"
 
-    def __init__(self, picture: ImageRow) -> None:
-        super().__init__(picture.message.id)
-        self.pictures = [picture]
+    def __init__(self, image: ImageRow) -> None:
+        super().__init__(image.message.id)
+        self.images = [image]
 
     @override
     def rows(self, width: int, look: Styles) -> list[Row]:
-        return self.pictures[0].rows(width, look)
+        return self.images[0].rows(width, look)
 
     @override
     def estimate(self, width: int) -> int:
@@ -308,7 +308,7 @@ class ImageBlock(Block):
 
     @override
     def source(self) -> str:
-        return self.pictures[0].file
+        return self.images[0].file
 
     @property
     @override
@@ -317,7 +317,7 @@ class ImageBlock(Block):
 
     @override
     def forget(self) -> None:
-        self.pictures[0].forget()
+        self.images[0].forget()
 
 
 class OutputBlock(Block):

@@ -27,7 +27,7 @@ from oi_tui.widgets.images.image import ImageRow
 
 #: Why a letter did nothing to a block. The other letters are for code only.
 _WHY_NOT = {
-    "picture": "This block has no image.",
+    "image": "This block has no image.",
     "copy": "This block has nothing to copy.",
     "copy_output": "This block has no output to copy.",
     "open": "This block has no output to open.",
@@ -67,8 +67,8 @@ class Conversation(Widget):
     class ActionRequested(Notification):
         """The person wants something done with the block `key`.
 
-        Of a cell: "view", "diff", "run", "edit", "save" or "restore" its files. Of one that shows pictures:
-        look at the "picture". Of any block: "read" all of it, see the "model_view" of it, go "back"
+        Of a cell: "view", "diff", "run", "edit", "save" or "restore" its files. Of one that shows images:
+        look at the "image". Of any block: "read" all of it, see the "model_view" of it, go "back"
         to it, or "branch" there.
         """
 
@@ -85,7 +85,7 @@ class Conversation(Widget):
             self.table = table
 
     def __init__(self, id: str | None = None, *, saved_as: Callable[[Message], str] | None = None) -> None:
-        """`saved_as` tells under which path the picture of an image message is found, "" for none."""
+        """`saved_as` tells under which path the image of an image message is found, "" for none."""
         super().__init__(id=id)
         self.transcript = Transcript()
         self.transcript.on_moved = self._move_overlays
@@ -167,11 +167,11 @@ class Conversation(Widget):
         return self._story.outputs
 
     @property
-    def pictures(self) -> list[tuple[str, ImageRow]]:
-        """All pictures, each with the key of the block that shows it."""
+    def images(self) -> list[tuple[str, ImageRow]]:
+        """All images, each with the key of the block that shows it."""
         blocks = self._story.blocks.values()
         own = (block for block in blocks if isinstance(block, CellBlock | ImageBlock))
-        return [(block.key, picture) for block in own for picture in block.pictures]
+        return [(block.key, image) for block in own for image in block.images]
 
     def block(self, key: str) -> Block | None:
         """Return the block with this key."""
@@ -310,8 +310,8 @@ class Conversation(Widget):
                 self.post_message(self.ActionRequested(block.key, event.what))
             case "diff" | "run" | "edit" | "save" | "restore" if isinstance(block, CellBlock):
                 self.post_message(self.ActionRequested(block.key, event.what))
-            case "picture" if isinstance(block, CellBlock | ImageBlock) and block.pictures:
-                self.post_message(self.ActionRequested(block.key, "picture"))
+            case "image" if isinstance(block, CellBlock | ImageBlock) and block.images:
+                self.post_message(self.ActionRequested(block.key, "image"))
             case "edit" if isinstance(block, UserBlock):
                 self.post_message(self.ActionRequested(block.key, "branch"))
             case "back" | "branch" | "model_view" | "read":

@@ -153,7 +153,7 @@ class EventHandler:
         clears = target.output.clears
         target.output.feed(text)
         if target.output.clears != clears and isinstance(target, CellBlock):
-            target.clear_pictures()
+            target.clear_images()
         self._surface.redraw(target.key)
 
     def _find_output(self, message: Message) -> CellBlock | OutputBlock:
@@ -212,10 +212,10 @@ class EventHandler:
         if known := self._outputs.get(message.id):
             known.output.end_table()
             if message.type == "image" and isinstance(known, CellBlock):
-                self._show_anew(known.pictures, message)
+                self._show_anew(known.images, message)
             return
         if isinstance(shown := self.blocks.get(message.id), ImageBlock):
-            self._show_anew(shown.pictures, message)
+            self._show_anew(shown.images, message)
             return
         if message.type != "image":
             self._begin_output(message).end_table()
@@ -226,14 +226,14 @@ class EventHandler:
                 self._say(ImageBlock(self._make_image_row(message, message.id)))
             return
         self._outputs[message.id] = owner
-        owner.pictures.show(self._make_image_row(message, owner.key))
+        owner.images.show(self._make_image_row(message, owner.key))
         self._surface.redraw(owner.key)
 
     @staticmethod
-    def _show_anew(pictures: Iterable[ImageRow], message: Message) -> None:
-        for picture in pictures:
-            if picture.message.id == message.id and picture.message.content != message.content:
-                picture.replace(message)
+    def _show_anew(images: Iterable[ImageRow], message: Message) -> None:
+        for image in images:
+            if image.message.id == message.id and image.message.content != message.content:
+                image.replace(message)
 
     def _make_image_row(self, message: Message, key: str) -> ImageRow:
         return ImageRow(message, self._saved_as(message), lambda: self._surface.redraw(key))

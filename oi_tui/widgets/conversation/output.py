@@ -304,7 +304,7 @@ def add_rule(row: Row, look: Styles) -> Row:
         row.text,
         row.indent + 2,
         row.joint,
-        picture=row.picture,
+        image=row.image,
         click=row.click,
         table=row.table,
     )

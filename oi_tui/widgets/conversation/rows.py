@@ -52,8 +52,8 @@ class Row:
     joint: str = "\n"
     #: What the whole row stands on: the style that fills it to the right.
     fill: Style | None = None
-    #: The picture that it is a line of, and which.
-    picture: tuple[RowImage, int] | None = field(default=None, repr=False)
+    #: The image that it is a line of, and which.
+    image: tuple[RowImage, int] | None = field(default=None, repr=False)
     #: What its block does at a click on it: "fold" or "open", as with the keys.
     click: str = ""
     #: The table that a click on it opens.

@@ -47,7 +47,7 @@ class Styles:
     colourful: bool
     #: What programs get for the sixteen colours of terminals; empty where the terminal has its own.
     sixteen: tuple[Color, ...] = ()
-    #: How pictures are shown.
+    #: How images are shown.
     image_support: ImageSupport = BLOCKS
     _tokens: dict[_TokenType, Style] = field(default_factory=dict, repr=False)
 

@@ -152,7 +152,7 @@ class Transcript(BlockView, can_focus=True):
             event.stop()
             self._press(found.number, key)
             return
-        what = "picture" if found.row.picture is not None else found.row.click
+        what = "image" if found.row.image is not None else found.row.click
         if found.row.table is not None:
             event.stop()
             self.post_message(self.TableChosen(found.row.table))
@@ -245,8 +245,8 @@ class Transcript(BlockView, can_focus=True):
             strip = Strip([Segment(" " * MARGIN, look.base), *tail.segments])
             return strip.adjust_cell_length(width, look.base)
         row, index, place = found
-        if row.picture is not None:
-            row.picture[0].note_seen()
+        if row.image is not None:
+            row.image[0].note_seen()
         selection = self.text_selection
         span = selection.get_span(line) if selection else None
         mark = self._mark[2] if self._mark and self._mark[:2] == (index, place) else None
@@ -288,7 +288,7 @@ class Transcript(BlockView, can_focus=True):
                 strip = paint_selection(strip, (start + first, start + end), _ALSO_FOUND)
         if mark is not None:
             strip = paint_selection(strip, (start + mark[0], start + mark[1]), look.selection)
-        if span is not None and row.picture is None:
+        if span is not None and row.image is None:
             strip = paint_selection(strip, span, look.selection)
         return strip.apply_offsets(0, line)
 

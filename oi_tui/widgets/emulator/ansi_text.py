@@ -20,7 +20,7 @@ LONGEST_LINE = 10_000
 #: When a line that carriage returns rewrite has grown to this, all but its last versions are dropped.
 _REWRITTEN = 8_000
 _VERSIONS = 20
-#: How much of a control string (a title, a picture) is waited for; what continues for longer is not one.
+#: How much of a control string (a title, an image) is waited for; what continues for longer is not one.
 _LONGEST_STRING = 100_000
 #: Moving the cursor to the right ends here, as it would at a terminal's edge.
 _FARTHEST = 500

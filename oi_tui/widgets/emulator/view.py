@@ -122,7 +122,7 @@ class TerminalView(Widget, can_focus=True):
             self.app.cursor_position = self.content_region.offset + cursor
 
     def _request_redraw(self) -> None:
-        """Make the program redraw: omitted output may have torn its picture."""
+        """Make the program redraw: omitted output may have damaged the screen."""
         columns, rows = self.size
         self.post_message(self.Resized(columns, rows - 1))
         schedule(self, 0.1, lambda: self.post_message(self.Resized(*self.size)))

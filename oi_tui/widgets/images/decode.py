@@ -14,7 +14,7 @@ from oi_tui.text import clean_line
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-#: Larger pictures (in pixels, files in bytes) are named but not drawn.
+#: Larger images (in pixels, files in bytes) are named but not drawn.
 LARGEST, LARGEST_FILE = 24_000_000, 64_000_000
 #: As much of a file is read to find out its size, in bytes.
 _HEAD = 400_000
@@ -31,7 +31,7 @@ Colour = tuple[int, int, int]
 
 
 class UnreadableError(ValueError):
-    """A picture that cannot be shown, with the reason in a few words."""
+    """An image that cannot be shown, with the reason in a few words."""
 
 
 def read_size(format: str | None, content: str) -> tuple[int, int]:
@@ -41,8 +41,8 @@ def read_size(format: str | None, content: str) -> tuple[int, int]:
     """
     try:
         data = _read(content, _HEAD) if format == "path" else base64.b64decode(content[: _HEAD // 3 * 4])
-        with _open(data) as picture:
-            return _turn_size(picture)
+        with _open(data) as image:
+            return _turn_size(image)
     except _FAULTS as error:
         raise _make_error(error) from error
 
@@ -50,7 +50,7 @@ def read_size(format: str | None, content: str) -> tuple[int, int]:
 def decode_pixels(
     format: str | None, content: str, size: tuple[int, int], ground: Colour, fine: bool
 ) -> "Image":
-    """Return the picture in `size` pixels, without transparency. Raises UnreadableError.
+    """Return the image in `size` pixels, without transparency. Raises UnreadableError.
 
     What shines through is `ground`, or white or black where that would hide what is drawn. `fine` keeps lines
     sharp; without it each pixel is the mean of those it stands for.
@@ -59,13 +59,13 @@ def decode_pixels(
 
     try:
         data = _read(content, LARGEST_FILE) if format == "path" else base64.b64decode(content)
-        with _open(data) as picture, warnings.catch_warnings(action="ignore"):
-            turned = _turn(picture)
+        with _open(data) as image, warnings.catch_warnings(action="ignore"):
+            turned = _turn(image)
             wanted = size[::-1] if turned in _SIDEWAYS else size
-            picture.draft("RGB", (wanted[0] * 2, wanted[1] * 2))
-            _check(picture)
+            image.draft("RGB", (wanted[0] * 2, wanted[1] * 2))
+            _check(image)
             resampling = Image.Resampling.LANCZOS if fine else Image.Resampling.BOX
-            small = _convert_to_eight_bits(picture).resize(wanted, resampling, reducing_gap=3.0)
+            small = _convert_to_eight_bits(image).resize(wanted, resampling, reducing_gap=3.0)
     except _FAULTS as error:
         raise _make_error(error) from error
     if turned in _TURNS:
@@ -105,26 +105,26 @@ def _open(data: bytes) -> "Image":
         raise UnreadableError("it has too many pixels") from None
 
 
-def _check(picture: "Image") -> None:
-    if picture.width < 1 or picture.height < 1:
+def _check(image: "Image") -> None:
+    if image.width < 1 or image.height < 1:
         raise UnreadableError("it has no pixels")
-    if picture.width * picture.height > LARGEST:
-        raise UnreadableError(f"{picture.width}x{picture.height} is too large")
+    if image.width * image.height > LARGEST:
+        raise UnreadableError(f"{image.width}x{image.height} is too large")
 
 
-def _turn_size(picture: "Image") -> tuple[int, int]:
-    width, height = picture.size
-    if picture.format != "JPEG":
-        _check(picture)  # of a photograph fewer pixels can be read than it has
-    return (height, width) if _turn(picture) in _SIDEWAYS else (width, height)
+def _turn_size(image: "Image") -> tuple[int, int]:
+    width, height = image.size
+    if image.format != "JPEG":
+        _check(image)  # of a photograph fewer pixels can be read than it has
+    return (height, width) if _turn(image) in _SIDEWAYS else (width, height)
 
 
-#: How a camera was held, by the numbers of Exif, and what turns the picture upright.
+#: How a camera was held, by the numbers of Exif, and what turns the image upright.
 _SIDEWAYS = (5, 6, 7, 8)
 _TURNS: dict[int, "Image.Transpose"] = {}  # type: ignore[name-defined]
 
 
-def _turn(picture: "Image") -> int:
+def _turn(image: "Image") -> int:
     from PIL.Image import Transpose
 
     if not _TURNS:
@@ -140,27 +140,27 @@ def _turn(picture: "Image") -> int:
             }
         )
     with suppress(*_FAULTS):
-        return int(picture.getexif().get(_ORIENTATION, 1))
+        return int(image.getexif().get(_ORIENTATION, 1))
     return 1
 
 
-def _convert_to_eight_bits(picture: "Image") -> "Image":
-    """Return the picture as RGB, or as RGBA where something shines through."""
-    if picture.mode.startswith(("I", "F")):
-        return picture.convert("F").point(lambda value: value * (1 / 257)).convert("L").convert("RGB")
-    see_through = "A" in picture.mode or "a" in picture.mode or "transparency" in picture.info
-    return picture.convert("RGBA" if see_through else "RGB")
+def _convert_to_eight_bits(image: "Image") -> "Image":
+    """Return the image as RGB, or as RGBA where something shines through."""
+    if image.mode.startswith(("I", "F")):
+        return image.convert("F").point(lambda value: value * (1 / 257)).convert("L").convert("RGB")
+    see_through = "A" in image.mode or "a" in image.mode or "transparency" in image.info
+    return image.convert("RGBA" if see_through else "RGB")
 
 
-def _remove_transparency(picture: "Image", ground: Colour) -> "Image":
+def _remove_transparency(image: "Image", ground: Colour) -> "Image":
     from PIL import Image, ImageStat
 
-    alpha = picture.getchannel("A")
-    statistics = ImageStat.Stat(picture.convert("L"), alpha.point(lambda value: 255 if value > 100 else 0))
+    alpha = image.getchannel("A")
+    statistics = ImageStat.Stat(image.convert("L"), alpha.point(lambda value: 255 if value > 100 else 0))
     if statistics.count[0]:
         ink, behind = statistics.mean[0], (ground[0] * 299 + ground[1] * 587 + ground[2] * 114) / 1000
         if abs(ink - behind) < 60:
             ground = (255, 255, 255) if ink < 128 else (0, 0, 0)
-    whole = Image.new("RGBA", picture.size, (*ground, 255))
-    whole.alpha_composite(picture)
+    whole = Image.new("RGBA", image.size, (*ground, 255))
+    whole.alpha_composite(image)
     return whole.convert("RGB")

@@ -13,26 +13,26 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 
-#: With so great a share of one colour, a picture is a drawing on a ground of that colour.
+#: With so great a share of one colour, an image is a drawing on a ground of that colour.
 _DRAWING = 0.4
 #: By how much pixels of a drawing are moved away from its ground, and up to which distance (at most 1).
 _GAIN, _CLEAR = 2.5, 0.6
 
 
-def strengthen_lines(picture: "Image") -> "Image":
-    """Return a small picture (RGB); of a drawing on one ground, thin lines are made clearer.
+def strengthen_lines(image: "Image") -> "Image":
+    """Return a small image (RGB); of a drawing on one ground, thin lines are made clearer.
 
     A line that is thinner than the pixels has faded into the ground, because each pixel is a mean.
     """
     from PIL import Image
 
-    data = picture.tobytes()
+    data = image.tobytes()
     pixels = [data[at : at + 3] for at in range(0, len(data), 3)]
     ((ground, count),) = Counter(pixels).most_common(1)
     if count < _DRAWING * len(pixels):
-        return picture
+        return image
     moved = {pixel: _move_away(pixel, ground) for pixel in set(pixels)}
-    return Image.frombytes("RGB", picture.size, b"".join(moved[pixel] for pixel in pixels))
+    return Image.frombytes("RGB", image.size, b"".join(moved[pixel] for pixel in pixels))
 
 
 def _move_away(pixel: bytes, ground: bytes) -> bytes:
@@ -46,12 +46,12 @@ def _move_away(pixel: bytes, ground: bytes) -> bytes:
     return bytes(behind + round(step * factor) for step, behind in zip(steps, ground, strict=True))
 
 
-def draw_half_blocks(picture: "Image") -> list[list[Segment]]:
-    """Return the lines of a picture (RGB) that is as wide as it has columns, and twice as high
+def draw_half_blocks(image: "Image") -> list[list[Segment]]:
+    """Return the lines of an image (RGB) that is as wide as it has columns, and twice as high
     as it has lines.
     """
-    columns, lines = picture.width, picture.height // 2
-    data = picture.tobytes()
+    columns, lines = image.width, image.height // 2
+    data = image.tobytes()
     return [_draw_line(data, columns, line) for line in range(lines)]
 
 

@@ -14,15 +14,15 @@ from oi_tui.widgets.images.kitty import MOST, PlacedImage
 from oi_tui.widgets.images.renderer import RenderedImage, RenderRequest, draw
 from oi_tui.widgets.truncate import cut_beginning, cut_end, measure_width
 
-#: The most columns that a picture takes of the conversation.
+#: The most columns that an image takes of the conversation.
 WIDEST = 96
 
 
 class ImageRow:
-    """The picture of an image message. `changed` is called when its rows have to be requested again.
+    """The image of an image message. `changed` is called when its rows have to be requested again.
 
     The rows that are seen first are empty: only then is it drawn, beside the event loop, so that a
-    conversation with a thousand pictures opens at once. Their number stays.
+    conversation with a thousand images opens at once. Their number stays.
     """
 
     def __init__(self, message: Message, saved_as: str, changed: Callable[[], None]) -> None:
@@ -35,7 +35,7 @@ class ImageRow:
         self._asked: RenderRequest | None = None
         self._drawn: RenderedImage | None = None
         self._placed: PlacedImage | None = None
-        #: Whether what is drawn was replaced, and stays only until the new picture is drawn.
+        #: Whether what is drawn was replaced, and stays only until the new image is drawn.
         self._outdated = False
         self._look: Styles | None = None
         self._rows: tuple[int, Styles, list[Row]] | None = None
@@ -43,7 +43,7 @@ class ImageRow:
         self.shape = (0, 0)
 
     def rows(self, width: int, look: Styles, *, widest: int = WIDEST) -> list[Row]:
-        """Return the picture and a line about it; that line alone where it cannot be drawn."""
+        """Return the image and a line about it; that line alone where it cannot be drawn."""
         if self._rows is None or self._rows[:2] != (width, look):
             self._let_go()
             self._rows = (width, look, self._make(width, look, widest))
@@ -66,7 +66,7 @@ class ImageRow:
         draw(request, lambda result: self._set_drawn(request, result))
 
     def replace(self, message: Message) -> None:
-        """Show another picture in this place. One of the same size appears without a gap between them."""
+        """Show another image in this place. One of the same size appears without a gap between them."""
         before, self._size = self._size, None
         self.message, self._error, self._asked = message, None, None
         with contextlib.suppress(UnreadableError):
@@ -103,7 +103,7 @@ class ImageRow:
         )
 
     def _set_drawn(self, request: RenderRequest, result: RenderedImage) -> None:
-        """Set the drawn picture, or the failure to draw it."""
+        """Set the drawn image, or the failure to draw it."""
         if request != self._asked:
             return
         self._let_go()
@@ -140,7 +140,7 @@ class ImageRow:
                 segments = self._placed.line(line, look.base)
             elif self._drawn is not None and self._drawn.blocks:
                 segments = self._drawn.blocks[line]
-            rows.append(Row(list(segments), picture=(self, line)))
+            rows.append(Row(list(segments), image=(self, line)))
         return [*rows, self._write_caption(look, width)]
 
     def _write_caption(self, look: Styles, width: int) -> Row:
@@ -163,7 +163,7 @@ def fit_size(size: tuple[int, int], room: int, highest: int, slant: float) -> tu
 
 
 def get_ground(look: Styles) -> Colour:
-    """Return the colour that pictures stand on."""
+    """Return the colour that images stand on."""
     color = look.base.bgcolor
     if color is None or color.is_default:
         return (0, 0, 0) if look.dark else (255, 255, 255)

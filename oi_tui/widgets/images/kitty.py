@@ -1,7 +1,7 @@
 """Images by the Kitty protocol: sent once, and shown at placeholder characters.
 
 Source: https://sw.kovidgoyal.net/kitty/graphics-protocol/, "Unicode placeholders". Because the characters are
-text, what scrolls, clips and covers text does the same to pictures.
+text, what scrolls, clips and covers text does the same to images.
 """
 
 import base64
@@ -32,18 +32,18 @@ NUMBERS = "".join(
     for first, _, last in (part.partition("-") for part in _NUMBERS.split())
     for code in range(int(first, 16), int(last or first, 16) + 1)
 )
-#: The most columns and lines that a picture can have.
+#: The most columns and lines that an image can have.
 MOST = len(NUMBERS)
 #: Base64 characters in one command.
 _CHUNK = 4096
-#: How many pictures are kept in the terminal; those not seen for longest go first.
+#: How many images are kept in the terminal; those not seen for longest go first.
 _KEPT = 60
 #: The levels of red, green and blue in the palette of 256 colours; 16 is the first of the cube.
 _LEVELS = (0, 95, 135, 175, 215, 255)
 
 
 def _make_names() -> Iterator[tuple[int, Color, int]]:
-    """Yield names for pictures: the number of a diacritic, a colour that is whole
+    """Yield names for images: the number of a diacritic, a colour that is whole
     in 256 colours too, its index.
     """
     start = random.randrange(1, 200)
@@ -57,7 +57,7 @@ def _make_names() -> Iterator[tuple[int, Color, int]]:
 
 @dataclass(frozen=True, slots=True)
 class PlacedImage:
-    """A picture in the terminal: its number there, and how its characters are written."""
+    """An image in the terminal: its number there, and how its characters are written."""
 
     number: int
     colour: Color
@@ -74,7 +74,7 @@ class PlacedImage:
 
 
 class KittyImages:
-    """The pictures that the terminal stores for us. `write` gets raw output for the terminal."""
+    """The images that the terminal stores for us. `write` gets raw output for the terminal."""
 
     def __init__(
         self,
@@ -86,7 +86,7 @@ class KittyImages:
     ) -> None:
         """With `tmux` all goes through it, which drops what is sent while the window is not `watched`.
 
-        Without `true_colours` the names of pictures are indexes of the palette.
+        Without `true_colours` the names of images are indexes of the palette.
         """
         self._write = write
         self._tmux = tmux
@@ -118,7 +118,7 @@ class KittyImages:
         return True
 
     def remove(self, placed: PlacedImage) -> None:
-        """Take a picture away."""
+        """Take an image away."""
         if self._placed.pop(placed.number, None) is not None:
             self._say([_write_deletion(placed.number)])
 

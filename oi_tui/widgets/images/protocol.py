@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from oi_tui.terminal.graphics import ImageProtocol, Tmux
     from oi_tui.widgets.images.kitty import KittyImages
 
-#: The lines of the terminal that a picture leaves to others, and its height in any case.
+#: The lines of the terminal that an image leaves to others, and its height in any case.
 _OTHERS, _LEAST, _MOST = 8, 8, 24
 
 
@@ -30,11 +30,11 @@ class ImageSupport:
     protocol: "ImageProtocol" = "blocks"
     #: Width and height of a cell in pixels, as far as known.
     cell: tuple[int, int] | None = None
-    #: How much higher than wide a cell is. It decides about the lines of pictures, so it stays.
+    #: How much higher than wide a cell is. It decides about the lines of images, so it stays.
     slant: float = 2.0
-    #: The most lines that a picture has.
+    #: The most lines that an image has.
     highest: int = 16
-    #: Where Kitty's pictures are kept.
+    #: Where Kitty's images are kept.
     kitty: "KittyImages | None" = None
 
     def limit_to(self, lines: int, *, whole: bool = False) -> "ImageSupport":
@@ -54,7 +54,7 @@ BLOCKS = ImageSupport()
 
 
 class ImageSupportMixin(App[str]):
-    """An application that knows how it can show pictures, and finds out which there are."""
+    """An application that knows how it can show images, and finds out which there are."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -66,7 +66,7 @@ class ImageSupportMixin(App[str]):
         self._tmux: Tmux | None = None
 
     def show_images(self, wanted: str) -> None:
-        """Show pictures as the setting says, as well as the terminal can; ask the terminal where needed."""
+        """Show images as the setting says, as well as the terminal can; ask the terminal where needed."""
         from oi_tui.terminal.graphics import is_worth_asking
 
         self._images = wanted
@@ -134,7 +134,7 @@ class ImageSupportMixin(App[str]):
             self.use_image_support(replace(self.image_support, kitty=self._make_kitty()))
 
     def use_image_support(self, image_support: ImageSupport) -> None:
-        """Show pictures in this way from now on."""
+        """Show images in this way from now on."""
         if image_support != self.image_support:
             self.image_support = image_support
             self.image_support_changed.publish(image_support)
@@ -163,12 +163,12 @@ def _read_cell_size() -> tuple[int, int] | None:
 
 
 def use_images(app: App[Any], wanted: str) -> None:
-    """Show the pictures of an application as the setting says."""
+    """Show the images of an application as the setting says."""
     if isinstance(app, ImageSupportMixin):
         app.show_images(wanted)
 
 
 def find_image_support(app: App[Any]) -> ImageSupport:
-    """Return how an application can show pictures, for the height of its screen."""
+    """Return how an application can show images, for the height of its screen."""
     image_support = app.image_support if isinstance(app, ImageSupportMixin) else BLOCKS
     return image_support.limit_to(app.size.height)

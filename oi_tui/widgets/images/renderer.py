@@ -27,7 +27,7 @@ class RenderRequest:
     protocol: ImageProtocol
     #: Width and height of a cell, in pixels.
     cell: tuple[int, int]
-    #: What shines through where the picture does not cover it.
+    #: What shines through where the image does not cover it.
     ground: Colour
 
 

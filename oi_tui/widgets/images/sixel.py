@@ -12,16 +12,16 @@ _COLOURS, _FEWER = 256, 80
 _RUN = re.compile(rb"(.)\1{3,}", re.DOTALL)
 
 
-def encode_sixel(picture: "Image") -> str:
+def encode_sixel(image: "Image") -> str:
     """Encode an image (RGB) as sixels at the cursor.
 
     Source: DEC, "VT330/VT340 Programmer Reference Manual", chapter 14. Pixels that are not set keep what is
-    below (P2 is 1), so nothing outside of the picture is touched.
+    below (P2 is 1), so nothing outside of the image is touched.
     """
     from PIL import Image
 
-    colours = _COLOURS if picture.getcolors(8192) else _FEWER
-    few = picture.quantize(colours, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+    colours = _COLOURS if image.getcolors(8192) else _FEWER
+    few = image.quantize(colours, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
     palette, data, width = few.getpalette() or [], few.tobytes(), few.width
     used = sorted(set(data))
     parts = [f'\x1bP0;1;0q"1;1;{width};{few.height}'.encode()]

@@ -13,16 +13,16 @@ from oi_tui.widgets.timer import schedule
 if TYPE_CHECKING:
     from asyncio import TimerHandle
 
-#: So long nothing may have been painted where a picture stands before it is drawn, in seconds.
+#: So long nothing may have been painted where an image stands before it is drawn, in seconds.
 _REST = 0.2
 
 
 class SixelOverlay:
-    """Draws a widget's pictures over the half blocks that stand in for them.
+    """Draws a widget's images over the half blocks that stand in for them.
 
-    Text that is written over a sixel picture takes its place, so whatever moves, covers or leaves it cleans
+    Text that is written over a sixel image takes its place, so whatever moves, covers or leaves it cleans
     up by itself: what is seen then is half blocks again, or whatever else the widget shows. `visible` tells
-    for each picture the line and column of the widget where it begins.
+    for each image the line and column of the widget where it begins.
     """
 
     def __init__(self, widget: Widget, visible: Callable[[], list[tuple[RowImage, int, int]]]) -> None:
@@ -36,17 +36,17 @@ class SixelOverlay:
         app = self._widget.app
         if not isinstance(app, ImageSupportMixin) or app.image_support.protocol != "sixel":
             return
-        torn = [picture for picture, region in self._find_places() if region.overlaps(crop)]
+        torn = [image for image, region in self._find_places() if region.overlaps(crop)]
         if not torn:
             return
-        for picture in torn:
-            self._drawn.pop(picture, None)
+        for image in torn:
+            self._drawn.pop(image, None)
         if self._timer is not None:
             self._timer.cancel()
         self._timer = schedule(self._widget, _REST, self._draw)
 
     def _find_places(self) -> list[tuple[RowImage, Region]]:
-        return [(picture, Region(left, top, *picture.shape)) for picture, top, left in self._visible()]
+        return [(image, Region(left, top, *image.shape)) for image, top, left in self._visible()]
 
     def _draw(self) -> None:
         self._timer = None
@@ -60,14 +60,14 @@ class SixelOverlay:
         room = Region(0, 0, *widget.size)
         offset = widget.content_region.offset
         before, self._drawn = self._drawn, {}
-        for picture, region in self._find_places():
+        for image, region in self._find_places():
             on_screen = region.translate(offset)
-            state = (on_screen, picture.sixel)
-            if not picture.sixel or not room.contains_region(region) or self._is_covered(on_screen):
+            state = (on_screen, image.sixel)
+            if not image.sixel or not room.contains_region(region) or self._is_covered(on_screen):
                 continue
-            if before.get(picture) != state:
-                app.write_as_it_is(f"\x1b7\x1b[{on_screen.y + 1};{on_screen.x + 1}H{picture.sixel}\x1b8")
-            self._drawn[picture] = state
+            if before.get(image) != state:
+                app.write_as_it_is(f"\x1b7\x1b[{on_screen.y + 1};{on_screen.x + 1}H{image.sixel}\x1b8")
+            self._drawn[image] = state
 
     def _is_covered(self, region: Region) -> bool:
         """Return whether something else stands there, or may."""

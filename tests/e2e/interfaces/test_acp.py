@@ -684,9 +684,9 @@ def exactly(model: str, values: Any) -> Any:
 
 
 async def test_every_message_is_one_of_the_protocol_and_several_cells_are_a_plan(workplace: Path) -> None:
-    picture = f"class P:\n  def _repr_png_(self): return {PNG!r}\ndisplay(P())"
+    image = f"class P:\n  def _repr_png_(self): return {PNG!r}\ndisplay(P())"
     answers = (
-        spoken(Say("Two steps."), call("print('one')"), call(picture)),
+        spoken(Say("Two steps."), call("print('one')"), call(image)),
         spoken(call("1/0")),
         spoken(Say("Done.")),
     )

@@ -280,7 +280,7 @@ def test_the_token_is_asked_for_and_not_shown(serve: Serve, attach: Attach, tmp_
 
 
 def test_images_are_fetched_and_kept_as_files_here(serve: Serve, attach: Attach) -> None:
-    running = serve([call("picture")], [Text("That is all.")])
+    running = serve([call("image")], [Text("That is all.")])
     terminal = attach(running)
     terminal.ready()
     terminal.say("draw")

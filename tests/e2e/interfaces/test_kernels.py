@@ -14,7 +14,7 @@ from tests.unit.server.kernel_client import HttpManager
 from tests.when_used import when_used
 
 nbclient, nbformat = when_used("nbclient"), when_used("nbformat")
-PICTURE = "class P:\n  def _repr_png_(self): return b'\\x89PNG\\r\\n\\x1a\\n'\ndisplay(P())"
+IMAGE = "class P:\n  def _repr_png_(self): return b'\\x89PNG\\r\\n\\x1a\\n'\ndisplay(P())"
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def text(cell: Any) -> str:
 
 @pytest.mark.parametrize("binary", [False, True])
 async def test_nbclient_executes_a_notebook(server: Server, binary: bool) -> None:
-    cells = notebook("kept = 41", "print(kept + 1)", PICTURE, "print('before')\nkept")
+    cells = notebook("kept = 41", "print(kept + 1)", IMAGE, "print('before')\nkept")
     # Output may arrive in pieces, as from any kernel.
     done = await execute(server, cells, binary=binary, coalesce_streams=True)
     assert [cell.execution_count for cell in done.cells] == [1, 2, 3, 4]

@@ -35,4 +35,4 @@ def test_the_model_calls_a_tool_after_a_yes(start: Start, workplace: Path) -> No
         assert (called["name"], json.loads(called["arguments"])) == ("mcp__t__add", {"a": 40, "b": 2})
         assert '"sum": 42' in second["messages"][-1]["content"]
         program.say("%mcp")
-        program.wait_for("tools: add, say, picture")
+        program.wait_for("tools: add, say, image")

@@ -95,8 +95,8 @@ async def test_a_host_asks_with_the_exact_code_and_variables_stay(workplace: Pat
         assert "kept" in text(await client.call_tool("variables", {"language": "python"}))
         assert "41" in text(await client.call_tool("inspect", {"language": "python", "name": "kept"}))
         assert "made.txt" in text(await client.call_tool("files_changed", {}))
-        picture = f"class P:\n  def _repr_png_(self): return {PNG!r}\ndisplay(P())\nprint(kept)"
-        shown = await run(client, picture)
+        image = f"class P:\n  def _repr_png_(self): return {PNG!r}\ndisplay(P())\nprint(kept)"
+        shown = await run(client, image)
         assert "41" in text(shown)
         assert [item.mime_type for item in shown.content if item.type == "image"] == ["image/png"]
         for _ in range(4):  # a no with a reason, a no, an answer that was closed, and an empty form

@@ -286,16 +286,16 @@ async def test_notices_retries_and_ends_are_lines_with_a_word() -> None:
         ]
 
 
-async def test_a_picture_is_drawn_under_its_cell_with_its_size_and_path() -> None:
+async def test_an_image_is_drawn_under_its_cell_with_its_size_and_path() -> None:
     cell = code("plot()", "finished")
     app = Screen()
     async with app.run_test(size=(80, 40)) as pilot:
         app.conversation._story._saved_as = lambda _: "/tmp/plot.png"
-        picture = Message(role="computer", type="image", format="base64.png", content=png(), parent=cell.id)
-        broken = picture.replace(id="broken", content="bm90IGEgcGljdHVyZQ==")
-        screen = await show(pilot, MessageRecorded(cell), MessageRecorded(picture), MessageRecorded(broken))
+        image = Message(role="computer", type="image", format="base64.png", content=png(), parent=cell.id)
+        broken = image.replace(id="broken", content="bm90IGEgcGljdHVyZQ==")
+        screen = await show(pilot, MessageRecorded(cell), MessageRecorded(image), MessageRecorded(broken))
         assert has(screen, "│ image cannot be shown")
-        # A picture is drawn in a thread.
+        # An image is drawn in a thread.
         drawn = ("│ ▀▀▀▀", "│ image 64x40 · /tmp/plot.png")
         await until(pilot, lambda: has(screen_lines(app), *drawn))
 
@@ -533,12 +533,12 @@ async def test_a_click_on_what_is_folded_shows_it() -> None:
 async def test_a_click_on_an_image_asks_for_it() -> None:
     cell = code("plot()", "finished")
     async with conversation() as (pilot, _):
-        picture = Message(role="computer", type="image", format="base64.png", content=png(), parent=cell.id)
-        await show(pilot, MessageRecorded(cell), MessageRecorded(picture))
+        image = Message(role="computer", type="image", format="base64.png", content=png(), parent=cell.id)
+        await show(pilot, MessageRecorded(cell), MessageRecorded(image))
         await until(pilot, lambda: has(screen_lines(pilot.app), "│ ▀▀▀▀"))
         assert isinstance(pilot.app, Screen)
         await click(pilot, "▀▀▀▀")
-        assert pilot.app.asked == [(cell.id, "picture")]
+        assert pilot.app.asked == [(cell.id, "image")]
 
 
 async def test_a_letter_before_a_block_is_chosen_shows_on_which_one_it_acts() -> None:

@@ -59,7 +59,7 @@ async def answered(ui: ChatDriver, key: str) -> None:
 
 async def test_changed_files_stand_below_the_cell_and_u_puts_them_back(tmp_path: Path) -> None:
     (tmp_path / "data.csv").write_text("before")
-    async with working(tmp_path, "data.csv after", "plot.png picture") as ui:
+    async with working(tmp_path, "data.csv after", "plot.png image") as ui:
         reported = "\n".join(screen_lines(ui))
         assert "files  ~ data.csv" in reported
         assert "files  + plot.png" in reported

@@ -31,13 +31,13 @@ def top(view: Transcript) -> str:
     return next(line for line in lines if any(map(str.isalnum, line)))
 
 
-def picture(of: Message) -> Message:
+def image(of: Message) -> Message:
     return Message(role="computer", type="image", format="base64.png", content=png(200, 120), parent=of.id)
 
 
 @asynccontextmanager
 async def reading(size: tuple[int, int] = (80, 24)) -> AsyncIterator[tuple[Pilot[None], Conversation]]:
-    """A conversation with words, code, output and pictures, scrolled to its middle."""
+    """A conversation with words, code, output and images, scrolled to its middle."""
     app = Screen()
     async with app.run_test(size=size) as pilot:
         events: list[Event] = []
@@ -48,7 +48,7 @@ async def reading(size: tuple[int, int] = (80, 24)) -> AsyncIterator[tuple[Pilot
                 *(MessageRecorded(shown(f"Part {number}.{n}.\n\n- one\n- two")) for n in range(2)),
                 MessageRecorded(cell),
                 MessageRecorded(printed(output, cell)),
-                MessageRecorded(picture(cell)),
+                MessageRecorded(image(cell)),
             ]
         await show(pilot, *events)
         view = app.conversation
@@ -72,7 +72,7 @@ async def test_nothing_drifts_over_twenty_thousand_lines() -> None:
         for batch in range(20):
             rows = "".join(f"- row {batch} {n}\n" for n in range(20))
             assert (await show(pilot, MessageGrew(words.id, rows)))[:20] == before
-        assert (await show(pilot, *long_story(50), MessageRecorded(picture(cell))))[:20] == before
+        assert (await show(pilot, *long_story(50), MessageRecorded(image(cell))))[:20] == before
 
 
 async def test_folds_above_move_nothing_of_what_is_read() -> None:

@@ -190,11 +190,11 @@ def test_what_is_no_chunk_fails_the_run_and_says_so(make: Make, given: object) -
     assert "run() yielded" in played.reason
 
 
-def test_a_picture_may_be_a_file(make: Make, tmp_path: Path) -> None:
-    path = tmp_path / "picture.png"
-    path.write_bytes(b"picture")
+def test_an_image_may_be_a_file(make: Make, tmp_path: Path) -> None:
+    path = tmp_path / "image.png"
+    path.write_bytes(b"image")
     played = run_odd(make, lambda *_: {"type": "image", "format": "path", "content": str(path)})
-    assert [base64.b64decode(shown.content) for shown in played.shown] == [b"picture"]
+    assert [base64.b64decode(shown.content) for shown in played.shown] == [b"image"]
     path.unlink()
     gone = run_odd(make, lambda *_: {"type": "image", "format": "path", "content": str(path)})
     assert (gone.state, "cannot be read" in gone.reason) == ("failed", True)

@@ -32,7 +32,7 @@ class Interpreter:
             except Exception as error:
                 on_error(types.SimpleNamespace(name=type(error).__name__, traceback=traceback.format_exc()))
         on_stdout(types.SimpleNamespace(line=output.getvalue(), output=output.getvalue()))
-        if on_result and code.startswith("picture"):
+        if on_result and code.startswith("image"):
             on_result(types.SimpleNamespace(png="aGk=", text="<Figure>"))
 
 def note(text):
@@ -136,7 +136,7 @@ def test_a_class_of_the_page_runs_python_in_its_sandbox(
     assert "ZeroDivisionError" in play(computer, name, "1 / 0").text
     assert "NameError" not in play(computer, name, "x").text
     if name == "E2B":
-        assert [item.format for item in play(computer, name, "picture = 1").shown] == ["base64.png"]
+        assert [item.format for item in play(computer, name, "image = 1").shown] == ["base64.png"]
     computer.reset()
     assert (tmp_path / "calls").read_text() == "create end "
     assert "NameError" in play(computer, name, "x").text

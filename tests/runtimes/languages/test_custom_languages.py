@@ -46,7 +46,7 @@ class Shout:
             yield 3
         if code == "ask":
             yield "hello " + input("name? ")
-        if code == "picture":
+        if code == "image":
             yield {"type": "image", "format": "base64.png", "content": "aGk="}
         if code == "die":
             os._exit(7)
@@ -120,7 +120,7 @@ def test_it_remembers_and_its_line_is_marked(computer: Computer) -> None:
     first = play(computer, "shout", "a")
     assert (first.text, first.lines, first.state) == ("printed 1\nA\n", [1, None], "finished")
     assert play(computer, "loud", "b").text == "printed 2\nB\n"
-    assert [item.format for item in play(computer, "shout", "picture").shown] == ["base64.png"]
+    assert [item.format for item in play(computer, "shout", "image").shown] == ["base64.png"]
 
 
 def test_it_may_ask_a_person(computer: Computer) -> None:

@@ -1,4 +1,4 @@
-"""Pages: kept as files, opened where there is a display, pictured by a browser without a window."""
+"""Pages: kept as files, opened where there is a display, captured by a headless browser."""
 
 import base64
 import stat
@@ -14,9 +14,11 @@ from tests.runtimes.playing import play, until
 from tests.runtimes.stand_ins import stand_in
 
 Make = Callable[..., Computer]
-PICTURE = b"\x89PNG picture"
-#: Takes a "picture" as Chromium would.
-TAKES = """for word; do case $word in --screenshot=*) printf '\\211PNG picture' >"${word#*=}";; esac; done"""
+SCREENSHOT = b"\x89PNG screenshot"
+#: Takes a "screenshot" as Chromium would.
+TAKES = (
+    """for word; do case $word in --screenshot=*) printf '\\211PNG screenshot' >"${word#*=}";; esac; done"""
+)
 
 
 @pytest.fixture(autouse=True)
@@ -27,7 +29,7 @@ def no_display(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def browser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A browser that takes pictures; the file with what it was given."""
+    """A browser that takes screenshots; the file with what it was given."""
     return stand_in(tmp_path, "chromium", TAKES, monkeypatch)
 
 
@@ -46,9 +48,9 @@ def test_a_page_is_kept_for_its_owner_only_and_told_where(make: Make, browser: P
     assert "there is no display" in played.text
 
 
-def test_a_picture_is_taken_without_the_network(make: Make, browser: Path) -> None:
+def test_a_screenshot_is_taken_without_the_network(make: Make, browser: Path) -> None:
     played = play(make(), "html", "<p>hello")
-    assert [base64.b64decode(shown.content) for shown in played.shown] == [PICTURE]
+    assert [base64.b64decode(shown.content) for shown in played.shown] == [SCREENSHOT]
     given = browser.read_text().splitlines()
     assert {"--headless", "--proxy-server=127.0.0.1:9", "--proxy-bypass-list=<-loopback>"} <= set(given)
     assert given[-1] == kept()[0].as_uri()
@@ -63,7 +65,7 @@ def test_a_picture_is_taken_without_the_network(make: Make, browser: Path) -> No
         "<style>body { background: url(https://example.invalid/x.png) }</style>",
     ],
 )
-def test_what_the_picture_lacks_is_reported(make: Make, browser: Path, page: str) -> None:
+def test_what_the_screenshot_lacks_is_reported(make: Make, browser: Path, page: str) -> None:
     assert "what the page loads from there is not in it" in play(make(), "html", page).text
 
 
@@ -75,13 +77,13 @@ def test_every_run_keeps_a_page_of_its_own(make: Make, browser: Path) -> None:
 
 
 @pytest.mark.parametrize("fails", ["exit 3", "kill -9 $$"])
-def test_a_browser_that_fails_costs_the_picture_only(
+def test_a_browser_that_fails_costs_the_screenshot_only(
     make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: str
 ) -> None:
     stand_in(tmp_path, "chromium", fails, monkeypatch)
     played = play(make(), "html", "<p>hello")
     assert (played.state, played.shown) == ("finished", [])
-    assert "No picture of it: chromium ended with exit status" in played.text
+    assert "No screenshot of it: chromium ended with exit status" in played.text
     assert len(kept()) == 1
 
 

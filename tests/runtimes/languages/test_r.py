@@ -125,7 +125,7 @@ def test_warnings_come_after_their_statement(r: Computer) -> None:
 
 
 @pytest.mark.parametrize(
-    ("code", "pictures"),
+    ("code", "images"),
     [
         ("plot(1:3)", 1),
         ("plot(1:3); lines(3:1); abline(h = 2)", 1),
@@ -138,14 +138,14 @@ def test_warnings_come_after_their_statement(r: Computer) -> None:
         ("x <- 1", 0),
     ],
 )
-def test_plots_are_shown(r: Computer, code: str, pictures: int) -> None:
+def test_plots_are_shown(r: Computer, code: str, images: int) -> None:
     played = play(r, "r", code)
-    assert [shown.format for shown in played.shown] == ["base64.png"] * pictures
+    assert [shown.format for shown in played.shown] == ["base64.png"] * images
     for shown in played.shown:
         assert base64.b64decode(shown.content, validate=True).startswith(b"\x89PNG")
 
 
-def test_a_picture_comes_where_it_was_drawn(r: Computer) -> None:
+def test_an_image_comes_where_it_was_drawn(r: Computer) -> None:
     played = play(r, "r", "plot(1)\ncat('between\\n')\nplot(2)\ncat('after\\n')")
     kinds = [type(report).__name__ for _, report in played.reports]
     assert kinds.index("Printed") < kinds.index("Displayed")

@@ -182,7 +182,7 @@ def test_rich_values_are_displayed_where_they_were_made(shared: Computer) -> Non
     ]
 
 
-def test_a_value_that_says_nothing_of_itself_says_why_it_has_no_picture(shared: Computer) -> None:
+def test_a_value_that_says_nothing_of_itself_says_why_it_has_no_image(shared: Computer) -> None:
     failing = "    def _repr_png_(self): raise ValueError('no such file\\nnothing')\n"
     played = play(shared, "python", f"class P:\n{failing}P()")
     assert played.state == "finished"

@@ -131,7 +131,7 @@ def test_output_that_a_program_clears_is_gone(computer: Computer) -> None:
     assert make_plain(played.text) == "step 2"
 
 
-def test_a_picture_is_shown(computer: Computer) -> None:
+def test_an_image_is_shown(computer: Computer) -> None:
     code = (
         "import base64\nclass Shown:\n    def _repr_png_(self):\n"
         "        return b'\\x89PNG\\r\\n\\x1a\\n'\nShown()"

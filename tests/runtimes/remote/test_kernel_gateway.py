@@ -96,7 +96,7 @@ def test_questions_are_reported_and_answered(kernel: Computer) -> None:
     assert played.text.endswith("Ada 6\n")
 
 
-def test_pictures_are_shown_also_in_binary_messages(kernel: Computer) -> None:
+def test_images_are_shown_also_in_binary_messages(kernel: Computer) -> None:
     code = (
         "class Shown:\n    def _repr_png_(self):\n        return b'\\x89PNG\\r\\n\\x1a\\n'\n"
         "from ipykernel.comm import Comm\n"

@@ -1014,16 +1014,16 @@ def test_secrets_of_the_remote_host_are_hidden_from_programs_there(make: Make) -
     assert play(computer, "shell", code).text == "none abcdefg\n"
 
 
-def test_pictures_come_from_there_and_files_named_by_a_remote_host_are_not_opened(
+def test_images_come_from_there_and_files_named_by_a_remote_host_are_not_opened(
     make: Make, tmp_path: Path
 ) -> None:
-    picture = base64.b64encode(b"\x89PNG\r\n\x1a\n").decode()
+    image = base64.b64encode(b"\x89PNG\r\n\x1a\n").decode()
     computer = make(target="command:env")
     code = (
         "class Shown:\n    def _repr_png_(self):\n"
-        f"        import base64; return base64.b64decode({picture!r})\nShown()"
+        f"        import base64; return base64.b64decode({image!r})\nShown()"
     )
-    assert play(computer, "python", code).shown == [Displayed("base64.png", picture)]
+    assert play(computer, "python", code).shown == [Displayed("base64.png", image)]
     with pytest.raises(wire.WireError, match="names a file"):
         wire.unpack_report(wire.pack(Displayed("path", "/etc/passwd")))
 

@@ -1,1 +1,1 @@
-"""Tables, variables and pictures."""
+"""Tables, variables and images."""

@@ -11,7 +11,7 @@ import pytest
 from oi_tui.runtimes import Computer
 from tests.runtimes.playing import Played, play
 
-#: A library that is like plotly in what is used of it. Its pictures come from an engine that may be missing.
+#: A library that is like plotly in what is used of it. Its images come from an engine that may be missing.
 PLOTLY = {
     "plotly/__init__.py": "from . import graph_objects, io\n",
     "plotly/basedatatypes.py": """
@@ -67,7 +67,7 @@ def page_of(played: Played) -> str:
 @pytest.mark.parametrize(
     "show", ["figure", "plotly.io.show(figure)", "plotly.io.show(figure, 'plotly_mimetype+notebook')", "display({'application/vnd.plotly.v1+json': {'data': [dict(trace) for trace in figure.data]}}, raw=True)"]
 )  # fmt: skip
-def test_a_figure_that_is_a_page_is_shown_as_a_picture(
+def test_a_figure_that_is_a_page_is_shown_as_an_image(
     tmp_path: Path, make: Callable[..., Computer], show: str
 ) -> None:
     write(tmp_path, {**PLOTLY, "kaleido.py": "def draw(width, height):\n    return b'%d' % width\n"})
@@ -87,7 +87,7 @@ def test_what_draws_a_figure_is_named_where_it_is_missing(
     played = play(make(), "python", FIGURE + "figure")
     assert (played.state, played.shown) == ("finished", [])
     assert (
-        "No picture could be made by kaleido (no Chrome). To see one here, install kaleido "
+        "No image could be made by kaleido (no Chrome). To see one here, install kaleido "
         "(%pip install kaleido) or Chromium.\n"
     ) in played.text
     assert page_of(played) == "<p>the page</p>"

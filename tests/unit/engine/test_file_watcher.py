@@ -444,10 +444,10 @@ def test_links_and_empty_folders_are_listed_and_put_back(
     }
     assert found is not None
     assert {"latest (link)", "empty/", "made/"} < {change.name for change in found.changes}
-    after = picture(place)
+    after = list_contents(place)
     back, problems = undo(kept, found)
     assert problems == []
-    assert picture(place) == {
+    assert list_contents(place) == {
         "data.csv": "1",
         "latest": "-> data.csv",
         "gone": "-> nowhere",
@@ -458,10 +458,10 @@ def test_links_and_empty_folders_are_listed_and_put_back(
     }
     _, problems = undo(kept, back)
     assert problems == []
-    assert picture(place) == after
+    assert list_contents(place) == after
 
 
-def picture(place: Path) -> dict[str, str]:
+def list_contents(place: Path) -> dict[str, str]:
     return {
         str(path.relative_to(place)): f"-> {path.readlink()}"
         if path.is_symlink()
@@ -487,4 +487,4 @@ def test_a_folder_that_somebody_filled_since_and_a_link_that_somebody_set_are_le
     (place / "link").unlink()
     (place / "link").symlink_to("c")
     assert not undo(kept, found)[0].changes
-    assert picture(place) == {"made": "/", "made/mine": "mine", "link": "-> c"}
+    assert list_contents(place) == {"made": "/", "made/mine": "mine", "link": "-> c"}

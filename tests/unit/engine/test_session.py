@@ -352,11 +352,11 @@ def test_a_run_that_says_nothing_leaves_an_empty_output() -> None:
     assert [m.content for m in outputs] == [""]
 
 
-def test_pictures_stand_between_the_lines_where_they_came() -> None:
-    session = make([call("picture")], auto_run=True)
+def test_images_stand_between_the_lines_where_they_came() -> None:
+    session = make([call("image")], auto_run=True)
     work(session)
     shown = [(m.type, m.content) for m in session.messages if m.role == "computer"]
-    assert shown == [("console", "before"), ("image", "aGk="), ("console", "out of picture")]
+    assert shown == [("console", "before"), ("image", "aGk="), ("console", "out of image")]
 
 
 def test_long_output_is_kept_at_both_ends_and_whole_in_a_file(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ def text(content: str, view: str | None = None) -> Message:
     return made.replace(view=view)
 
 
-def picture(content: str) -> Message:
+def image(content: str) -> Message:
     return Message(role="computer", type="image", format="base64.png", content=content, parent=CODE.id)
 
 
@@ -33,9 +33,9 @@ def up(count: int) -> str:
     ("results", "left"),
     [
         # Nothing moves the cursor.
-        ([text("a\n"), picture("1"), text("b\n")], ["a\n", "1", "b\n"]),
-        # A loop that clears, and shows a picture or a table each time.
-        ([text(CLEAR), picture("1"), text("0\n" + CLEAR), picture("2"), text("1\n")], ["2", "1\n"]),
+        ([text("a\n"), image("1"), text("b\n")], ["a\n", "1", "b\n"]),
+        # A loop that clears, and shows an image or a table each time.
+        ([text(CLEAR), image("1"), text("0\n" + CLEAR), image("2"), text("1\n")], ["2", "1\n"]),
         (
             [
                 text("a\nb\n", "T1"),
@@ -47,7 +47,7 @@ def up(count: int) -> str:
             ],
             ["c\nd\n", "p2", "1\n"],
         ),
-        ([picture("1"), text("done\n" + CLEAR)], []),
+        ([image("1"), text("done\n" + CLEAR)], []),
         # A value that is updated, with text above and below.
         (
             [
@@ -60,18 +60,18 @@ def up(count: int) -> str:
             ],
             ["top\n", "c\n", "x\n"],
         ),
-        # What is drawn below a picture leaves the picture.
-        ([text("a\n"), picture("1"), text("1%\n2%\n" + up(2) + "3%\n")], ["a\n", "1", "3%\n"]),
-        ([text("half"), picture("1"), text("\n" + up(1) + "rest\n")], ["half\n", "1", "rest\n"]),
+        # What is drawn below an image leaves the image.
+        ([text("a\n"), image("1"), text("1%\n2%\n" + up(2) + "3%\n")], ["a\n", "1", "3%\n"]),
+        ([text("half"), image("1"), text("\n" + up(1) + "rest\n")], ["half\n", "1", "rest\n"]),
     ],
 )
 def test_what_was_cleared_or_written_over_is_gone(results: list[Message], left: list[str]) -> None:
     assert [message.content for message in keep_standing_output(results)] == left
 
 
-def test_the_model_gets_what_stands_and_no_picture_that_was_cleared() -> None:
+def test_the_model_gets_what_stands_and_no_image_that_was_cleared() -> None:
     asked = Message(role="user", type="message", content="plot")
-    results = [text(CLEAR), picture("AAAA"), text("0\n" + CLEAR), picture("BBBB"), text("1\n")]
+    results = [text(CLEAR), image("AAAA"), text("0\n" + CLEAR), image("BBBB"), text("1\n")]
     messages = [asked, CODE, *results]
     assert [message.content for message in remove_erased(messages)][2:] == ["BBBB", "1\n"]
     sent = str(request.write(messages, Profile(), [], tools=True, vision=True).request.messages)

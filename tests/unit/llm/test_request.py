@@ -419,8 +419,8 @@ def test_a_request_never_ends_with_the_assistants_words() -> None:
 
 def test_a_model_that_sees_gets_the_images_after_all_answers() -> None:
     a, b = code("a", "x"), code("b", "y")
-    picture = printed(PNG, a, type="image", format="base64.png")
-    sight = sent([user("Go"), a, b, printed("1", a), picture, printed("2", b)], vision=True)
+    image = printed(PNG, a, type="image", format="base64.png")
+    sight = sent([user("Go"), a, b, printed("1", a), image, printed("2", b)], vision=True)
     assert [m["role"] for m in sight] == ["user", "assistant", "tool", "tool", "user"]
     assert sight[-1]["content"][1]["image_url"]["url"] == f"data:image/png;base64,{PNG}"
 

@@ -156,7 +156,7 @@ HELLO = {"role": "user", "type": "message", "content": "hi"}
 FEATURES: dict[str, Callable[[Workspace], str]] = {
     "chat": lambda space: ended(space.session.turn("hi")),
     "go on": lambda space: ended(space.session.turn(None)),
-    "a picture": lambda space: ended(
+    "an image": lambda space: ended(
         space.session.turn(Message(role="user", type="image", format="base64.png", content="aGk="))
     ),
     "regenerate": regenerated,

@@ -28,7 +28,7 @@ def folder(tmp_path: Path) -> Path:
     for name in ("chart.png", "a b.png", "photo.JPG", "résumé.png"):
         image = Image.new("RGB", (4, 3), "red")
         image.save(tmp_path / name, "JPEG" if name.endswith("JPG") else "PNG")
-    (tmp_path / "fake.png").write_text("no picture at all")
+    (tmp_path / "fake.png").write_text("no image at all")
     (tmp_path / "folder.png").mkdir()
     return tmp_path
 
@@ -91,10 +91,10 @@ def test_a_named_image_is_sent_to_a_model_that_sees(folder: Path) -> None:
     assert [(m.type, m.format) for m in session.messages[:2]] == [("message", None), ("image", "path")]
     asked = session.llm.requests[0].messages[-1]
     assert asked["role"] == "user"
-    words, name, picture = asked["content"]
+    words, name, image = asked["content"]
     assert words == {"type": "text", "text": "What is in chart.png?"}
     assert str(folder / "chart.png") in name["text"]
-    data = base64.b64decode(picture["image_url"]["url"].partition(",")[2])
+    data = base64.b64decode(image["image_url"]["url"].partition(",")[2])
     assert data == (folder / "chart.png").read_bytes()
     session.rewind(session.messages[0].id)
     assert session.messages == ()
@@ -167,13 +167,13 @@ def test_the_kind_is_that_of_the_data_and_not_of_the_name(folder: Path) -> None:
     assert url.startswith("data:image/jpeg;")
 
 
-def test_a_picture_of_a_program_is_seen_or_described_by_its_path(tmp_path: Path) -> None:
+def test_an_image_of_a_program_is_seen_or_described_by_its_path(tmp_path: Path) -> None:
     for facts in (SEES, ModelInfo()):
-        session = make([call("picture")], [Text("Hm.")], auto_run=True, facts=facts, outputs=tmp_path / "out")
+        session = make([call("image")], [Text("Hm.")], auto_run=True, facts=facts, outputs=tmp_path / "out")
         work(session)
         sent = str(session.llm.requests[1].messages)
-        [picture] = [m for m in session.messages if m.type == "image"]
-        kept = tmp_path / "out" / f"{picture.id}.png"
+        [image] = [m for m in session.messages if m.type == "image"]
+        kept = tmp_path / "out" / f"{image.id}.png"
         assert kept.read_bytes() == b"hi"
         assert kept.stat().st_mode & 0o077 == 0
         assert ("image_url" in sent) is bool(facts.supports_vision)

@@ -39,10 +39,10 @@ def test_a_cell_calls_the_tools_that_it_names(open_workspace: Open, workplace: P
         workspace,
         "found = tools.my_tools.add(a=40, b=2)\nprint(found['sum'] + 1)\n"
         "print(tools.my_tools.add({'a': 1}), tools.my_tools.say(text='[1, 2]')[1])\n"
-        "print(tools.my_tools.picture()[:4])",
+        "print(tools.my_tools.image()[:4])",
     )
     assert question.note == (
-        "This code may call tools of MCP servers: my_tools.add, my_tools.picture, my_tools.say."
+        "This code may call tools of MCP servers: my_tools.add, my_tools.image, my_tools.say."
     )
     assert "43" in printed
     assert "{'sum': 2} 2" in printed

@@ -55,7 +55,7 @@ def test_a_server_is_added_listed_tested_and_removed(workplace: Path) -> None:
         manager.do("add", "t", command)
         added, tested = place.words
         assert added == "Added the MCP server t."
-        assert "tools: add, say, picture" in tested
+        assert "tools: add, say, image" in tested
         assert Profile.load(path).mcp_servers == (f"t = {command}",)
         with pytest.raises(CommandError, match="an MCP server t already"):
             manager.do("add", "t", command)

@@ -35,9 +35,9 @@ def test_a_cell_calls_the_tools_that_it_names(open_workspace: Open, workplace: P
         workspace,
         "const found = await tools.my_tools.add({ a: 40, b: 2 });\nconsole.log(found.sum + 1);\n"
         "console.log((await tools.my_tools.say({ text: '[1, 2]' }))[1]);\n"
-        "console.log((await tools.my_tools.picture()).subarray(1, 4).toString());",
+        "console.log((await tools.my_tools.image()).subarray(1, 4).toString());",
     )
-    assert note == "This code may call tools of MCP servers: my_tools.add, my_tools.picture, my_tools.say."
+    assert note == "This code may call tools of MCP servers: my_tools.add, my_tools.image, my_tools.say."
     assert printed.split() == ["43", "2", "PNG"]
     # What a cell does not name, it may not call; nor may an earlier cell's function in a later one.
     for code in (

@@ -123,14 +123,14 @@ def test_grants_hold_for_one_tool_and_safe_mode_asks_nevertheless(open_workspace
     assert "cannot be scanned" in question.caution
 
 
-def test_texts_pictures_errors_and_the_environment_of_a_server(
+def test_texts_images_errors_and_the_environment_of_a_server(
     open_workspace: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OUTSIDE", "from outside")
     monkeypatch.setenv("SOME_API_KEY", "not for servers")
     workspace = open_workspace(
         [call("say", text="a\x1b[2Jb\nc")],
-        [call("picture", id="c2")],
+        [call("image", id="c2")],
         [call("fail", id="c3")],
         [call("environment", id="c4", name="GIVEN")],
         [call("environment", id="c5", name="SOME_API_KEY")],

@@ -257,13 +257,13 @@ class Page(HTMLParser):
         self.text += data
 
 
-#: The one-pixel picture.
+#: The one-pixel image.
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
 
 
-def test_a_page_has_everything_to_read_and_its_pictures(talk: list[Message]) -> None:
-    picture = Message(role="computer", type="image", format="base64.png", content=PIXEL, parent=talk[4].id)
-    page = Page(formats.write_html("Say hello", [*talk, picture]))
+def test_a_page_has_everything_to_read_and_its_images(talk: list[Message]) -> None:
+    image = Message(role="computer", type="image", format="base64.png", content=PIXEL, parent=talk[4].id)
+    page = Page(formats.write_html("Say hello", [*talk, image]))
     for words in ("Say hello\nand count", "will", "x = 40", "hello", "42", "rejected · too risky", "Done."):
         assert words in page.text
     images = [attributes["src"] for tag, attributes in page.tags if tag == "img"]

@@ -185,10 +185,10 @@ def test_a_name_like_no_other_is_answered_with_the_files_there_are(session: Sess
 
 
 @pytest.mark.parametrize("request_", ["plot something", "plot prices.csv", "plot prise.csv"])
-def test_a_picture_is_drawn_without_any_package(session: Session, request_: str) -> None:
+def test_an_image_is_drawn_without_any_package(session: Session, request_: str) -> None:
     messages = work(session, request_)
-    picture = next(m for m in messages if m.type == "image")
-    data = base64.b64decode(picture.content)
+    image = next(m for m in messages if m.type == "image")
+    data = base64.b64decode(image.content)
     assert data.startswith(b"\x89PNG")
     assert struct.unpack(">II", data[16:24]) == (640, 320)
     assert "lines, each on a scale of its own" in text(messages)

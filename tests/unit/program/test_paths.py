@@ -150,7 +150,7 @@ def test_why_a_file_cannot_be_written_names_its_folder(number: int, words: str, 
     assert paths.explain_write_error(error, tmp_path / "x") == words.format(tmp_path)
 
 
-def test_a_picture_that_had_no_room_is_kept_once_there_is_some(tmp_path: Path) -> None:
+def test_an_image_that_had_no_room_is_kept_once_there_is_some(tmp_path: Path) -> None:
     message = Message(role="computer", type="image", content="aW1hZ2U=", format="base64.png")
     with full_disk(2):
         assert images.save(message, tmp_path) is None

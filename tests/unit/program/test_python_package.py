@@ -1232,7 +1232,7 @@ replies = iter([f"Look:\\n```python\\n{code}\\n```", "There it is."])
 interpreter = OpenInterpreter(auto_run=True)
 interpreter.llm.supports_functions = False
 interpreter.llm.completions = lambda messages: iter([next(replies)])
-interpreter.chat("Show a picture")
+interpreter.chat("Show an image")
 interpreter.close()
 """,
 )

@@ -165,7 +165,7 @@ def test_an_interpreter_with_the_object_is_collected_as_soon_as_it_is_not_used()
 
 
 @pytest.mark.parametrize("how", ["base_64", "path", "lmc"])
-def test_a_script_asks_the_model_about_a_picture(
+def test_a_script_asks_the_model_about_an_image(
     how: str, make: Make, served: server.ModelServer, tmp_path: Path
 ) -> None:
     (tmp_path / "one.png").write_bytes(base64.b64decode(PIXEL))
@@ -177,9 +177,9 @@ def test_a_script_asks_the_model_about_a_picture(
     interpreter = make()
     assert interpreter.computer.vision.query("What is it?", **{how: given[how]}) == "Hello there"
     [request] = served.requests
-    text, picture = request["messages"][-1]["content"]
+    text, image = request["messages"][-1]["content"]
     assert text["text"] == "What is it?"
-    assert picture["image_url"]["url"].endswith(PIXEL)
+    assert image["image_url"]["url"].endswith(PIXEL)
     assert interpreter.messages == [], "the conversation does not have it"
 
 
@@ -188,7 +188,7 @@ def write_program(folder: Path, name: str, script: str) -> None:
     (folder / name).chmod(0o755)
 
 
-def test_a_script_reads_the_text_in_a_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_script_reads_the_text_in_an_image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_program(tmp_path, "tesseract", "cat >/dev/null; echo '  Total: 42 EUR  '")
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
     with OpenInterpreter() as interpreter:

@@ -8,7 +8,7 @@ import pytest
 
 from oi_tui.widgets.images.kitty import NUMBERS, PLACEHOLDER
 from tests.graphics_terminal import find_cells
-from tests.terminal import Picture, Terminal
+from tests.terminal import EmulatedScreen, Terminal
 
 APP = """
 from textual.app import App
@@ -51,21 +51,21 @@ def test_sequences_cut_anywhere_leave_no_trace_on_the_screen() -> None:
         b"\x1b[38:2:1:2:3mred\x1b[0m\x1b[<u\x1b]0;title\x07\x1bP+q544e\x1b\\ \xe4\xb8\x96 end"
     )
     for cut in range(len(text)):
-        picture = Picture(40, 5)
-        picture.feed(text[:cut])
-        picture.feed(text[cut:])
-        assert picture.lines[0] == "linkred 世 end", cut
+        screen = EmulatedScreen(40, 5)
+        screen.feed(text[:cut])
+        screen.feed(text[cut:])
+        assert screen.lines[0] == "linkred 世 end", cut
 
 
 def test_a_frame_is_shown_when_it_is_whole() -> None:
-    picture = Picture(40, 5)
-    picture.feed(b"old\x1b[?2026h\x1b[1;1Hne")
-    assert picture.lines[0] == "old"
-    picture.feed(b"w\x1b[?2026l")
-    assert picture.lines[0] == "new"
+    screen = EmulatedScreen(40, 5)
+    screen.feed(b"old\x1b[?2026h\x1b[1;1Hne")
+    assert screen.lines[0] == "old"
+    screen.feed(b"w\x1b[?2026l")
+    assert screen.lines[0] == "new"
 
 
-def test_a_screen_that_never_comes_fails_with_a_picture() -> None:
+def test_a_screen_that_never_comes_fails_with_a_copy_of_it() -> None:
     with _python("print('other'); input()") as terminal:
         terminal.wait_for("other")
         with pytest.raises(AssertionError, match=r"(?s)not seen: 'wanted'.*other"):
@@ -82,7 +82,7 @@ def test_closing_ends_a_program_that_ignores_signals() -> None:
 
 
 @pytest.mark.timeout(20)
-def test_a_row_of_a_picture_counts_once_it_is_whole() -> None:
+def test_a_row_of_the_screen_counts_once_it_is_whole() -> None:
     cells = "".join(PLACEHOLDER + NUMBERS[0] + NUMBERS[column] + NUMBERS[0] for column in range(43)).encode()
     row = b"\x1b[38;2;0;0;1m" + cells
     assert [len(find_cells(written)) for written in (row, row + b"\x1b[0m")] == [0, 1]

@@ -1,6 +1,6 @@
 """The README and the pages in docs/ are true: what they name exists, and generated pages are up to date.
 
-`UPDATE_README=1` writes the reference pages and the pictures anew.
+`UPDATE_README=1` writes the reference pages and the images anew.
 """
 
 import os
@@ -26,8 +26,8 @@ DOCS = ROOT / "docs"
 WRITTEN = [ROOT / "README.md", DOCS / "index.md", *sorted((DOCS / "guide").glob("*.md"))]
 PAGES = [pytest.param(path, id=path.relative_to(ROOT).as_posix()) for path in WRITTEN]
 SNAPSHOTS = ROOT / "tests/snapshots/__snapshots__"
-#: The pictures in docs/images, and the snapshots that they are copies of.
-PICTURES = {
+#: The images in docs/images, and the snapshots that they are copies of.
+IMAGES = {
     "asking.svg": "test_screens/test_the_chat_screen_looks_as_it_did[asking-80x24].svg",
     "chat.svg": "test_screens/test_the_chat_screen_looks_as_it_did[asking-120x40].svg",
     "light.svg": "test_screens/test_the_chat_screen_looks_as_it_did[asking_in_light-80x24].svg",
@@ -69,20 +69,20 @@ def test_the_reference_page_is_what_the_code_says(name: str) -> None:
     assert page.read_text(encoding="utf-8") == expected, "python -m tests.reference_pages writes it anew"
 
 
-@pytest.mark.parametrize("name", PICTURES)
-def test_the_picture_is_what_the_screen_looks_like(name: str) -> None:
-    expected = (SNAPSHOTS / PICTURES[name]).read_text(encoding="utf-8")
-    picture = DOCS / "images" / name
+@pytest.mark.parametrize("name", IMAGES)
+def test_the_image_is_what_the_screen_looks_like(name: str) -> None:
+    expected = (SNAPSHOTS / IMAGES[name]).read_text(encoding="utf-8")
+    image = DOCS / "images" / name
     if os.environ.get("UPDATE_README"):
-        picture.write_text(expected, encoding="utf-8")
-    assert picture.read_text(encoding="utf-8") == expected, "make snapshots copies it anew"
+        image.write_text(expected, encoding="utf-8")
+    assert image.read_text(encoding="utf-8") == expected, "make snapshots copies it anew"
 
 
-def test_no_picture_is_left_over() -> None:
+def test_no_image_is_left_over() -> None:
     text = "".join(path.read_text(encoding="utf-8") for path in WRITTEN)
     used = {Path(link).name for link in re.findall(r"!\[[^]]*\]\(([^)]+)\)", text)}
-    assert {path.name for path in (DOCS / "images").iterdir()} == set(PICTURES)
-    assert used == set(PICTURES)
+    assert {path.name for path in (DOCS / "images").iterdir()} == set(IMAGES)
+    assert used == set(IMAGES)
 
 
 @pytest.mark.parametrize("path", PAGES)

@@ -10,7 +10,7 @@ from tests.real_terminals import relay
 from tests.terminal import Terminal
 
 
-def test_each_terminal_of_the_page_has_a_row_and_a_picture() -> None:
+def test_each_terminal_of_the_page_has_a_row_and_an_image() -> None:
     page = trial.PAGE.read_text(encoding="utf-8")
     table = page.partition(trial.BEGIN)[2].partition(trial.END)[0]
     rows = [line.split(" | ") for line in table.splitlines() if line.startswith("| [")]

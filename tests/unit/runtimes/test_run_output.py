@@ -248,7 +248,7 @@ def test_a_value_after_much_output_is_updated_in_its_place(run: Run) -> None:
     assert run.texts_since(lambda: run.show("a", "3\n", updates=True)) == [go_up(1), "3\n"]
 
 
-def test_a_picture_is_reported_and_no_line_above_it_is_written_again(run: Run) -> None:
+def test_an_image_is_reported_and_no_line_above_it_is_written_again(run: Run) -> None:
     run.show("a", "1\n")
     run.output.replace_with("a plot", None)
     run.output.display(PNG, "data", None)
@@ -257,18 +257,18 @@ def test_a_picture_is_reported_and_no_line_above_it_is_written_again(run: Run) -
     assert run.texts_since(lambda: run.show("a", "2\n", updates=True)) == ["2\n"]
 
 
-def test_a_picture_that_takes_the_place_of_another_changes_no_line(run: Run) -> None:
+def test_an_image_that_takes_the_place_of_another_changes_no_line(run: Run) -> None:
     run.output.display(PNG, "first", "p")
     run.show("a", "1\n")
     run.output.display(PNG, "second", "p")
     assert run.reports[-1] == Displayed(PNG, "second", None, "p")
     assert run.texts_since(lambda: run.show("a", "2\n", updates=True)) == [go_up(1), "2\n"]
-    # Another key is another picture.
+    # Another key is another image.
     run.output.display(PNG, "third", "q")
     assert run.texts_since(lambda: run.show("a", "3\n", updates=True)) == ["3\n"]
 
 
-def test_a_picture_without_a_key_of_text_takes_no_place(run: Run) -> None:
+def test_an_image_without_a_key_of_text_takes_no_place(run: Run) -> None:
     for key in (7, None):
         run.output.display(PNG, "data", key)
         assert run.reports[-1] == Displayed(PNG, "data")

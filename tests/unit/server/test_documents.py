@@ -61,7 +61,7 @@ def test_every_event_and_every_report_has_a_name() -> None:
 def test_events_have_the_fields_that_are_described(serve: Serve) -> None:
     schema = documents.make_asyncapi_document([])["components"]["messages"]["Event"]["payload"]
     described = {item["properties"]["event"]["const"]: set(item["properties"]) for item in schema["oneOf"]}
-    running = serve([call("picture")])
+    running = serve([call("image")])
     seen: list[Any] = []
     with running.socket(EVENTS) as client:
         client.send({"do": "say", "content": "Hello"})

@@ -96,7 +96,7 @@ def test_a_failure_an_image_and_another_language(serve: Serve) -> None:
     running = serve(auto_run=True)
     with channels(running, started(running, "bash")) as socket:
         assert of(execute(socket, "fail"), "execute_reply")[0]["evalue"] == "it failed"
-        assert of(execute(socket, "picture"), "display_data")[0]["data"] == {"image/png": "aGk="}
+        assert of(execute(socket, "image"), "display_data")[0]["data"] == {"image/png": "aGk="}
     assert running.computer.ran[0] == ("shell", "fail")
 
 

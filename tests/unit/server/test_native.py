@@ -101,7 +101,7 @@ def test_a_program_gets_its_input(serve: Serve) -> None:
 
 
 def test_an_image_is_named_by_its_address(serve: Serve) -> None:
-    running = serve([call("picture")], auto_run=True)
+    running = serve([call("image")], auto_run=True)
     with running.socket(EVENTS) as watcher, running.http() as client:
         watcher.send({"do": "say", "content": "Hello"})
         records = watcher.until(event="turn.ended")

@@ -86,7 +86,7 @@ def test_a_response_is_whole_also_where_events_of_its_session_are_gone(serve: Se
 
     def answers(**options: Any) -> list[Any]:
         words = [Text(f"{number} ") for number in range(60)]
-        running = serve([*words, call("picture")], [call("flood")], [*words, call("fail")], **options)
+        running = serve([*words, call("image")], [call("flood")], [*words, call("fail")], **options)
         with client_of(running) as client:
             found, question, response = [], None, None
             while not found or question:
@@ -199,7 +199,7 @@ def test_an_input_that_is_none_is_refused(serve: Serve, given: dict[str, Any]) -
 
 
 def test_the_events_of_code_come_in_the_order_of_openai(serve: Serve) -> None:
-    running = serve([Text("Look:"), call("picture")], [Text("Done.")], auto_run=True)
+    running = serve([Text("Look:"), call("image")], [Text("Done.")], auto_run=True)
     with client_of(running) as client:
         events = list(client.responses.create(model="x", input="Show", tools=TOOLS, stream=True))
     added = [event.item for event in events if event.type == "response.output_item.added"]
@@ -210,7 +210,7 @@ def test_the_events_of_code_come_in_the_order_of_openai(serve: Serve) -> None:
     assert short[-3:] == ["_code.done", ".interpreting", ".completed"]
     assert set(short[1:-3]) == {"_code.delta"}
     deltas = [e.delta for e in events if e.type == "response.code_interpreter_call_code.delta"]
-    assert "".join(deltas) == "picture"
+    assert "".join(deltas) == "image"
     outputs = next(item for item in events[-1].response.output if item.id == code).outputs
     assert [output.type for output in outputs] == ["logs", "image", "logs"]
     assert outputs[1].url == "data:image/png;base64,aGk="
@@ -520,7 +520,7 @@ def test_a_client_that_sends_the_whole_conversation_goes_on_in_the_same_session(
 
 
 def test_the_client_of_a_stream_puts_the_same_response_together(serve: Serve) -> None:
-    running = serve([Text("Look:"), call("picture")], [Text("Done.")], auto_run=True)
+    running = serve([Text("Look:"), call("image")], [Text("Done.")], auto_run=True)
     with (
         client_of(running) as client,
         client.responses.stream(model="x", input="Show", tools=TOOLS) as stream,

@@ -60,8 +60,8 @@ class Effect:
     given: dict[str, Value] | None = None
 
 
-def picture() -> str:
-    """A picture that is too large for providers, as base64."""
+def image() -> str:
+    """An image that is too large for providers, as base64."""
     image = Image.frombytes("RGB", (1500, 1500), random.Random(1).randbytes(1500 * 1500 * 3))
     out = io.BytesIO()
     image.save(out, "PNG")
@@ -96,8 +96,8 @@ def silent(profile: Profile) -> object:
     return repr(request_writer.write(quiet, profile, ["python"], tools=False).request)
 
 
-def large_picture(profile: Profile) -> object:
-    shown = [ASKED, Message(role="user", type="image", format="base64.png", content=picture())]
+def large_image(profile: Profile) -> object:
+    shown = [ASKED, Message(role="user", type="image", format="base64.png", content=image())]
     sent = request_writer.write(shown, profile, ["python"], tools=True, vision=True).request
     return "image_url" in json.dumps(sent.messages[-1]["content"])
 
@@ -219,7 +219,7 @@ def themed(profile: Profile) -> object:
     return made.theme
 
 
-def pictured(profile: Profile) -> object:
+def show_image(profile: Profile) -> object:
     return choose_protocol(profile.images, Answers(True, "kitty(0.40)"), None, {"TERM": "xterm-kitty"})
 
 
@@ -436,7 +436,7 @@ EFFECTS: dict[str, Effect] = {
     "mcp_servers": Effect(servers_listed),
     "custom_languages": Effect(described("shout"), (str(Path(__file__).parents[2] / "shouting.py"),)),
     "emit_images": Effect(request(tools=True)),
-    "shrink_images": Effect(large_picture),
+    "shrink_images": Effect(large_image),
     "share_keys": Effect(ran("shell", "echo key:$CANARY_API_KEY")),
     "pass_environment": Effect(ran("shell", "echo key:$CANARY_API_KEY"), ("CANARY_*",)),
     "import_computer_api": Effect(told_of_languages),
@@ -462,7 +462,7 @@ EFFECTS: dict[str, Effect] = {
     "file_snapshots": Effect(snapshots),
     "keep_variables": Effect(variables_kept, 5.0),
     "theme": Effect(themed),
-    "images": Effect(pictured, "blocks"),
+    "images": Effect(show_image, "blocks"),
     "other_agents": Effect(found_by_agents),
     "keys": Effect(keyed),
     "motion": Effect(seated),

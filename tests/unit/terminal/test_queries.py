@@ -50,8 +50,8 @@ class Line:
     @property
     def answer(self) -> str:
         """All that kitty says."""
-        picture = f"\x1b_Gi={self.number};OK\x1b\\"
-        return f"{picture}\x1bP>|kitty(0.35.2)\x1b\\\x1b[6;20;10t\x1b[?62;4;52c"
+        image = f"\x1b_Gi={self.number};OK\x1b\\"
+        return f"{image}\x1bP>|kitty(0.35.2)\x1b\\\x1b[6;20;10t\x1b[?62;4;52c"
 
 
 FULL = Answers(True, "kitty(0.35.2)", (10, 20), (62, 4, 52))

@@ -62,7 +62,7 @@ def test_what_would_leave_the_line_is_left_out() -> None:
     assert guarded(f"a\n{FAMILY}") == f"a{FAMILY}"
 
 
-PICTURE = "\U0010eeee\u0305\u0305"
+IMAGE = "\U0010eeee\u0305\u0305"
 
 
 def guarded_segment(text: str, style: Style | None) -> Segment:
@@ -72,14 +72,14 @@ def guarded_segment(text: str, style: Style | None) -> Segment:
 
 
 @pytest.mark.parametrize("style", [None, Style(bold=True), Style.from_meta({"other": "#010203"})])
-def test_foreign_text_cannot_stand_for_a_picture(style: Style | None) -> None:
-    assert guarded_segment(f"a{PICTURE}\x1b", style) == Segment("a\ufffd\u0305\u0305", style)
+def test_foreign_text_cannot_stand_for_an_image(style: Style | None) -> None:
+    assert guarded_segment(f"a{IMAGE}\x1b", style) == Segment("a\ufffd\u0305\u0305", style)
 
 
-def test_a_picture_of_ours_keeps_its_place_and_gets_its_colour() -> None:
+def test_an_image_of_ours_keeps_its_place_and_gets_its_colour() -> None:
     style = Style(bold=True) + Style.from_meta({META: "#010203"})
-    segment = guarded_segment(f"{PICTURE}\x1b", style)
-    assert segment.text == PICTURE
+    segment = guarded_segment(f"{IMAGE}\x1b", style)
+    assert segment.text == IMAGE
     assert segment.style is not None
     assert segment.style.bold
     assert segment.style.color is not None

@@ -22,7 +22,7 @@ WRONG = [
     ("TEXTUAL_DRIVER", "pathlib:Path", "module:Class of a Textual driver"),
     ("TEXTUAL_LOG", "/dev/null/textual.log", "a file in a folder that exists"),
     ("TEXTUAL_LOG", "/", "a file in a folder that exists"),
-    ("TEXTUAL_SCREENSHOT_LOCATION", "/dev/null/pictures", "a folder that exists"),
+    ("TEXTUAL_SCREENSHOT_LOCATION", "/dev/null/images", "a folder that exists"),
 ]
 
 

@@ -1,4 +1,4 @@
-"""Pictures: as half blocks, for Kitty, as sixels, and in words what cannot be drawn."""
+"""Images: as half blocks, for Kitty, as sixels, and in words what cannot be drawn."""
 
 import asyncio
 import base64
@@ -30,9 +30,9 @@ from tests.graphics_terminal import Record, commands
 LOOK = get_styles(DARK)
 
 
-def encoded(picture: Image.Image, form: str = "PNG", **options: object) -> str:
+def encoded(image: Image.Image, form: str = "PNG", **options: object) -> str:
     data = io.BytesIO()
-    picture.save(data, form, **options)  # type: ignore[arg-type]
+    image.save(data, form, **options)  # type: ignore[arg-type]
     return base64.b64encode(data.getvalue()).decode()
 
 
@@ -45,20 +45,20 @@ def message(content: str, format: str = "base64.png") -> Message:
 
 
 async def shown(content: str, width: int = 40, look: Styles = LOOK, format: str = "base64.png") -> list[Row]:
-    """The rows of a picture once it was seen and drawn."""
+    """The rows of an image once it was seen and drawn."""
     done = asyncio.Event()
-    picture = ImageRow(message(content, format), "", done.set)
-    rows = picture.rows(width, look)
-    picture.note_seen()
+    image = ImageRow(message(content, format), "", done.set)
+    rows = image.rows(width, look)
+    image.note_seen()
     if len(rows) > 1:
         await asyncio.wait_for(done.wait(), 30)
-    return picture.rows(width, look)
+    return image.rows(width, look)
 
 
 async def test_two_pixels_make_a_cell() -> None:
-    picture = Image.new("RGB", (2, 2), "#ff0000")
-    picture.putpixel((0, 1), (0, 0, 255))
-    rows = await shown(encoded(picture))
+    image = Image.new("RGB", (2, 2), "#ff0000")
+    image.putpixel((0, 1), (0, 0, 255))
+    rows = await shown(encoded(image))
     assert plain(rows) == ["▀▀", "image 2x2"]
     style = rows[0].segments[0].style
     assert style is not None
@@ -71,13 +71,13 @@ async def test_two_pixels_make_a_cell() -> None:
 @pytest.mark.parametrize(
     ("size", "room"), [((4000, 100), 80), ((100, 4000), 80), ((640, 480), 30), ((1, 1), 80)]
 )
-async def test_pictures_fit(size: tuple[int, int], room: int) -> None:
+async def test_images_fit(size: tuple[int, int], room: int) -> None:
     rows = (await shown(encoded(Image.new("RGB", size)), room))[:-1]
     assert 1 <= len(rows) <= LOOK.image_support.highest
     assert all(1 <= len(row.plain) <= min(WIDEST, room) for row in rows)
 
 
-async def test_a_picture_has_its_height_before_it_is_drawn_and_keeps_it() -> None:
+async def test_an_image_has_its_height_before_it_is_drawn_and_keeps_it() -> None:
     content = encoded(Image.effect_noise((640, 480), 60))
     before = ImageRow(message(content), "", lambda: None).rows(60, LOOK)
     assert [row.plain.strip() for row in before[:-1]] == [""] * 16
@@ -98,9 +98,9 @@ async def test_what_can_be_seen_through_shows_the_ground(theme: object) -> None:
 def test_a_drawing_that_would_be_lost_in_the_ground_gets_another(
     ink: tuple[int, int, int], ground: tuple[int, int, int]
 ) -> None:
-    picture = Image.new("RGBA", (40, 40), (0, 0, 0, 0))
-    picture.paste((*ink, 255), (10, 10, 30, 30))
-    request = RenderRequest("base64.png", encoded(picture), 20, 10, "kitty", (2, 4), ground)
+    image = Image.new("RGBA", (40, 40), (0, 0, 0, 0))
+    image.paste((*ink, 255), (10, 10, 30, 30))
+    request = RenderRequest("base64.png", encoded(image), 20, 10, "kitty", (2, 4), ground)
     result = Image.open(io.BytesIO(draw_image(request).png))
     assert result.getpixel((20, 20)) == ink
     assert result.getpixel((0, 0)) == tuple(255 - item for item in ink)
@@ -126,7 +126,7 @@ SORTS = {
 
 @pytest.mark.parametrize("sort", SORTS)
 @pytest.mark.parametrize("protocol", ["blocks", "kitty", "sixel"])
-async def test_every_sort_of_picture_is_drawn(sort: str, protocol: str) -> None:
+async def test_every_sort_of_image_is_drawn(sort: str, protocol: str) -> None:
     request = RenderRequest("base64.png", SORTS[sort], 20, 8, protocol, (8, 16), (0, 0, 0))  # type: ignore[arg-type]
     result = draw_image(request)
     assert result.error == ""
@@ -143,9 +143,9 @@ def test_sixteen_bits_keep_their_brightness() -> None:
 def test_a_photograph_stands_upright() -> None:
     exif = Image.Exif()
     exif[0x0112] = 6  # the camera was held on its side
-    picture = Image.new("RGB", (80, 40), "blue")
-    picture.paste((255, 0, 0), (0, 0, 40, 40))
-    content = encoded(picture, "JPEG", exif=exif)
+    image = Image.new("RGB", (80, 40), "blue")
+    image.paste((255, 0, 0), (0, 0, 40, 40))
+    content = encoded(image, "JPEG", exif=exif)
     rows = ImageRow(message(content, "base64.jpeg"), "", lambda: None).rows(80, LOOK)
     assert rows[-1].plain == "image 40x80"
     request = RenderRequest("base64.jpeg", content, 4, 4, "kitty", (10, 20), (0, 0, 0))
@@ -158,7 +158,7 @@ def test_a_photograph_stands_upright() -> None:
 
 
 def forged(width: int, height: int, *, interlaced: bool = False) -> str:
-    """A small file that says it is a picture of that size."""
+    """A small file that says it is an image of that size."""
     data = bytearray(base64.b64decode(encoded(Image.new("1", (8, 8) if width > 1 else (1, 1)))))
     data[16:24] = width.to_bytes(4) + height.to_bytes(4)
     data[28] = interlaced
@@ -166,12 +166,12 @@ def forged(width: int, height: int, *, interlaced: bool = False) -> str:
     return base64.b64encode(bytes(data)).decode()
 
 
-async def test_an_interlaced_picture_is_drawn() -> None:
+async def test_an_interlaced_image_is_drawn() -> None:
     assert plain(await shown(forged(1, 1, interlaced=True))) == ["▀", "image 1x1"]
 
 
 @pytest.mark.parametrize("place", range(8, 300, 7))
-async def test_a_damaged_byte_costs_no_more_than_the_picture(place: int) -> None:
+async def test_a_damaged_byte_costs_no_more_than_the_image(place: int) -> None:
     data = bytearray(base64.b64decode(encoded(Image.effect_noise((40, 30), 60))))
     data[place] ^= 0xFF
     rows = await shown(base64.b64encode(bytes(data)).decode())
@@ -224,17 +224,17 @@ async def test_a_file_that_went_away_before_it_was_seen_is_named(tmp_path: Path)
     path = tmp_path / "plot.png"
     Image.new("RGB", (80, 80)).save(path)
     done = asyncio.Event()
-    picture = ImageRow(message(str(path), "path"), "", done.set)
-    assert len(picture.rows(40, LOOK)) > 1
+    image = ImageRow(message(str(path), "path"), "", done.set)
+    assert len(image.rows(40, LOOK)) > 1
     path.unlink()
-    picture.note_seen()
+    image.note_seen()
     await asyncio.wait_for(done.wait(), 30)
-    (caption,) = picture.rows(40, LOOK)
+    (caption,) = image.rows(40, LOOK)
     assert caption.plain == "image cannot be shown (no such file or…"
     assert caption.text == f"image cannot be shown (no such file or directory) · {path}"
 
 
-async def test_without_colours_and_where_pictures_are_off_only_the_size_is_reported() -> None:
+async def test_without_colours_and_where_images_are_off_only_the_size_is_reported() -> None:
     content = encoded(Image.new("RGB", (8, 8)))
     assert plain(await shown(content, look=get_styles(DARK, colourful=False))) == ["image 8x8"]
     assert plain(await shown(content, look=get_styles(DARK, image_support=ImageSupport("off")))) == [
@@ -251,12 +251,12 @@ async def test_only_what_is_seen_is_drawn_and_each_once(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(renderer, "draw_image", counted)
     done = asyncio.Event()
-    picture = ImageRow(message(encoded(Image.new("RGB", (80, 80)))), "", done.set)
-    picture.rows(40, LOOK)
+    image = ImageRow(message(encoded(Image.new("RGB", (80, 80)))), "", done.set)
+    image.rows(40, LOOK)
     for _ in range(5):
-        picture.note_seen()
+        image.note_seen()
     await asyncio.wait_for(done.wait(), 30)
-    picture.note_seen()
+    image.note_seen()
     assert orders == ["painter"]
 
 
@@ -273,17 +273,17 @@ def recorded(written: list[str]) -> Record:
     return commands("".join(written).encode())
 
 
-async def test_a_picture_is_sent_to_kitty_once_and_its_cells_name_it() -> None:
+async def test_an_image_is_sent_to_kitty_once_and_its_cells_name_it() -> None:
     look, written = kitty()
     done = asyncio.Event()
-    picture = ImageRow(message(encoded(Image.effect_noise((640, 480), 90))), "", done.set)
-    picture.rows(60, look)
-    picture.note_seen()
+    image = ImageRow(message(encoded(Image.effect_noise((640, 480), 90))), "", done.set)
+    image.rows(60, look)
+    image.note_seen()
     await asyncio.wait_for(done.wait(), 30)
-    rows = picture.rows(60, look)
-    picture.note_seen()
+    rows = image.rows(60, look)
+    image.note_seen()
     record = recorded(written)
-    [(number, kept)] = record.pictures.items()
+    [(number, kept)] = record.images.items()
     assert (kept.sent, kept.columns, kept.rows) == (1, 43, 16)
     assert kept.image.size == (430, 320)
     assert record.malformed == []
@@ -295,27 +295,27 @@ async def test_a_picture_is_sent_to_kitty_once_and_its_cells_name_it() -> None:
         for column, cell in enumerate(segment.text.split(PLACEHOLDER)[1:]):
             assert [NUMBERS.index(mark) for mark in cell] == [line, column, number >> 24]
         assert red << 16 | green << 8 | blue == number & 0xFFFFFF
-    picture.forget()
+    image.forget()
     assert recorded(written).deleted == [number]
 
 
-async def test_after_the_terminal_was_handed_back_pictures_are_sent_again_when_seen() -> None:
+async def test_after_the_terminal_was_handed_back_images_are_sent_again_when_seen() -> None:
     look, written = kitty()
     done = asyncio.Event()
-    picture = ImageRow(message(encoded(Image.new("RGB", (80, 80)))), "", done.set)
-    picture.rows(40, look)
-    picture.note_seen()
+    image = ImageRow(message(encoded(Image.new("RGB", (80, 80)))), "", done.set)
+    image.rows(40, look)
+    image.note_seen()
     await asyncio.wait_for(done.wait(), 30)
     assert look.image_support.kitty is not None
     restoring = look.image_support.kitty.write_reset()
-    assert list(commands(restoring.encode()).deleted) == list(recorded(written).pictures)
+    assert list(commands(restoring.encode()).deleted) == list(recorded(written).images)
     done.clear()
-    picture.note_seen()
+    image.note_seen()
     await asyncio.wait_for(done.wait(), 30)
-    assert len(recorded(written).pictures) == 2
+    assert len(recorded(written).images) == 2
 
 
-def test_the_terminal_keeps_few_pictures_and_their_names_differ() -> None:
+def test_the_terminal_keeps_few_images_and_their_names_differ() -> None:
     written: list[str] = []
     kitty = KittyImages(written.append)
     placed = [kitty.show(b"png", 2, 2) for _ in range(500)]
@@ -325,7 +325,7 @@ def test_the_terminal_keeps_few_pictures_and_their_names_differ() -> None:
     assert sum(kitty.has(item) for item in placed) == 500 - len(record.deleted) < 100
 
 
-def test_a_picture_has_the_same_name_in_256_colours() -> None:
+def test_an_image_has_the_same_name_in_256_colours() -> None:
     from rich.color import ColorSystem
 
     kitty = KittyImages(lambda _: None, true_colours=False)
@@ -341,7 +341,7 @@ def test_through_tmux_all_is_wrapped() -> None:
     words = "".join(written)
     parts = re.findall(r"\x1bPtmux;((?:\x1b\x1b|[^\x1b])*)\x1b\\", words)
     assert "".join(f"\x1bPtmux;{part}\x1b\\" for part in parts) == words
-    [kept] = commands("".join(parts).replace("\x1b\x1b", "\x1b").encode()).pictures.values()
+    [kept] = commands("".join(parts).replace("\x1b\x1b", "\x1b").encode()).images.values()
     assert kept.png == b"x" * 9000
 
 
@@ -354,11 +354,11 @@ def test_there_are_numbers_enough_for_a_wide_terminal() -> None:
 
 
 def unpacked(text: str) -> Image.Image:
-    """The picture that a terminal with sixels would show."""
+    """The image that a terminal with sixels would show."""
     body = text[text.index("q") + 1 : -2]
     size = re.match(r'"1;1;(\d+);(\d+)', body)
     assert size is not None
-    picture = Image.new("RGB", (int(size[1]), int(size[2])), "magenta")
+    image = Image.new("RGB", (int(size[1]), int(size[2])), "magenta")
     palette: dict[int, tuple[int, ...]] = {}
     x = top = 0
     colour = -1
@@ -377,16 +377,16 @@ def unpacked(text: str) -> Image.Image:
             run = int(item[6] or 1)
             for bit in range(6):
                 if ord(item[7] or item[8]) - 63 >> bit & 1:
-                    picture.paste(palette[colour], (x, top + bit, x + run, top + bit + 1))
+                    image.paste(palette[colour], (x, top + bit, x + run, top + bit + 1))
             x += run
-    return picture
+    return image
 
 
 @pytest.mark.parametrize("size", [(1, 1), (7, 5), (64, 48), (100, 61)])
-def test_sixels_show_the_picture(size: tuple[int, int]) -> None:
-    picture = Image.linear_gradient("L").resize(size).convert("RGB")
-    picture.paste((200, 30, 60), (0, 0, max(size[0] // 2, 1), max(size[1] // 3, 1)))
-    difference = ImageStat.Stat(ImageChops.difference(unpacked(encode_sixel(picture)), picture))
+def test_sixels_show_the_image(size: tuple[int, int]) -> None:
+    image = Image.linear_gradient("L").resize(size).convert("RGB")
+    image.paste((200, 30, 60), (0, 0, max(size[0] // 2, 1), max(size[1] // 3, 1)))
+    difference = ImageStat.Stat(ImageChops.difference(unpacked(encode_sixel(image)), image))
     assert max(difference.mean) < 4
 
 
@@ -395,26 +395,26 @@ def test_sixels_of_noise_stay_small_enough() -> None:
     assert len(encode_sixel(noise)) < 1_500_000
 
 
-async def test_a_picture_that_is_replaced_stays_until_the_new_one_of_its_size_is_drawn() -> None:
+async def test_an_image_that_is_replaced_stays_until_the_new_one_of_its_size_is_drawn() -> None:
     changed = asyncio.Event()
-    picture = ImageRow(message(encoded(Image.new("RGB", (8, 8), "red"))), "", changed.set)
-    rows = picture.rows(40, LOOK)
-    picture.note_seen()
+    image = ImageRow(message(encoded(Image.new("RGB", (8, 8), "red"))), "", changed.set)
+    rows = image.rows(40, LOOK)
+    image.note_seen()
     await asyncio.wait_for(changed.wait(), 20)
-    red = [row.segments for row in picture.rows(40, LOOK)]
+    red = [row.segments for row in image.rows(40, LOOK)]
     assert red != [row.segments for row in rows]
     changed.clear()
-    picture.replace(message(encoded(Image.new("RGB", (8, 8), "blue"))))
+    image.replace(message(encoded(Image.new("RGB", (8, 8), "blue"))))
     assert changed.is_set()
-    assert [row.segments for row in picture.rows(40, LOOK)] == red
+    assert [row.segments for row in image.rows(40, LOOK)] == red
     changed.clear()
-    picture.note_seen()
+    image.note_seen()
     await asyncio.wait_for(changed.wait(), 20)
-    blue = [row.segments for row in picture.rows(40, LOOK)]
+    blue = [row.segments for row in image.rows(40, LOOK)]
     assert len(blue) == len(red)
     assert blue != red
-    picture.replace(message(encoded(Image.new("RGB", (8, 16), "blue"))))
-    assert len(picture.rows(40, LOOK)) > len(blue)
+    image.replace(message(encoded(Image.new("RGB", (8, 16), "blue"))))
+    assert len(image.rows(40, LOOK)) > len(blue)
 
 
 def test_thin_lines_of_a_drawing_are_made_clearer_and_nothing_else_changes() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 
 from oi_tui.computer.desktop.base import UNKNOWN_PLACE, Region, Window
-from oi_tui.computer.desktop.pictures import Picture
+from oi_tui.computer.desktop.screenshot import Screenshot
 from oi_tui.computer.desktop.wayland.activity import SeatActivity
 from oi_tui.computer.desktop.wayland.devices import Keys, Pointer
 from oi_tui.computer.desktop.wayland.screen import Screen
@@ -70,8 +70,8 @@ class Wayland:
         with self._lock:
             return self._screen.monitors()
 
-    def capture(self, region: Region) -> Picture:
-        """Take a picture of a part of the screen."""
+    def capture(self, region: Region) -> Screenshot:
+        """Take a screenshot of a part of the screen."""
         with self._lock:
             return self._screen.capture(region)
 

@@ -1,4 +1,4 @@
-"""Monitors, and pictures of them."""
+"""Monitors, and screenshots of them."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from dataclasses import dataclass, field
 from mmap import mmap
 
 from oi_tui.computer.desktop.base import Region
-from oi_tui.computer.desktop.pictures import Picture
+from oi_tui.computer.desktop.screenshot import Screenshot
 from oi_tui.computer.desktop.wayland.wire import Event, WaylandConnection
 from oi_tui.computer.errors import ComputerError
 
-_ROTATED = "No picture can be taken on Wayland of a monitor that is rotated or flipped."
-_NO_PICTURE = "The Wayland compositor gave no picture of the screen."
+_ROTATED = "No screenshot can be taken on Wayland of a monitor that is rotated or flipped."
+_NO_SCREENSHOT = "The Wayland compositor gave no screenshot."
 #: Formats of pixels with blue first, and with red first.
 _BLUE_FIRST, _RED_FIRST = (0, 1), (0x34324258, 0x34324241)
 _Y_INVERTED = 1
-#: The events of a picture: its format, its flags, and how it ended.
+#: The events of a screenshot: its format, its flags, and how it ended.
 _BUFFER, _FLAGS, _READY, _FAILED = range(4)
 
 
@@ -32,7 +32,7 @@ class _Output:
 
 @dataclass
 class _Frame:
-    """A picture while it is taken."""
+    """A screenshot while it is taken."""
 
     format: int = 0
     width: int = 0
@@ -108,8 +108,8 @@ class Screen:
             for item in outputs
         ]
 
-    def capture(self, region: Region) -> Picture:
-        """Take a picture of a part of the screen; what is on no monitor is black."""
+    def capture(self, region: Region) -> Screenshot:
+        """Take a screenshot of a part of the screen; what is on no monitor is black."""
         monitors = self._arrange()
         width, height = _find_size([place for _, place in monitors])
         left, top = max(region.x, 0), max(region.y, 0)
@@ -128,10 +128,10 @@ class Screen:
             for row in range(part.height):
                 at = ((y - top + row) * whole + x - left) * 3
                 pixels[at : at + step] = part.pixels[row * step : (row + 1) * step]
-        return Picture(whole, bottom - top, bytes(pixels))
+        return Screenshot(whole, bottom - top, bytes(pixels))
 
-    def _copy(self, output: _Output, part: Region) -> Picture:
-        """Take a picture of a part of one monitor."""
+    def _copy(self, output: _Output, part: Region) -> Screenshot:
+        """Take a screenshot of a part of one monitor."""
         if output.rotated:
             raise ComputerError(_ROTATED)
         wire, frame = self._wire, _Frame()
@@ -149,18 +149,18 @@ class Screen:
         wire.request(self._screencopy, 1, object_, 0, output.object, *place)
         wire.wait(lambda: bool(frame.stride or frame.end))
         if frame.end or frame.format not in (*_BLUE_FIRST, *_RED_FIRST):
-            raise ComputerError(_NO_PICTURE)
+            raise ComputerError(_NO_SCREENSHOT)
         data = self._fill(object_, frame)
         step = frame.stride
         rows = [data[row * step : row * step + frame.width * 4] for row in range(frame.height)]
         if frame.flags & _Y_INVERTED:
             rows.reverse()
-        picture = _rgb(rows, frame.width, blue_first=frame.format in _BLUE_FIRST)
-        same = (picture.width, picture.height) == (part.width, part.height)
-        return picture if same else picture.resized(part.width, part.height)
+        screenshot = _rgb(rows, frame.width, blue_first=frame.format in _BLUE_FIRST)
+        same = (screenshot.width, screenshot.height) == (part.width, part.height)
+        return screenshot if same else screenshot.resized(part.width, part.height)
 
     def _fill(self, object_: int, frame: _Frame) -> bytes:
-        """Have the compositor fill memory with the picture, and return that."""
+        """Have the compositor fill memory with the screenshot, and return that."""
         wire, size = self._wire, frame.stride * frame.height
         with tempfile.TemporaryFile(dir=os.environ.get("XDG_RUNTIME_DIR")) as file:
             file.truncate(size)
@@ -174,7 +174,7 @@ class Screen:
                 wire.request(buffer, 0)
                 wire.request(object_, 1)
                 if frame.end != _READY:
-                    raise ComputerError(_NO_PICTURE)
+                    raise ComputerError(_NO_SCREENSHOT)
                 return memory[:]
 
 
@@ -182,9 +182,9 @@ def _find_size(places: list[Region]) -> tuple[int, int]:
     return max(item.x + item.width for item in places), max(item.y + item.height for item in places)
 
 
-def _rgb(rows: list[bytes], width: int, *, blue_first: bool) -> Picture:
+def _rgb(rows: list[bytes], width: int, *, blue_first: bool) -> Screenshot:
     data = b"".join(rows)
     pixels = bytearray(len(data) // 4 * 3)
     red, blue = (2, 0) if blue_first else (0, 2)
     pixels[0::3], pixels[1::3], pixels[2::3] = data[red::4], data[1::4], data[blue::4]
-    return Picture(width, len(rows), bytes(pixels))
+    return Screenshot(width, len(rows), bytes(pixels))

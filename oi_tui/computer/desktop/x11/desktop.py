@@ -15,7 +15,7 @@ from ctypes import POINTER, byref, c_int, c_ubyte, c_uint, c_ulong, c_void_p
 
 from oi_tui.computer.desktop.base import Region, Window
 from oi_tui.computer.desktop.key_names import find_symbol
-from oi_tui.computer.desktop.pictures import Picture
+from oi_tui.computer.desktop.screenshot import Screenshot
 from oi_tui.computer.desktop.x11.connection import (
     PATIENCE,
     Image,
@@ -43,8 +43,8 @@ _LOCK, _CORE_KEYBOARD = 2, 0x100
 _USUAL_MASKS = (0xFF0000, 0xFF00, 0xFF)
 _TYPES = {8: "B", 16: "H", 32: "I"}
 _NO_COLOURS = (
-    "No picture can be taken of a screen with {0} bits per pixel and a table of colours. Start the X server "
-    "with a depth of 24, such as: Xvfb :9 -screen 0 1280x800x24."
+    "No screenshot can be taken of a screen with {0} bits per pixel and a table of colours. Start the X "
+    "server with a depth of 24, such as: Xvfb :9 -screen 0 1280x800x24."
 )
 
 
@@ -127,8 +127,8 @@ class X11:
                 return True
         return any(name.startswith("XWAYLAND") for name, _ in self._list_named_monitors())
 
-    def capture(self, region: Region) -> Picture:
-        """Take a picture of a part of the screen."""
+    def capture(self, region: Region) -> Screenshot:
+        """Take a screenshot of a part of the screen."""
         width, height = self.size()
         left, top = max(region.x, 0), max(region.y, 0)
         right, bottom = min(region.x + region.width, width), min(region.y + region.height, height)
@@ -139,9 +139,9 @@ class X11:
                 self._display, self._root, left, top, right - left, bottom - top, _ALL_PLANES, _Z_PIXMAP
             )
             if not image:
-                raise ComputerError("The X server gave no picture of the screen.")
+                raise ComputerError("The X server gave no screenshot.")
             try:
-                return _read_picture(image.contents)
+                return _read_screenshot(image.contents)
             finally:
                 self._x.XDestroyImage(image)
 
@@ -269,14 +269,14 @@ class X11:
         return code if 0x20 <= code <= 0x7E or 0xA0 <= code <= 0xFF else _FIRST_UNICODE + code
 
 
-def _read_picture(image: Image) -> Picture:
+def _read_screenshot(image: Image) -> Screenshot:
     masks = image.red_mask, image.green_mask, image.blue_mask
     data = ctypes.string_at(image.data, image.bytes_per_line * image.height)
     pixels = bytearray(image.width * image.height * 3)
     if image.bits_per_pixel == 32 and image.byte_order == 0 and masks in (_USUAL_MASKS, (0, 0, 0)):
         for channel in range(3):
             pixels[channel::3] = data[2 - channel :: 4]
-        return Picture(image.width, image.height, bytes(pixels))
+        return Screenshot(image.width, image.height, bytes(pixels))
     if image.bits_per_pixel not in _TYPES or not all(masks):
         raise ComputerError(_NO_COLOURS.format(image.bits_per_pixel))
     values = array.array(_TYPES[image.bits_per_pixel])
@@ -290,4 +290,4 @@ def _read_picture(image: Image) -> Picture:
         most = mask >> shift
         levels = [level * 255 // most for level in range(most + 1)]
         pixels[channel::3] = bytes([levels[value >> shift & most] for value in values])
-    return Picture(image.width, image.height, bytes(pixels))
+    return Screenshot(image.width, image.height, bytes(pixels))

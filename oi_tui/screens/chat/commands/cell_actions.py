@@ -38,8 +38,8 @@ class CellActions:
         """Carry out an action on the block `key`."""
         block = self._view.conversation.block(key)
         match what:
-            case "picture":
-                self._show_pictures(key)
+            case "image":
+                self._show_images(key)
             case "view" if isinstance(block, CellBlock | OutputBlock):
                 self.view(block)
             case "read" if block is not None:
@@ -97,11 +97,11 @@ class CellActions:
         else:
             self._view.notify("It has no output.", timeout=2)
 
-    def _show_pictures(self, key: str) -> None:
-        shown = self._view.conversation.pictures
+    def _show_images(self, key: str) -> None:
+        shown = self._view.conversation.images
         first = next((number for number, (owner, _) in enumerate(shown) if owner == key), None)
         if first is not None:
-            self._view.app.push_screen(ImagesScreen([picture for _, picture in shown], first))
+            self._view.app.push_screen(ImagesScreen([image for _, image in shown], first))
 
     def _view_changes(self, cell: CellBlock) -> None:
         proposed = cell.message.proposed

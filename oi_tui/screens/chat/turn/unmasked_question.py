@@ -7,17 +7,17 @@ from oi_tui.screens.chat.turn.foreground import ForegroundHost
 from oi_tui.screens.confirm import ConfirmDialog
 from oi_tui.text import clean_line
 
-_QUESTION = "May code take pictures of the screen that may show passwords?"
+_QUESTION = "May code take screenshots that may show passwords?"
 _ANSWERS = (
     "",
-    "Yes: pictures show these windows as you see them, until you leave this conversation.",
-    "No: code gets no pictures of them.",
+    "Yes: screenshots show these windows as you see them, until you leave this conversation.",
+    "No: code gets no screenshots of them.",
 )
 _LONGEST = 1_000
 
 
 class UnmaskedQuestion:
-    """The question, and what follows from the answer. Code waits for it before it gets a picture.
+    """The question, and what follows from the answer. Code waits for it before it gets a screenshot.
 
     `call` has `open` called by the application, with the reason; it is called from any thread.
     """

@@ -40,7 +40,7 @@ class CellBlock(Block):
         self._code = CellCode(message)
         self.output = Output()
         #: What it showed.
-        self.pictures = CellImages()
+        self.images = CellImages()
         #: The files that changed while it ran.
         self.files: ChangeSet | None = None
         self.awaits_approval = False
@@ -67,7 +67,7 @@ class CellBlock(Block):
         before, self.message = self.message, message
         self._code.update_message(message)
         if not self.live:
-            self.pictures.drop_removed()
+            self.images.drop_removed()
             self.reach_line(None)
             self.prompt = self.stopping = None
             self.starting = False
@@ -86,13 +86,13 @@ class CellBlock(Block):
     def _is_folded_at_first(message: Message) -> bool:
         return message.state == "finished" and message.content.rstrip("\n").count("\n") >= _FOLDED_ABOVE
 
-    def clear_pictures(self) -> None:
-        """Remove the pictures that the program removed; while it runs,
+    def clear_images(self) -> None:
+        """Remove the images that the program removed; while it runs,
         they stay until it shows another one.
         """
-        self.pictures.mark_removed()
+        self.images.mark_removed()
         if not self.live:
-            self.pictures.drop_removed()
+            self.images.drop_removed()
 
     def grow(self, text: str) -> None:
         """Add text that the model writes."""
@@ -243,12 +243,12 @@ class CellBlock(Block):
         """Return the products of the code that fit into the line of folded code,
         and whether these are all.
         """
-        products = list_products(self.files, self.output.tables, len(self.pictures))
+        products = list_products(self.files, self.output.tables, len(self.images))
         return summarise(products, width - measure_width(f"{self._folded_code} · "))
 
     def _draw_below(self, width: int, look: Styles) -> list[Row]:
         rows = self.output.rows(width, look, live=self.live, room=self.room) if self.output else []
-        return rows + self.pictures.rows(width, look) + self._draw_changed_files(width, look)
+        return rows + self.images.rows(width, look) + self._draw_changed_files(width, look)
 
     def _draw_changed_files(self, width: int, look: Styles) -> list[Row]:
         """Return a line about the files that changed, and one about what was not looked at."""
@@ -269,7 +269,7 @@ class CellBlock(Block):
     @override
     def estimate(self, width: int) -> int:
         code = max(self.code.count("\n") + 1, len(self.code) // max(width - 6, 1))
-        return 1 + code + self.output.estimate() + 12 * len(self.pictures)
+        return 1 + code + self.output.estimate() + 12 * len(self.images)
 
     @override
     def source(self) -> str:
@@ -287,15 +287,15 @@ class CellBlock(Block):
         output = " · v view output · o open · C copy output"
         files = " · u restore files" if self.files and self.files.changes else ""
         diff = " · d your changes" if self.message.proposed is not None else ""
-        picture = " · p show image" if self.pictures else ""
+        image = " · p show image" if self.images else ""
         output = table + output if self.output else ""
         whole = " · m whole block · w what the model saw"
         # The question runs and edits code that waits for approval.
         run = "" if self.awaits_approval else " · r run · e edit"
-        return f"c copy{run}{picture}{diff}{files}{output}{whole} · s save · f fold · b back to here"
+        return f"c copy{run}{image}{diff}{files}{output}{whole} · s save · f fold · b back to here"
 
     @override
     def forget(self) -> None:
         self._code.forget()
-        self.pictures.forget()
+        self.images.forget()
         self.output.forget()

@@ -88,7 +88,7 @@ class DisplayMagics:
     _cell_HTML = _cell_html
 
     def _cell_svg(self, rest, body):
-        """Displays the lines below it as a picture."""
+        """Displays the lines below it as an image."""
         self._driver.shows.display({"image/svg+xml": body}, raw=True)
 
     def _cell_markdown(self, rest, body):

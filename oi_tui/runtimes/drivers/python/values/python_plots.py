@@ -1,4 +1,4 @@
-"""Figures of plotly, altair and bokeh: a picture where something here can draw one, and always the page."""
+"""Figures of plotly, altair and bokeh: an image where something here can draw one, and always the page."""
 
 # mypy: ignore-errors
 from __future__ import annotations
@@ -34,7 +34,7 @@ _OF_NOTEBOOKS = (
     *("notebook", "notebook_connected", "plotly_mimetype", "jupyterlab", "nteract", "vscode"),
     *("kaggle", "azure", "colab", "cocalc", "databricks"),
 )
-#: Nothing is loaded from the network for a picture.
+#: Nothing is loaded from the network for an image.
 _OPTIONS = (
     *("--headless", "--disable-gpu", "--hide-scrollbars", "--no-first-run", "--disable-extensions"),
     *("--disable-sync", "--disable-background-networking", "--force-device-scale-factor=2"),
@@ -44,7 +44,7 @@ _OPTIONS = (
 _PATIENCE = 20.0
 #: Where the pages of this process are; the folder is made for the first.
 _pages = []
-#: What to install to get pictures, for a person who has no program that draws them.
+#: What to install to get images, for a person who has no program that draws them.
 _ENGINES = {
     "plotly": "install kaleido (%pip install kaleido) or Chromium",
     "altair": "install vl-convert (%pip install vl-convert-python)",
@@ -75,7 +75,7 @@ def find_figure(forms):
 
 
 def show(shows, value):
-    """Say what the figure is, show its picture, and name its page.
+    """Say what the figure is, show its image, and name its page.
 
     A figure that its library refuses, such as one with a wrong specification, is an error of the cell.
     """
@@ -88,11 +88,11 @@ def show(shows, value):
     print(_describe(value, library))
     if trouble:
         print(trouble)
-    picture, problem = _draw(value, library, page)
-    if picture:
-        shows._send("base64.png", picture)
+    image, problem = _draw(value, library, page)
+    if image:
+        shows._send("base64.png", image)
     else:
-        print("No picture could be made{}. To see one here, {}.".format(problem, _ENGINES[library]))
+        print("No image could be made{}. To see one here, {}.".format(problem, _ENGINES[library]))
     if page:
         print("Interactive page, for a browser, until Python ends: {}".format(page))
 
@@ -155,11 +155,11 @@ def _is_installed(name):
     return importlib.util.find_spec(name) is not None
 
 
-# -- its picture
+# -- its image
 
 
 def _draw(value, library, page):
-    """Return the picture as base64, and why there is none."""
+    """Return the image as base64, and why there is none."""
     problem = ""
     if library == "plotly" and _is_installed("kaleido"):
         try:
@@ -179,8 +179,8 @@ def _draw(value, library, page):
     browser = next(filter(None, map(shutil.which, _BROWSERS)), None)
     if browser is None or not page:
         return "", problem
-    picture, trouble = _photograph(browser, page, _find_size(value, library))
-    return picture, trouble or problem
+    image, trouble = _photograph(browser, page, _find_size(value, library))
+    return image, trouble or problem
 
 
 def _encode_base64(data):
@@ -201,10 +201,10 @@ def _photograph(browser, page, size):
     width, height = size
     # TemporaryDirectory fails on what the browser still writes; before 3.10 it cannot ignore that.
     folder = tempfile.mkdtemp(prefix="oi-tui-plot-")
-    picture = os.path.join(folder, "plot.png")
+    image = os.path.join(folder, "plot.png")
     words = [browser, *_OPTIONS, "--window-size={},{}".format(width + 16, height + 16)]
     words += ["--no-sandbox"] if os.geteuid() == 0 else []
-    words += ["--user-data-dir=" + os.path.join(folder, "profile"), "--screenshot=" + picture]
+    words += ["--user-data-dir=" + os.path.join(folder, "profile"), "--screenshot=" + image]
     null = subprocess.DEVNULL
     process = None
     try:
@@ -212,7 +212,7 @@ def _photograph(browser, page, size):
         env = {**os.environ, "TMPDIR": folder}
         process = subprocess.Popen([*words, "file://" + page], stdin=null, stdout=null, stderr=null, env=env)
         process.wait(_PATIENCE)
-        with open(picture, "rb") as file:
+        with open(image, "rb") as file:
             return _encode_base64(file.read()), ""
     except subprocess.TimeoutExpired:
         return "", " (the browser took more than {:.0f} s)".format(_PATIENCE)

@@ -215,13 +215,13 @@ class ValueDisplay:
         """Show the value that takes the place of an earlier one."""
         self.display(value, display_id=display_id, update=True, **options)
 
-    def show_text(self, text, pictures):
-        """Show a text, and pictures for the person: the model gets the text only."""
+    def show_text(self, text, images):
+        """Show a text, and images for the person: the model gets the text only."""
         self._flush()
         self._channel.send("view", placed=True, content=text, table=None)
         print(text)
-        for picture in pictures:
-            self._send("base64.png", _encode_base64(picture.png()))
+        for image in images:
+            self._send("base64.png", _encode_base64(image.png()))
         self._flush()
         self._channel.send("view_end", placed=True)
 
@@ -455,7 +455,7 @@ def _encode_base64(data):
 
 
 def _is_nondescript(text):
-    """Return whether it is what `object` says of itself, which adds nothing to a picture or a table."""
+    """Return whether it is what `object` says of itself, which adds nothing to an image or a table."""
     is_object = " object" in text or " at 0x" in text
     return is_object and text.startswith("<") and text.endswith(">") and "\n" not in text
 

@@ -22,7 +22,7 @@ def drawing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Computer]:
 
 
 @pytest.mark.parametrize(
-    ("code", "pictures"),
+    ("code", "images"),
     [
         ("plt.plot([1, 2]);", 1),
         ("plt.plot([1, 2]); plt.show()", 1),
@@ -42,10 +42,10 @@ def drawing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Computer]:
         ("plt.switch_backend('agg'); plt.plot([1]); plt.close()\n%matplotlib inline\nplt.plot([1])", 1),
     ],
 )  # fmt: skip
-def test_a_figure_is_shown_once(drawing: Computer, code: str, pictures: int) -> None:
+def test_a_figure_is_shown_once(drawing: Computer, code: str, images: int) -> None:
     played = play(drawing, "python", code)
     assert played.state == "finished", played.text
-    assert [shown.format for shown in played.shown] == ["base64.png"] * pictures
+    assert [shown.format for shown in played.shown] == ["base64.png"] * images
 
 
 def test_the_backend_is_one_of_notebooks_by_its_name(drawing: Computer) -> None:
