@@ -40,7 +40,10 @@ class OiDriver
     @memory_file = StringIO
     @owner = $$
     prepare
-    Thread.new { begin_looking }.report_on_exception = false
+    # A trace by the first cell would see what comes before it looks.
+    looks = Queue.new
+    Thread.new { begin_looking(looks) }.report_on_exception = false
+    looks.pop
   end
 
   def serve
@@ -133,8 +136,12 @@ class OiDriver
   end
 
   # What a trace of the program calls is not traced itself. So this thread looks from within a trace of its own.
-  def begin_looking
-    TracePoint.new(:call) { look(Thread.main) }.enable(target: method(:look_untraced)) { look_untraced }
+  def begin_looking(looks)
+    trace = TracePoint.new(:call) do
+      looks << true
+      look(Thread.main)
+    end
+    trace.enable(target: method(:look_untraced)) { look_untraced }
   end
 
   def look_untraced; end
