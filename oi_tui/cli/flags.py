@@ -67,6 +67,15 @@ def make_parser() -> FlagParser:
         allow_abbrev=False,
         argument_default=argparse.SUPPRESS,
     )
+    _add_actions(flag_parser)
+    server_options.add(flag_parser)
+    flag_parser.add_argument("-V", "--version", action="version", version=f"oi-tui {__version__}")
+    _add_settings(flag_parser)
+    return flag_parser
+
+
+def _add_actions(flag_parser: FlagParser) -> None:
+    """Add the flags that are no settings: what to start with, or to do instead of a conversation."""
     flag_parser.add_argument(
         "-p",
         "--profile",
@@ -126,18 +135,19 @@ def make_parser() -> FlagParser:
         metavar="FILE",
         help="check machine, terminal and installation; write the report to FILE",
     )
-    server_options.add(flag_parser)
-    flag_parser.add_argument("-V", "--version", action="version", version=f"oi-tui {__version__}")
+
+
+def _add_settings(flag_parser: FlagParser) -> None:
+    """Add the flags of each setting, in the group of its section."""
     groups: dict[str, argparse._ArgumentGroup] = {}
     for setting in list_settings():
         group = groups.get(setting.section)
         if group is None:
             group = groups[setting.section] = flag_parser.add_argument_group(setting.section)
-        _add(group, setting)
-    return flag_parser
+        _add_setting(group, setting)
 
 
-def _add(group: argparse._ArgumentGroup, setting: Setting) -> None:
+def _add_setting(group: argparse._ArgumentGroup, setting: Setting) -> None:
     flags = (*(f for f in setting.flags if not f.startswith("--")), setting.long_flag)
     more = tuple(f for f in setting.flags if f.startswith("--"))
     help_text = setting.help.replace("%", "%%")

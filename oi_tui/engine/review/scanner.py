@@ -1,7 +1,8 @@
 """Scans code for what a person should see before it runs."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
@@ -28,6 +29,19 @@ _MOST_PLACES = 8
 _MOST_FILES = 4
 
 
+@dataclass(frozen=True, slots=True)
+class _Scan:
+    """What code of one language does, as far as it shows."""
+
+    findings: Sequence[Finding]
+    #: What is not known to be harmless.
+    unchecked: Sequence[Finding] = ()
+    #: Whether the code was parsed; else it was searched for patterns, line by line.
+    parsed: bool = True
+    #: Whether enough is known of the language to say that nothing was found.
+    readable: bool = True
+
+
 def scan_code(language: str, code: str, cwd: Path, earlier: EarlierCode | None = None) -> Findings:
     """List what a person should see of code that would run in the folder `cwd`, after `earlier` code.
 
@@ -37,49 +51,16 @@ def scan_code(language: str, code: str, cwd: Path, earlier: EarlierCode | None =
     if len(code) > _LONGEST or (earlier is not None and language in earlier.replaced):
         return Findings(readable=False)
     _, code = cell_target.split(code)
-    unchecked: list[Finding] = []
-    parsed = True
     elsewhere = earlier.elsewhere if earlier is not None else ""
     known_folder = find_folder(language, cwd, earlier)
     folder = known_folder or make_unknown(cwd)
     changes = list(find_folder_changes(language, code))
     places = _list_places(changes)
-    match language.lower():
-        case "python":
-            result = python_rules.scan(code)
-            unchecked = [*python_checker.check(code, folder, earlier), *_list_tools("python", code, earlier)]
-        case "shell" | "bash" | "zsh" | "sh":
-            result = shell_rules.scan(code)
-            unchecked = list(shell_checker.check(code, folder))
-            if earlier is not None and earlier.is_unclear("shell"):
-                unchecked.append(Finding("not understood", "what earlier code left behind", 0))
-        case "sql":
-            result, unchecked = sql_rules.scan(code)
-            commands = sql_rules.list_shell_lines(code)
-            result += shell_rules.scan(commands)
-            unchecked += shell_checker.check(commands, folder)
-            if earlier is not None and earlier.is_unclear("sql"):
-                unchecked.append(Finding("not understood", "what earlier code left behind", 0))
-        case "fish":
-            result, unchecked, parsed = shell_rules.scan(code), find_unknown_calls("fish", code), False
-            unchecked += [item for item in shell_checker.check(code, folder) if item.kind == "reads"]
-        case "deno" | "bun":
-            # They have libraries of their own, so nothing in their code is known to be harmless.
-            found = find_patterns(language.lower(), code)
-            unchecked = _list_startup_files(language.lower(), folder, code)
-            return Findings(
-                tuple(_locate(found, folder, elsewhere, places)), readable=False, unchecked=tuple(unchecked)
-            )
-        case name if name in PATTERNS:
-            result, parsed = [*find_patterns(name, code), *_list_tools(name, code, earlier)], False
-            unchecked = [*find_unknown_calls(name, code), *_list_startup_files(name, folder, code)]
-            if name == "octave" and (file := find_script(folder, code)) is not None:
-                unchecked.append(Finding("not understood", f"{file} in this folder", 0))
-        case _:
-            return Findings(readable=False)
-    if result is None:
-        findings = [*find_patterns("python", code), *_list_tools("python", code, earlier)]
-        return Findings(tuple(_locate(findings, folder, elsewhere, places)), readable=False)
+    scan = _scan_language(language.lower(), code, folder, earlier)
+    if not scan.readable:
+        findings = tuple(_locate(scan.findings, folder, elsewhere, places))
+        return Findings(findings, readable=False, unchecked=tuple(scan.unchecked))
+    unchecked = list(scan.unchecked)
     if elsewhere and earlier is not None and earlier.listing is None:
         place = elsewhere.rpartition("\n")[2]
         unchecked.append(Finding("not understood", f"the files {place}", 0))
@@ -89,10 +70,61 @@ def scan_code(language: str, code: str, cwd: Path, earlier: EarlierCode | None =
         unchecked.append(Finding("not understood", "files in the folder to which it changes", 0))
     known = [item for item in unchecked if item.kind != "not understood"]
     return Findings(
-        tuple(dict.fromkeys(_locate([*result, *known], folder, elsewhere, places))),
+        tuple(dict.fromkeys(_locate([*scan.findings, *known], folder, elsewhere, places))),
         unchecked=tuple(item for item in unchecked if item.kind == "not understood"),
-        parsed=parsed,
+        parsed=scan.parsed,
     )
+
+
+def _scan_language(language: str, code: str, folder: Folder, earlier: EarlierCode | None) -> _Scan:
+    match language:
+        case "python":
+            return _scan_python(code, folder, earlier)
+        case "shell" | "bash" | "zsh" | "sh":
+            unchecked = [*shell_checker.check(code, folder), *_list_unclear("shell", earlier)]
+            return _Scan(shell_rules.scan(code), unchecked)
+        case "sql":
+            return _scan_sql(code, folder, earlier)
+        case "fish":
+            reads = (item for item in shell_checker.check(code, folder) if item.kind == "reads")
+            unchecked = [*find_unknown_calls("fish", code), *reads]
+            return _Scan(shell_rules.scan(code), unchecked, parsed=False)
+        case "deno" | "bun":
+            # They have libraries of their own, so nothing in their code is known to be harmless.
+            unchecked = _list_startup_files(language, folder, code)
+            return _Scan(find_patterns(language, code), unchecked, readable=False)
+        case name if name in PATTERNS:
+            findings = [*find_patterns(name, code), *_list_tools(name, code, earlier)]
+            unchecked = [*find_unknown_calls(name, code), *_list_startup_files(name, folder, code)]
+            if name == "octave" and (file := find_script(folder, code)) is not None:
+                unchecked.append(Finding("not understood", f"{file} in this folder", 0))
+            return _Scan(findings, unchecked, parsed=False)
+        case _:
+            return _Scan((), readable=False)
+
+
+def _scan_python(code: str, folder: Folder, earlier: EarlierCode | None) -> _Scan:
+    findings = python_rules.scan(code)
+    tools = _list_tools("python", code, earlier)
+    if findings is None:
+        return _Scan([*find_patterns("python", code), *tools], readable=False)
+    return _Scan(findings, [*python_checker.check(code, folder, earlier), *tools])
+
+
+def _scan_sql(code: str, folder: Folder, earlier: EarlierCode | None) -> _Scan:
+    findings, unchecked = sql_rules.scan(code)
+    commands = sql_rules.list_shell_lines(code)
+    return _Scan(
+        [*findings, *shell_rules.scan(commands)],
+        [*unchecked, *shell_checker.check(commands, folder), *_list_unclear("sql", earlier)],
+    )
+
+
+def _list_unclear(language: str, earlier: EarlierCode | None) -> list[Finding]:
+    """Return a finding if earlier code of this language could not be followed."""
+    if earlier is None or not earlier.is_unclear(language):
+        return []
+    return [Finding("not understood", "what earlier code left behind", 0)]
 
 
 def find_folder(language: str, cwd: Path, earlier: EarlierCode | None) -> Folder | None:

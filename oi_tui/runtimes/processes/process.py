@@ -98,24 +98,8 @@ class LanguageProcess:
         self._token = secrets.token_hex(16)
         self.channel = channel
         self.enclosed = sandbox is not None
-        env = {**env, _TOKEN: self._token}
-        start = SandboxedCommand(tuple(argv), env)
         self._gateway: HostProxy | None = None
-        if sandbox:
-            start = sandbox.enclose(program, argv, env, channel.folder)
-        try:
-            self._gateway = sandbox.open_gateway(channel.folder) if sandbox else None
-            self.terminal = Pty(
-                start.argv,
-                folder=channel.folder,
-                env=start.env,
-                cwd=cwd,
-                size=size,
-                descriptors=start.descriptors,
-            )
-        finally:
-            for number in start.descriptors:
-                os.close(number)
+        self.terminal = self._start(program, argv, {**env, _TOKEN: self._token}, cwd, size, sandbox)
         self.pid = 0
         self._pidfd = -1
         self._oom_kills = process_table.count_oom_kills()
@@ -160,6 +144,34 @@ class LanguageProcess:
         )
         self._thread = threading.Thread(target=self._keep_reading, name=f"{name} at rest", daemon=True)
         self._thread.start()
+
+    def _start(
+        self,
+        program: str,
+        argv: Sequence[str],
+        env: Mapping[str, str],
+        cwd: Path,
+        size: tuple[int, int],
+        sandbox: Sandbox | None,
+    ) -> Pty:
+        """Start the program on a terminal, with the gateway of its sandbox."""
+        folder = self.channel.folder
+        command = SandboxedCommand(tuple(argv), env)
+        if sandbox:
+            command = sandbox.enclose(program, argv, env, folder)
+        try:
+            self._gateway = sandbox.open_gateway(folder) if sandbox else None
+            return Pty(
+                command.argv,
+                folder=folder,
+                env=command.env,
+                cwd=cwd,
+                size=size,
+                descriptors=command.descriptors,
+            )
+        finally:
+            for number in command.descriptors:
+                os.close(number)
 
     # -- reading
 
