@@ -3,7 +3,9 @@
 import ctypes
 import itertools
 import os
+import select
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -224,6 +226,55 @@ def test_a_screen_that_hangs_fails_the_code_keeps_its_variables_and_holds_nothin
         api.close()
         server.kill()
         server.wait()
+
+
+_OPEN = """
+from oi_tui.computer.desktop.x11.connection import X11Connection
+from oi_tui.computer.errors import ComputerError
+try:
+    X11Connection(None, 1.0)
+except ComputerError as error:
+    print(error)
+"""
+
+
+def test_a_screen_that_ends_while_it_is_opened_does_not_end_the_process(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    server, display = start_screen()
+    address = Path(f"/tmp/.X11-unix/X{100_000 + os.getpid()}")
+    monkeypatch.setenv("DISPLAY", f":{100_000 + os.getpid()}")
+
+    def count_bytes(limit: float) -> tuple[float, str]:
+        """Open the screen through a relay that ends after so many bytes; return their number and the text."""
+        process = subprocess.Popen([sys.executable, "-c", _OPEN], stdout=subprocess.PIPE, text=True)
+        count = 0.0
+        near, _ = listening.accept()
+        with near, socket.socket(socket.AF_UNIX) as far:
+            far.connect(f"/tmp/.X11-unix/X{display.removeprefix(':')}")
+            while count < limit:
+                for ready in select.select([near, far], [], [])[0]:
+                    data = ready.recv(int(min(limit - count, 65536)) if ready is far else 65536)
+                    if not data:
+                        limit = 0
+                    (near if ready is far else far).sendall(data)
+                    count += len(data) if ready is far else 0
+        printed = process.communicate()[0]
+        assert process.returncode == 0
+        return count, printed
+
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(address))
+        listening.listen()
+        try:
+            whole, printed = count_bytes(float("inf"))
+            assert printed == ""
+            _, printed = count_bytes(whole - 1)
+            assert "does not answer, so nothing is done there" in printed
+        finally:
+            address.unlink()
+            server.terminate()
+            server.wait()
 
 
 def test_a_guard_ends_with_its_process_although_the_screen_hangs(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -106,11 +106,21 @@ def load_library(name: str) -> ctypes.CDLL | None:
 _ignore_errors = _ErrorHandler(lambda *_: 0)
 
 
-#: It would also say on the standard error that the display closed.
-_say_nothing = _LossHandler(lambda *_: None)
 #: The displays that closed, as numbers of their structures.
 _closed: set[int | None] = set()
-#: libX11 1.7 and later go on after it; the default handler ends the process, and with it all variables.
+#: The displays after whose end libX11 goes on, which only 1.7 and later do. For another it would end the
+#: process, and with it all variables: also for one that is being opened.
+_survivable: set[int | None] = set()
+_THREAD_NAME = "X11"
+
+
+def _handle_loss(display: int | None, _: object) -> None:
+    """Say nothing about a display that closed; where libX11 would end the process next, stay here."""
+    if display not in _survivable and threading.current_thread().name == _THREAD_NAME:
+        threading.Event().wait()
+
+
+_handle_loss_in_c = _LossHandler(_handle_loss)
 _note_closed = _LossHandler(lambda display, _: _closed.add(display))
 
 
@@ -143,7 +153,7 @@ class _CallThread:
         self._calls: queue.SimpleQueue[tuple[Callable[..., Any], tuple[object, ...], _Answer]] = (
             queue.SimpleQueue()
         )
-        threading.Thread(target=self._run_calls, name="X11", daemon=True).start()
+        threading.Thread(target=self._run_calls, name=_THREAD_NAME, daemon=True).start()
 
     def begin(self, function: Callable[..., Any], arguments: tuple[object, ...]) -> _Answer:
         """Queue a call of a function. Returns what gets its result."""
@@ -193,6 +203,7 @@ class X11Connection:
         self._loss = ""
         x.XInitThreads()
         x.XSetErrorHandler(_ignore_errors)
+        x.XSetIOErrorHandler(_handle_loss_in_c)
         self.display = self.x.XOpenDisplay(name.encode() if name else None)
         if not self.display:
             raise ComputerError(f"The display {self._name} cannot be opened.")
@@ -200,7 +211,7 @@ class X11Connection:
         with contextlib.suppress(AttributeError):  # libX11 before 1.7
             x.XSetIOErrorExitHandler.argtypes = [c_void_p, _LossHandler, c_void_p]
             x.XSetIOErrorExitHandler(self.display, _note_closed, None)
-            x.XSetIOErrorHandler(_say_nothing)
+            _survivable.add(self.display)
 
     def call(self, function: Callable[..., Any], *arguments: object) -> Any:
         """Call a function of the libraries. Raises ComputerError where the server is gone or hangs."""
