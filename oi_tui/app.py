@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("oi_tui")
 #: Seconds after a signal to end, by which the application has ended, one way or the other.
-PATIENCE = 2.0
+TIMEOUT = 2.0
 #: Signals that end a program and can be caught; the terminal is restored before each of them does.
 ENDING = (
     signal.SIGTERM,
@@ -415,7 +415,7 @@ class OiTui(ImageSupportMixin, IdleClock):
     def _end_in_time(self) -> None:
         """End the program after a signal, if it has not ended by itself; the body of a thread."""
         number = self._end_signals.get()
-        time.sleep(PATIENCE)
+        time.sleep(TIMEOUT)
         self._end_at_once(128 + number)
 
     def _end_at_once(self, code: int) -> None:

@@ -18,7 +18,7 @@ from oi_tui.engine.settings.templates import write_starter
 PROJECT = paths.PROJECT
 #: The longest profile that is fetched, in bytes, and how long that may take, in seconds.
 _LONGEST = 200_000
-_PATIENCE = 20.0
+_TIMEOUT = 20.0
 
 #: Shows a person the whole content; True when they trust it.
 Ask = Callable[[ExternalContent], bool]
@@ -205,7 +205,7 @@ def fetch(address: str) -> ExternalContent:
             "programs from the network are not run; save it, read it, and give its path", path=address
         )
     try:
-        with urllib.request.urlopen(address, timeout=_PATIENCE) as answer:
+        with urllib.request.urlopen(address, timeout=_TIMEOUT) as answer:
             if not answer.url.startswith(("http://", "https://")):
                 raise ProfileError("redirects to something that is not a web address", path=address)
             raw = answer.read(_LONGEST + 1)

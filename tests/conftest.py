@@ -34,7 +34,7 @@ sys.dont_write_bytecode = False
 
 ROOT = Path(__file__).parent.parent
 #: How long what a test started may take to end, in seconds.
-PATIENCE = 20.0
+TIMEOUT = 20.0
 #: How long a test may go on after its time limit, in seconds: its clean-up has no limit of its own.
 #: Its process ends then, with the stacks of all threads, and the other tests go on in another one.
 GRACE = 90.0
@@ -210,7 +210,7 @@ def own_world(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
     def left() -> list[processes.Process]:
         return processes.started_since(before, os.getpid(), mark)
 
-    if left() and not processes.wait_until(lambda: not left(), PATIENCE):
+    if left() and not processes.wait_until(lambda: not left(), TIMEOUT):
         remaining = left()
         # Before they are killed: what they wait for says why they are there.
         words = "; ".join(map(str, remaining))

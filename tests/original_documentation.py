@@ -25,7 +25,7 @@ from pathlib import Path
 from tests.servers import openai_server as server
 
 #: How long a block may take, in seconds. Servers run until then.
-PATIENCE = 60
+TIMEOUT = 60
 _BLOCK = re.compile(r"^[ \t]*```(?:python|py)\b[^\n]*\n(.*?)^[ \t]*```", re.MULTILINE | re.DOTALL)
 #: Pages that are not about the package, and translations.
 _LEFT_OUT = re.compile(r"README_|ROADMAP|CONTRIBUTING")
@@ -100,12 +100,12 @@ def run(block: Block, python: str, *, shim: bool) -> Outcome:
                 text=True,
                 cwd=home,
                 env=_environment(home, models.base),
-                timeout=PATIENCE,
+                timeout=TIMEOUT,
                 check=False,
             )
         except subprocess.TimeoutExpired as late:
             served = b"http://" in (late.stdout or b"") + (late.stderr or b"")
-            return Outcome("served" if served else "failed", f"it went on for {PATIENCE} s")
+            return Outcome("served" if served else "failed", f"it went on for {TIMEOUT} s")
     errors = done.stderr.strip().splitlines()
     return Outcome("failed", errors[-1] if errors else "") if done.returncode else Outcome("ran")
 

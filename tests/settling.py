@@ -29,7 +29,7 @@ from textual._queue import Queue
 from textual.pilot import Pilot
 
 #: What never comes to rest, a reply that streams for instance, is not waited for any longer; in seconds.
-PATIENCE = 1.0
+TIMEOUT = 1.0
 #: Queues that nobody takes from for so long, in seconds, belong to who has ended or waits for something.
 _STUCK = 0.05
 
@@ -74,7 +74,7 @@ async def _noting_get(queue: Queue[Any]) -> object:
 async def settled(pilot: Pilot[Any], timeout: float = 30.0) -> bool:
     """Wait until every widget is done with its messages; whether all of them could be."""
     global _used
-    limit = _used + PATIENCE
+    limit = _used + TIMEOUT
     taken, moved = _taken, _used
     rounds = 0
     while rounds < 2:

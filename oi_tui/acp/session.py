@@ -41,7 +41,7 @@ _AGAIN = "Ask the agent to run the cells again."
 #: How long a cancelled prompt waits for its code to end before it is answered, in seconds.
 _GRACE = 0.1
 #: How long the next prompt waits for that code, before its language is ended, and after that, in seconds.
-_PATIENCE = (1.0, 10.0)
+_TIMEOUT = (1.0, 10.0)
 
 
 class AcpSession:
@@ -155,10 +155,10 @@ class AcpSession:
 
     async def _end_cancelled_turn(self) -> None:
         """Wait until the turn of a cancelled prompt has ended. Raises RequestError."""
-        for patience in _PATIENCE:
+        for timeout in _TIMEOUT:
             if self._ended is None or self._ended.done():
                 return
-            await asyncio.wait((self._ended,), timeout=patience)
+            await asyncio.wait((self._ended,), timeout=timeout)
             if not self._ended.done():
                 await asyncio.to_thread(self.workspace.session.interrupt)
         if self._ended and not self._ended.done():

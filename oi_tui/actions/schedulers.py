@@ -14,7 +14,7 @@ _VARIABLES = {
     "Spark": ("SPARK_REMOTE", 15002),
 }
 #: How long a scheduler may take to accept a connection, in seconds.
-_PATIENCE = 1.0
+_TIMEOUT = 1.0
 
 
 def describe_schedulers(environment: Mapping[str, str] = os.environ) -> Iterator[str]:
@@ -35,7 +35,7 @@ def _describe(address: str, usual_port: int) -> str:
     # A password in the address is not shown, and neither is a token behind it.
     shown = clean_line(f"{host}:{port}", 100)
     try:
-        socket.create_connection((host, port), _PATIENCE).close()
+        socket.create_connection((host, port), _TIMEOUT).close()
     except OSError as error:
         return f"{shown}, not reachable ({error.strerror or 'no answer'})"
     return f"{shown}, reachable"

@@ -21,7 +21,7 @@ StreamReference = weakref.ReferenceType[Generator[Any, None, None]]
 #: How long to wait between two looks at the streams, in seconds: at first, and at most.
 _PAUSE, _LONGEST_PAUSE = 0.1, 5.0
 #: How long the clean-up may take when the program ends, in seconds.
-_PATIENCE = 30.0
+_TIMEOUT = 30.0
 _log = logging.getLogger(__name__)
 _lock = threading.Lock()
 _thread: threading.Thread | None = None
@@ -110,4 +110,4 @@ def _exit() -> None:
     if _thread is not None:
         _work.put(None)
         # Cut off in the midst of its work, the thread could leave a process behind.
-        _thread.join(_PATIENCE)
+        _thread.join(_TIMEOUT)

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 _T = TypeVar("_T")
 #: How often to check whether the wait can still end, in seconds.
-_PATIENCE = 0.1
+_TIMEOUT = 0.1
 
 
 class BackgroundTurn:
@@ -29,7 +29,7 @@ class BackgroundTurn:
         while self._thread.is_alive():
             if give_up():
                 return False
-            self._thread.join(_PATIENCE)
+            self._thread.join(_TIMEOUT)
         if self._error:
             raise self._error
         return True

@@ -16,7 +16,7 @@ from oi_tui.attach.address import SessionAddress
 from oi_tui.text import clean_line
 
 #: Seconds for one attempt to connect, and between attempts: the first and the longest wait.
-_PATIENCE = 15.0
+_TIMEOUT = 15.0
 _FIRST_WAIT, _LONGEST_WAIT = 0.5, 8.0
 #: The largest record that is accepted, in bytes. The state has the whole conversation.
 _LARGEST = 512_000_000
@@ -47,7 +47,7 @@ def make_client(address: SessionAddress, seconds: float) -> httpx.Client:
 def list_sessions(address: SessionAddress) -> list[Mapping[str, Any]]:
     """Return the sessions of a server. Raises AttachError."""
     try:
-        with make_client(address, _PATIENCE) as client:
+        with make_client(address, _TIMEOUT) as client:
             answer = client.get(f"{address.base}/v1/sessions")
         if answer.status_code == 401:
             raise TokenRefusedError(f"The server at {address.shown} does not accept this token.")
@@ -107,7 +107,7 @@ class SessionConnection:
         if socket := self._socket:
             with suppress(OSError, ConnectionClosed):
                 socket.close()
-        self._thread.join(_PATIENCE)
+        self._thread.join(_TIMEOUT)
 
     def _receive(self) -> None:
         wait, lost = _FIRST_WAIT, False
@@ -145,7 +145,7 @@ class SessionConnection:
         uri = f"{self._address.websocket}/v1/sessions/{self._session}/events{after}"
         options: dict[str, Any] = {
             "additional_headers": {"Authorization": f"Bearer {self._address.token}"},
-            "open_timeout": _PATIENCE,
+            "open_timeout": _TIMEOUT,
             "close_timeout": 1,
             "max_size": _LARGEST,
             "compression": None,

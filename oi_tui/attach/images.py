@@ -14,7 +14,7 @@ from oi_tui.messages import Message
 
 _log = logging.getLogger(__name__)
 #: Seconds that the server may take, and the largest image, in bytes.
-_PATIENCE = 10.0
+_TIMEOUT = 10.0
 _LARGEST = 50_000_000
 _FORMATS = {"image/png": "base64.png", "image/jpeg": "base64.jpeg"}
 
@@ -42,7 +42,7 @@ class Images:
     def _fetch(self, image: str) -> tuple[str, bytes]:
         """Return the type and the bytes of an image. Raises ValueError for one that is too large."""
         address = self._address
-        client = make_client(address, _PATIENCE)
+        client = make_client(address, _TIMEOUT)
         path = f"/v1/sessions/{quote(self._session, safe='')}/images/{quote(image, safe='')}"
         with client, client.stream("GET", f"{address.base}{path}") as answer:
             answer.raise_for_status()

@@ -28,7 +28,7 @@ from oi_tui.plain.run import FAILED, write_error
 from oi_tui.text import clean_line
 
 #: Seconds for a request to the server, and for the last messages to be taken.
-_PATIENCE = 30.0
+_TIMEOUT = 30.0
 _LINGER = 2.0
 #: How often is looked whether the program that started the kernel is still there, in seconds.
 _GLANCE = 1.0
@@ -74,7 +74,7 @@ def _read_places(file: Path) -> Mapping[str, Any]:
 @contextmanager
 def _start_server_kernel(address: SessionAddress, name: str) -> Iterator[str]:
     """Start a kernel of the server, and end it again. Raises AttachError or httpx.HTTPError."""
-    with make_client(address, _PATIENCE) as client:
+    with make_client(address, _TIMEOUT) as client:
         answer = client.post(f"{address.base}/api/kernels", json={"name": name, "ends_with_client": True})
         if answer.status_code != 201:
             raise AttachError(f"The server at {address.shown} refused: {read_reason(answer.content)}")

@@ -26,7 +26,7 @@ _NO_BROWSER = (
 )
 _LONGEST = 20_000
 #: How long to wait for something to appear on a page, in seconds.
-_PATIENCE = 3.0
+_TIMEOUT = 3.0
 #: How long a page may take to be read to its end once it is asked for, and to go elsewhere after a click.
 _LOADING_SECONDS, _LEAVING_SECONDS = 30.0, 0.05
 #: Roles of what is clicked, in the order in which they are looked for.
@@ -220,7 +220,7 @@ class Browser(Tool):
         Each is a list, with the place in the page and in each frame. A page may still be building what it
         shows, so this waits a moment for it.
         """
-        end = time.monotonic() + _PATIENCE
+        end = time.monotonic() + _TIMEOUT
         while True:
             found = 0
             for alike in places:
@@ -529,7 +529,7 @@ def _count(place: Any) -> int:
 def _choose(place: Any, name: str, text: str) -> None:
     """Choose an option of a list. Raises ComputerError if it is not there."""
     try:
-        place.select_option(text, timeout=_PATIENCE * 1000)
+        place.select_option(text, timeout=_TIMEOUT * 1000)
     except Exception as error:
         if not _says_late(error):
             raise

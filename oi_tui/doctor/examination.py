@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from oi_tui.doctor.active_profile import ActiveProfile
 
 #: How long to wait for a part before it is reported as silent, in seconds.
-PATIENCE = 5.0
+TIMEOUT = 5.0
 #: How long what connects to a target may take to end, in seconds.
 _ENDING = 2.5
 _GLANCE = 0.02
@@ -70,7 +70,7 @@ def list_checks(
 
 
 def examine(
-    parts: Sequence[Check], patience: float = PATIENCE, stopped: threading.Event | None = None
+    parts: Sequence[Check], timeout: float = TIMEOUT, stopped: threading.Event | None = None
 ) -> Iterator[tuple[str, list[Diagnosis]]]:
     """Run all checks in order. A check that fails or takes too long is itself a finding.
 
@@ -81,7 +81,7 @@ def examine(
         # The part that needs it reports what cannot be imported.
         with contextlib.suppress(Exception):
             importlib.import_module(name)
-    until = time.monotonic() + patience
+    until = time.monotonic() + timeout
     findings: list[list[Diagnosis]] = [[] for _ in parts]
     # Daemons: what hangs must not keep the program from ending.
     threads = [
@@ -99,7 +99,7 @@ def examine(
             thread.join(max(0.0, last - time.monotonic()))
     for part, thread, results in zip(parts, threads, findings, strict=True):
         if thread.is_alive():
-            late = Diagnosis(None, f"some checks did not finish within {patience:.0f} seconds")
+            late = Diagnosis(None, f"some checks did not finish within {timeout:.0f} seconds")
             yield part.title, [*results, late]
         else:
             yield part.title, results

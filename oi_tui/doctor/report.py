@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from oi_tui import paths
-from oi_tui.doctor.examination import PATIENCE, examine, list_checks
+from oi_tui.doctor.examination import TIMEOUT, examine, list_checks
 from oi_tui.doctor.finding import Diagnosis
-from oi_tui.doctor.target import PATIENCE as TARGET_PATIENCE
+from oi_tui.doctor.target import TIMEOUT as TARGET_TIMEOUT
 from oi_tui.text import escape_controls
 from oi_tui.version import __version__
 
@@ -47,8 +47,8 @@ def report(active: "ActiveProfile | None" = None, *, ask_terminal: bool) -> tupl
     problems = 0
     stopped = threading.Event()
     parts = list_checks(active, ask_terminal=ask_terminal, stopped=stopped)
-    patience = TARGET_PATIENCE if any(part.title == "Target" for part in parts) else PATIENCE
-    for title, findings in examine(parts, patience, stopped):
+    timeout = TARGET_TIMEOUT if any(part.title == "Target" for part in parts) else TIMEOUT
+    for title, findings in examine(parts, timeout, stopped):
         problems += sum(finding.good is False for finding in findings)
         lines += ["", title, *_format_lines(findings)]
     verdict = f"{problems} problem{'s' * (problems != 1)}." if problems else "No problem was found."

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from oi_tui.engine.settings.profile import Profile
 
 #: So long the server may take to answer, in seconds.
-PATIENCE = 2.0
+TIMEOUT = 2.0
 _CHANGE = "change llm.api_base (f2 in oi-tui, or --api-base)"
 
 
@@ -31,7 +31,7 @@ def check_server(profile: "Profile") -> Diagnosis:
     address = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="").geturl().rstrip("/")
     request = urllib.request.Request(f"{address}/models", headers={"User-Agent": f"oi-tui/{__version__}"})
     try:
-        with urllib.request.urlopen(request, timeout=PATIENCE):
+        with urllib.request.urlopen(request, timeout=TIMEOUT):
             return Diagnosis(True, f"{address} answers")
     except urllib.error.HTTPError as error:
         error.close()
@@ -48,7 +48,7 @@ def _explain_silence(address: str, reason: object) -> Diagnosis:
     match reason:
         case TimeoutError():
             words, fix = (
-                f"does not answer within {PATIENCE:g} seconds",
+                f"does not answer within {TIMEOUT:g} seconds",
                 f"Check the server, or {_CHANGE}.",
             )
         case ConnectionRefusedError():

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from oi_tui.runtimes.computer import Computer
 
 #: How long the answer of a target may take, in seconds.
-PATIENCE = 30.0
+TIMEOUT = 30.0
 #: A longer way there and back is felt while typing, in seconds.
 _SLOW = 0.15
 #: How long the programs there may take to say their versions, in seconds.
@@ -57,7 +57,7 @@ def check_target(profile: "Profile", stopped: threading.Event) -> Iterator[Diagn
             find_token=find_token,
         )
     except TargetError as error:
-        late = f"{profile.target} did not answer within {PATIENCE:.0f} seconds"
+        late = f"{profile.target} did not answer within {TIMEOUT:.0f} seconds"
         yield Diagnosis(False, late if stopped.is_set() else str(error), fix)
         return
     try:

@@ -25,7 +25,7 @@ _LAST = re.compile(rb"\x1b\[\?[0-9;]*c")
 #: A string without its end, or a control sequence.
 _REPLY = re.compile(r"\x1b[_P][^\x1b]*|\x1b\[[0-?]*[ -/]*[@-~]")
 #: So long the terminal may take to answer, in seconds.
-PATIENCE = 0.4
+TIMEOUT = 0.4
 #: What TERM begins with in tmux and in screen.
 _MULTIPLEXERS = ("tmux", "screen")
 _TOOLS = ("wl-copy", "xclip", "xsel", "pbcopy", "clip.exe")
@@ -218,7 +218,7 @@ def _query() -> bytes | None:
     try:
         tty.setraw(source, termios.TCSANOW)
         os.write(target, (_QUESTIONS + TerminalQueries(number=_NUMBER).build_queries()).encode())
-        until = time.monotonic() + PATIENCE
+        until = time.monotonic() + TIMEOUT
         while not _LAST.search(answer) and (left := until - time.monotonic()) > 0:
             if select.select([source], [], [], left)[0]:
                 answer += os.read(source, 4096)

@@ -16,7 +16,7 @@ from oi_tui.text import escape_controls
 
 #: How many files are listed, and how many seconds that may take.
 MOST = 200_000
-PATIENCE = 30.0
+TIMEOUT = 30.0
 #: A list older than this is made again when it is next needed, in seconds.
 FRESH = 5.0
 #: How many that match are compared with each other; they are looked at from the top of the tree down.
@@ -116,7 +116,7 @@ class FileIndex:
 
 def _limit_paths(paths: Iterable[str]) -> Iterator[str]:
     """Yield the paths that can be typed, up to the number that is kept and within the time limit."""
-    until = time.monotonic() + PATIENCE
+    until = time.monotonic() + TIMEOUT
     for number, path in enumerate(paths):
         if number >= MOST or (number % 1000 == 0 and time.monotonic() > until):
             return

@@ -27,7 +27,7 @@ from oi_tui.system.environment import is_secret
 from oi_tui.text import clean_line
 
 #: Seconds that a request to the model waits for servers that start.
-PATIENCE = 10.0
+TIMEOUT = 10.0
 State = Literal["not started", "starting", "ready", "changed", "failed"]
 
 
@@ -132,7 +132,7 @@ class McpServers:
         if not self._servers or self._profile.sandbox:
             return ()
         self.start()
-        limit = time.monotonic() + PATIENCE
+        limit = time.monotonic() + TIMEOUT
         for status in self.status:
             if not status.settled.wait(max(0.0, limit - time.monotonic())):
                 self._report_slow(status)

@@ -17,7 +17,7 @@ from oi_tui.engine.storage.append_file import lock, open_for_adding
 #: What is kept of one server, in characters.
 _LONGEST = 100_000
 #: How long to wait for another oi-tui that renews the same sign-in, and how often to look, in seconds.
-_PATIENCE, _STEP = 15.0, 0.05
+_TIMEOUT, _STEP = 15.0, 0.05
 
 
 class SignIns:
@@ -56,7 +56,7 @@ class SignIns:
         None where no lock can be made, where the other one takes too long, or once `stopped` is set.
         """
         name = hashlib.sha256(_make_name(server).encode()).hexdigest()[:16]
-        stopped, end = stopped or threading.Event(), time.monotonic() + _PATIENCE
+        stopped, end = stopped or threading.Event(), time.monotonic() + _TIMEOUT
         try:
             path = paths.make_private(paths.state()) / f"sign-in-{name}.lock"
             file = os.fdopen(open_for_adding(path, os.O_WRONLY | os.O_CREAT), "ab")

@@ -32,7 +32,7 @@ _log = logging.getLogger(__name__)
 Context = ServerRequestContext[Any, Any]
 _Handler = Callable[[Mapping[str, str], WindowClient | None], Coroutine[Any, Any, CallToolResult]]
 #: Seconds that a question waits for a host to come back with the answer.
-PATIENCE = 600.0
+TIMEOUT = 600.0
 _ANSWER = "answer"
 _CANNOT_ASK = (
     "The code was not run: it needs approval, and this host cannot ask for it (it does not support "
@@ -242,7 +242,7 @@ class HostTools:
 
     def _hand_over(self, cell: HostCell, asked: ElicitRequest) -> InputRequiredResult:
         """Let the host ask, and come back with the answer."""
-        timer = asyncio.get_running_loop().call_later(PATIENCE, self._forget, cell)
+        timer = asyncio.get_running_loop().call_later(TIMEOUT, self._forget, cell)
         self._asking[cell.token] = cell, timer
         return InputRequiredResult(input_requests={_ANSWER: asked}, request_state=cell.token)
 

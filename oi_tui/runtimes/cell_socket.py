@@ -20,7 +20,7 @@ _MOST = 64
 #: How long to wait, in seconds, after a connection could not be accepted.
 _PAUSE = 0.05
 #: How long a connection may take to say what it wants, in seconds.
-_PATIENCE = 30.0
+_TIMEOUT = 30.0
 #: A folder that is younger, in seconds, may belong to a socket that is just being made.
 _YOUNG = 60.0
 _PREFIX = "oi-tui-"
@@ -141,7 +141,7 @@ def answer_request(
     `on_gone` is called, in a thread of its own, when the code no longer waits, and when all is answered.
     """
     with contextlib.suppress(OSError), connection, connection.makefile("rwb") as file:
-        connection.settimeout(_PATIENCE)
+        connection.settimeout(_TIMEOUT)
         line = file.readline(longest)
         connection.settimeout(None)
         request = CellRequest(line, find_peer(connection), file)

@@ -167,7 +167,7 @@ class Language:
     #: A request to end, for a language that has something to save first; it is given a moment.
     leave_request: str | None = None
     #: How long the program may take to begin, in seconds.
-    patience: float = 30.0
+    timeout: float = 30.0
     #: Handles reports of its driver that need the application itself.
     translate: Callable[[Report], Iterable[Report]] | None = None
     #: What the model should know of it, added to the system message.

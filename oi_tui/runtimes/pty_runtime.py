@@ -44,7 +44,7 @@ _SAVING_TIME = 1.5
 #: How long to wait for the end of a run that is being killed, in seconds.
 _GONE = 5.0
 #: How long an answer about variables may take, in seconds, while nothing else is asked of the language.
-PATIENCE = 10.0
+TIMEOUT = 10.0
 #: How long a question waits for the answer to another one, in seconds: screens ask several at once.
 _TURN = 3.0
 #: How long one try to attach to a process between runs takes, in seconds.
@@ -188,13 +188,13 @@ class PtyRuntime:
             if not run.ended:
                 run.step()
 
-    def _leave(self, run: CellRun, process: LanguageProcess, patience: float) -> None:
+    def _leave(self, run: CellRun, process: LanguageProcess, timeout: float) -> None:
         """Wait for the end of a run, and leave its process to the next one. The first call does so.
 
         That is the thread that takes the reports, unless it never takes the next one: then whoever ended
-        the run. `patience` is in seconds.
+        the run. `timeout` is in seconds.
         """
-        until = time.monotonic() + patience
+        until = time.monotonic() + timeout
         with self._stepping:
             while not run.ended and time.monotonic() < until:
                 try:
@@ -313,10 +313,10 @@ class PtyRuntime:
         if later is None:
             return None
         nonce = secrets.token_hex(8)
-        until = time.monotonic() + PATIENCE
+        until = time.monotonic() + TIMEOUT
         try:
             self.later += later
-            process.channel.request(request.format(nonce=nonce, name=name), PATIENCE)
+            process.channel.request(request.format(nonce=nonce, name=name), TIMEOUT)
             while (
                 not (process.ended or self._starting or self._closed)
                 and (left := until - time.monotonic()) > 0
@@ -483,7 +483,7 @@ class PtyRuntime:
             sandbox=self._sandbox,
         )
         process.on_end_at_rest = lambda ended: self._report_loss(process, ended)
-        ready, arrived = wait_until_ready(process, requests, self.language.patience, stopped)
+        ready, arrived = wait_until_ready(process, requests, self.language.timeout, stopped)
         self.later += arrived
         self._note_ready(process, ready)
         if not self._adopt(process):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from oi_tui.runtimes.remote.link import LeftRun
 
 #: How long the end of a run that was left running may take here, in seconds.
-_PATIENCE = 10.0
+_TIMEOUT = 10.0
 _GLANCE = 0.02
 
 
@@ -191,7 +191,7 @@ class Targets:
             return self.explain_unknown(name) if name != LOCAL else "Code runs on this machine."
         if problem := remote.detach():
             return problem
-        until = time.monotonic() + _PATIENCE
+        until = time.monotonic() + _TIMEOUT
         while self._is_running_on(remote.spelling) and time.monotonic() < until:
             time.sleep(_GLANCE)
         self._let_go(remote.spelling)

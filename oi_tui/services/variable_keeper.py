@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from oi_tui.services.languages import Languages
 
 #: How many seconds a language has, and how many are waited for it in all.
-_SECONDS, _PATIENCE = 0.6, 0.9
+_SECONDS, _TIMEOUT = 0.6, 0.9
 #: How long an interrupted run has to end, and how often it is checked, in seconds.
 _RUN, _LOOK = 0.3, 0.01
 _MEGABYTE = 1_000_000
@@ -58,7 +58,7 @@ class VariableKeeper:
             return
         worker = threading.Thread(target=self._save, args=(id, megabytes), daemon=True)
         worker.start()
-        worker.join(_PATIENCE)
+        worker.join(_TIMEOUT)
         if worker.is_alive():
             self._computer.interrupt()
 

@@ -17,7 +17,7 @@ LONGEST = 100_000
 #: GNU screen takes shorter sequences only, in characters.
 _SCREEN_PIECE = 500
 #: How long to wait for a tool, in seconds.
-_PATIENCE = 3.0
+_TIMEOUT = 3.0
 
 
 def copy(text: str, app: App[object]) -> str:
@@ -61,7 +61,7 @@ def _offer(words: list[str], text: str, environment: Mapping[str, str] | None = 
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             env=environment,
-            timeout=_PATIENCE,
+            timeout=_TIMEOUT,
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired):

@@ -14,7 +14,7 @@ OVER_SSH = (
     "and type @ and its path."
 )
 _TYPE = "image/png"
-_PATIENCE = 5.0
+_TIMEOUT = 5.0
 #: Larger images are left alone, in bytes.
 _LARGEST = 50_000_000
 #: What reads the clipboard, by the variable that says that its desktop is there: formats, then the image.
@@ -73,7 +73,7 @@ def _read_output(argv: list[str]) -> bytes:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            timeout=_PATIENCE,
+            timeout=_TIMEOUT,
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired):

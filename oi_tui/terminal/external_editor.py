@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 #: The signals that also end the editor: the application has to restore its terminal and end.
 _ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 #: Seconds that an editor is given to keep what it has when the application must end.
-_PATIENCE = 2.0
+_TIMEOUT = 2.0
 
 
 def is_named() -> bool:
@@ -96,6 +96,6 @@ def _run_until_signal(command: Sequence[str]) -> int:
 
 def _end_soon(process: "subprocess.Popen[bytes]") -> None:
     process.terminate()
-    last_resort = threading.Timer(_PATIENCE, process.kill)
+    last_resort = threading.Timer(_TIMEOUT, process.kill)
     last_resort.daemon = True
     last_resort.start()

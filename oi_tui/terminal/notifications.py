@@ -12,7 +12,7 @@ LONG = 10.0
 #: Keep the title that the window has, and bring it back.
 KEEP_TITLE, RESTORE_TITLE = "\x1b[22;0t", "\x1b[23;0t"
 #: How long the desktop's own tool may take, in seconds.
-_PATIENCE = 5.0
+_TIMEOUT = 5.0
 _LONGEST = 200
 
 
@@ -119,7 +119,7 @@ def run_tool(command: list[str]) -> None:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            timeout=_PATIENCE,
+            timeout=_TIMEOUT,
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired):

@@ -14,7 +14,7 @@ from oi_tui.window.address import WindowAddress
 
 _log = logging.getLogger(__name__)
 #: Seconds for a window to say that it is there.
-_PATIENCE = 3.0
+_TIMEOUT = 3.0
 #: The longest answer in bytes; it can hold images.
 LONGEST_ANSWER = 256 * 1024 * 1024
 
@@ -92,7 +92,7 @@ async def find(host: str, folder: Path) -> WindowClient | None:
     """Connect to an open window, preferably one in this folder. `host` names the client."""
     for published in await asyncio.to_thread(address.list_published, folder):
         with suppress(OSError, ValueError, TimeoutError):
-            async with asyncio.timeout(_PATIENCE):
+            async with asyncio.timeout(_TIMEOUT):
                 return await _connect(published, host)
     return None
 

@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 #: The longest line, in bytes.
 LONGEST_LINE = 4 * 1024 * 1024
 #: Seconds for a program to say who it is, and to take an answer.
-PATIENCE = 5.0
+TIMEOUT = 5.0
 _MOST_CONNECTIONS = 16
 _MOST_CALLS = 16
 
@@ -87,7 +87,7 @@ class Listener:
         for task in self._connections:
             task.cancel()
         if self._connections:
-            await asyncio.wait(set(self._connections), timeout=PATIENCE)
+            await asyncio.wait(set(self._connections), timeout=TIMEOUT)
 
     def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if len(self._connections) >= _MOST_CONNECTIONS or not _is_own(writer):
@@ -100,7 +100,7 @@ class Listener:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         connection = None
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(TIMEOUT):
                 hello = _read_object(await reader.readline())
             token = self._address.token if self._address else ""
             if not token or not secrets.compare_digest(str(hello.get("token")).encode(), token.encode()):

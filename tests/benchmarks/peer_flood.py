@@ -15,7 +15,7 @@ from tests.benchmarks.program import CLEAR
 
 MEGABYTES = 20
 #: Seconds after which nobody waits any longer.
-PATIENCE = 45
+TIMEOUT = 45
 #: Without a dollar, which opens a list of choices in codex.
 COMMAND = (
     f"yes 'a line of the flood, with some words in it' | head -c {MEGABYTES}000000; printf 'END%dED\\n' 2"
@@ -38,9 +38,9 @@ def measure(program: Program) -> Figures:
         began = time.perf_counter()
         patient.type("\r")
         waits: list[float] = []
-        whole: float | str = f"over {PATIENCE}"
+        whole: float | str = f"over {TIMEOUT}"
         letters = iter(LETTERS)
-        while time.perf_counter() - began < PATIENCE:
+        while time.perf_counter() - began < TIMEOUT:
             if patient.sees(program.shell_end or END, 0.1):
                 whole = round(time.perf_counter() - began, 1)
                 break

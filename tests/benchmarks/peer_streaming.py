@@ -27,7 +27,7 @@ from tests.benchmarks.peers import (
 )
 
 #: Seconds after which nobody waits any longer.
-PATIENCE = 60
+TIMEOUT = 60
 STREAM = "a Textual application with MarkdownStream"
 
 
@@ -75,8 +75,8 @@ def measure(program: Program) -> Figures:
         began = time.perf_counter()
         waits = []
         letters = iter(LETTERS[:-1] if program.has_prompt_always else "")
-        whole: float | str = f"over {PATIENCE}"
-        while time.perf_counter() - began < PATIENCE:
+        whole: float | str = f"over {TIMEOUT}"
+        while time.perf_counter() - began < TIMEOUT:
             if patient.sees(LAST.encode(), 0.1):
                 whole = round(time.perf_counter() - began, 1)
                 break

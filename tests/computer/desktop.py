@@ -15,7 +15,7 @@ from oi_tui.computer.desktop.x11.desktop import X11
 T = TypeVar("T")
 
 #: How long anything on the screen may take, in seconds.
-PATIENCE = 20.0
+TIMEOUT = 20.0
 #: A form that writes what happens to it into the file that is its argument.
 FORM = """
 import sys, tkinter as tk
@@ -54,7 +54,7 @@ root.mainloop()
 
 def until(find: Callable[[], T], what: str) -> T:
     """Wait until something is there, and return it."""
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + TIMEOUT
     while not (found := find()):
         assert time.monotonic() < end, f"waited in vain for {what}"
         time.sleep(0.01)

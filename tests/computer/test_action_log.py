@@ -12,7 +12,7 @@ from oi_tui.engine.export.formats import write_markdown
 from oi_tui.engine.llm.base import Text
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.workspace import Workspace
-from tests.computer.desktop import PATIENCE
+from tests.computer.desktop import TIMEOUT
 from tests.computer.gtk import Cells, desktop, dialog, needs_desktop
 from tests.fakes import Llm, call
 
@@ -104,7 +104,7 @@ def test_a_conversation_keeps_and_exports_the_list_and_the_model_gets_no_screens
             exported = write_markdown("Rename", messages)
         finally:
             workspace.close()
-        assert process.communicate(timeout=PATIENCE)[0] == "secrett\n"
+        assert process.communicate(timeout=TIMEOUT)[0] == "secrett\n"
     assert "click at 'OK'" in exported
     screenshots = [message for message in messages if message.type == "image"]
     assert [screenshot.recipient for screenshot in screenshots] == ["user"] * len(screenshots)

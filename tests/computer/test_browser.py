@@ -130,7 +130,7 @@ def address() -> Iterator[str]:
 
 @pytest.fixture
 def page(address: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Browser]:
-    monkeypatch.setattr(browser_module, "_PATIENCE", 1.0)
+    monkeypatch.setattr(browser_module, "_TIMEOUT", 1.0)
     browser = Computer().browser
     browser.setup(headless=True)
     browser.go_to_url(address)

@@ -34,7 +34,7 @@ from oi_tui.runtimes import Computer
 from oi_tui.runtimes.languages import LANGUAGES
 from oi_tui.workspace import Workspace
 from tests import programs
-from tests.computer.desktop import PATIENCE, Form, screen, start_screen, until
+from tests.computer.desktop import TIMEOUT, Form, screen, start_screen, until
 from tests.fakes import Llm, call
 
 pytestmark = pytest.mark.needs("Xvfb", "openbox", "xdotool")
@@ -296,7 +296,7 @@ def test_a_guard_ends_with_its_process_although_the_screen_hangs(monkeypatch: py
 
         until(is_waiting, "the guard to hang")
         process.stdin.close()
-        assert process.wait(PATIENCE) == 1
+        assert process.wait(TIMEOUT) == 1
     finally:
         process.kill()
         process.wait()
@@ -833,7 +833,7 @@ def test_a_movement_by_hand_stops_a_drag_within_20_ms(
                 until(lambda: any("dragged" in line for line in cells.form.lines[known:]), "the drag")  # noqa: B023
                 begun, hand = time.monotonic(), 900
                 # A hand goes on moving until it is noticed.
-                while len(stops) == before and time.monotonic() < begun + PATIENCE:
+                while len(stops) == before and time.monotonic() < begun + TIMEOUT:
                     hand = hand + 3 if hand < 1200 else 900
                     cells.eyes.move(hand, 700)
         assert isinstance(report, RunEnded)
@@ -897,7 +897,7 @@ def test_the_person_is_asked_and_the_code_waits_until_they_answer(cells: ScreenC
             cells.form.says("ButtonPress 1 3 3")
             assert cells.api.in_control
             cells.eyes.move(x + 40, y + 40)
-            assert asked.wait(PATIENCE)
+            assert asked.wait(TIMEOUT)
             assert not cells.api.in_control, "the person has the mouse while they are asked"
             until(lambda: cells.pressed() == [], "the release")
             (cells.computer.cwd / "go").touch()

@@ -19,7 +19,7 @@ from oi_tui.engine.settings.profile import Profile
 from oi_tui.messages import Printed
 from oi_tui.workspace import Workspace
 from tests import programs
-from tests.computer.desktop import PATIENCE, screen, start_screen, until
+from tests.computer.desktop import TIMEOUT, screen, start_screen, until
 from tests.computer.gtk import Cells, desktop, dialog, needs_desktop
 from tests.fakes import Llm
 
@@ -43,7 +43,7 @@ def test_a_form_is_filled_by_the_names_of_its_fields(cells: Cells) -> None:
         cells.run("computer.keyboard.write('new.txt', delay=0)")
         cells.wait_for("= 'new.txt'")
         cells.run("computer.mouse.click(role='button', name='OK')")
-        assert process.communicate(timeout=PATIENCE)[0] == "new.txt\n"
+        assert process.communicate(timeout=TIMEOUT)[0] == "new.txt\n"
 
 
 @needs_desktop
@@ -60,7 +60,7 @@ def test_the_list_selects_by_role_and_a_text_means_the_element_with_that_name(ce
         cells.run("os.environ['PATH'] = path")
         cells.wait_for("'Two' (selected")
         cells.run("computer.mouse.click(computer.display.elements('OK')[0])")
-        assert process.communicate(timeout=PATIENCE)[0] == "Two\n"
+        assert process.communicate(timeout=TIMEOUT)[0] == "Two\n"
 
 
 @needs_desktop
@@ -69,13 +69,13 @@ def test_an_element_of_a_closed_window_is_not_clicked(cells: Cells) -> None:
         cells.wait_for("'First?'")
         cells.run("kept = computer.display.elements(role='button', name='Yes')[0]")
         first.kill()
-        first.wait(PATIENCE)
+        first.wait(TIMEOUT)
     with dialog("--question", "--title=Second", "--text=Delete all?") as second:
         cells.wait_for("'Delete all?'")
         click = "try:\n    computer.mouse.click(kept)\nexcept Exception as problem:\n    print(problem)"
         assert "has gone or moved. Nothing was clicked." in cells.run(click)
         cells.run("computer.mouse.click(computer.display.elements(role='button', name='No')[0])")
-        assert second.wait(PATIENCE) == 1
+        assert second.wait(TIMEOUT) == 1
 
 
 @needs_desktop
@@ -115,7 +115,7 @@ def test_on_a_fine_display_elements_are_clicked_and_passwords_are_black_where_th
         black = "print(set(p.crop(f.x, f.y, f.width, f.height).pixels))"
         assert cells.run(region + field + inside + look + black) == "True\n{0}"
         cells.run("computer.mouse.click(role='button', name='OK')")
-        assert process.communicate(timeout=PATIENCE)[0] == "|hunter2\n"
+        assert process.communicate(timeout=TIMEOUT)[0] == "|hunter2\n"
 
 
 def test_an_empty_list_says_how_a_browser_reports_what_it_shows() -> None:
@@ -199,7 +199,7 @@ def test_an_element_that_is_not_to_be_seen_is_not_clicked(cells: Cells) -> None:
         cells.run("computer.os.activate('Sure')")
         cells.wait_for("'Yes'")
         cells.run("computer.mouse.click(kept)")
-        assert process.wait(PATIENCE) == 0
+        assert process.wait(TIMEOUT) == 0
     eyes._windows.ask_manager("_NET_CURRENT_DESKTOP", eyes._root, 0)
     eyes.position()
 
@@ -222,7 +222,7 @@ def test_without_a_window_manager_windows_are_seen_and_masked_all_the_same(
             cells.run("computer.os.activate('Vault')")
             until(lambda: "'Vault'" in cells.run("print(computer.os.active_window())"), "the front")
             cells.run("computer.mouse.click(role='button', name='Yes')")
-            assert process.wait(PATIENCE) == 0
+            assert process.wait(TIMEOUT) == 0
     finally:
         cells.asked.clear()
         cells.run("os.environ['DISPLAY'] = before")

@@ -11,7 +11,7 @@ from oi_tui.engine.llm.base import Text
 from oi_tui.engine.review.permissions import Permission, list_offers
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.workspace import Workspace
-from tests.computer.desktop import PATIENCE
+from tests.computer.desktop import TIMEOUT
 from tests.computer.gtk import Cells, desktop, dialog, needs_desktop
 from tests.fakes import Llm, call
 
@@ -83,7 +83,7 @@ def test_a_grant_lets_its_kind_of_action_through_in_its_window(
         assert conversation.run(CLICK_AND_TYPE, grant=True)[0]
         typing = f"{CLICK_AND_TYPE}\ncomputer.keyboard.press('end', 'enter', interval=0)"
         assert conversation.run(typing)[0] is False
-        assert process.communicate(timeout=PATIENCE)[0].endswith("\n")
+        assert process.communicate(timeout=TIMEOUT)[0].endswith("\n")
 
 
 def test_nothing_is_done_in_another_window(cells: Cells, conversation: Conversation) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests import programs
-from tests.computer.desktop import PATIENCE, until
+from tests.computer.desktop import TIMEOUT, until
 from tests.computer.gtk import Cells, desktop, dialog, needs_desktop
 
 pytestmark = needs_desktop
@@ -215,7 +215,7 @@ def test_a_task_in_a_dialog_is_done(cells: Cells, own_world: Path, task: Task) -
     with dialog("--title=Task", *task.dialog) as process:
         cells.wait_for(task.first)
         cells.turn(task.code)
-        assert process.communicate(timeout=PATIENCE)[0] == task.output
+        assert process.communicate(timeout=TIMEOUT)[0] == task.output
         assert process.returncode == task.status
 
 
@@ -231,7 +231,7 @@ def test_a_file_is_chosen_by_its_path(cells: Cells, own_world: Path, tmp_path: P
         cells.turn(f"computer.keyboard.write({str(file)[1:]!r}, interval=0.01, delay=0)")
         cells.wait_for(f"= '{file}'")
         cells.turn("computer.mouse.click(role='button', name='OK')")
-        assert process.communicate(timeout=PATIENCE)[0] == f"{file}\n"
+        assert process.communicate(timeout=TIMEOUT)[0] == f"{file}\n"
 
 
 def test_a_file_gets_another_name_in_a_dialog(cells: Cells, own_world: Path, tmp_path: Path) -> None:
@@ -240,7 +240,7 @@ def test_a_file_gets_another_name_in_a_dialog(cells: Cells, own_world: Path, tmp
         cells.turn("e = [e for e in computer.display.elements(role='text') if e.value == 'old.txt']")
         cells.turn("computer.mouse.click(e[0])\ncomputer.keyboard.hotkey('ctrl', 'a', interval=0)")
         cells.turn("computer.keyboard.write('new.txt', delay=0)\ncomputer.keyboard.press('enter')")
-        assert process.communicate(timeout=PATIENCE)[0] == f"{tmp_path}/new.txt\n"
+        assert process.communicate(timeout=TIMEOUT)[0] == f"{tmp_path}/new.txt\n"
 
 
 def test_an_answer_is_copied_from_one_window_into_another(cells: Cells, own_world: Path) -> None:
@@ -254,7 +254,7 @@ def test_an_answer_is_copied_from_one_window_into_another(cells: Cells, own_worl
             cells.turn("computer.os.activate('Into')")
             cells.wait_for("label 'Into'")
             cells.turn("computer.mouse.click(role='text')\ncomputer.keyboard.write(text + '\\n', delay=0)")
-            assert target.communicate(timeout=PATIENCE)[0] == "42 apples\n"
+            assert target.communicate(timeout=TIMEOUT)[0] == "42 apples\n"
         assert source.poll() is None
 
 
@@ -264,7 +264,7 @@ def test_a_command_is_run_in_a_terminal(cells: Cells, own_world: Path, tmp_path:
     try:
         until(lambda: "Terminal" in cells.run("print(computer.os.active_window())"), "the terminal")
         cells.turn("computer.keyboard.write('echo done > made.txt; exit\\n', delay=0)")
-        terminal.wait(PATIENCE)
+        terminal.wait(TIMEOUT)
         assert (tmp_path / "made.txt").read_text() == "done\n"
     finally:
         terminal.kill()
@@ -360,7 +360,7 @@ def test_what_a_page_says_is_typed_into_another_program(web: Web, own_world: Pat
             "home()\nprice = computer.browser.driver.locator('tr:has-text(\"Milk\") td').nth(1).inner_text()",
             "computer.keyboard.write(price + '\\n', delay=0)",
         )
-        assert process.communicate(timeout=PATIENCE)[0] == "2\n"
+        assert process.communicate(timeout=TIMEOUT)[0] == "2\n"
 
 
 @in_browser

@@ -26,7 +26,7 @@ from oi_tui.computer_api import ComputerApi
 from oi_tui.messages import Displayed, Printed, RunEnded
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.languages import LANGUAGES
-from tests.computer.desktop import PATIENCE, screen, until
+from tests.computer.desktop import TIMEOUT, screen, until
 from tests.computer.wayland import Recorder, compositor
 
 pytestmark = [pytest.mark.needs("sway", "foot", "setpriv"), pytest.mark.slow]
@@ -241,7 +241,7 @@ def test_code_fills_and_sends_a_form(cells: WaylandCells) -> None:
         until(lambda: "Rename" in cells.run(shown), "the form")
         cells.run("computer.keyboard.hotkey('ctrl', 'a')\ncomputer.keyboard.write('новый.txt', delay=0)")
         cells.run("computer.mouse.click(text='Accept')")
-        assert form.communicate(timeout=PATIENCE)[0] == "новый.txt\n"
+        assert form.communicate(timeout=TIMEOUT)[0] == "новый.txt\n"
     finally:
         form.kill()
         form.wait()

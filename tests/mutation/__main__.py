@@ -25,7 +25,7 @@ from tests.mutation.table import EQUIVALENT, GROUPS
 
 ROOT = Path(__file__).parent.parent.parent
 #: How much longer than without a change a test may take, in seconds.
-PATIENCE = 6.0
+TIMEOUT = 6.0
 #: What a copy of the project does not need.
 NOT_COPIED = shutil.ignore_patterns(
     ".git", ".venv", "__pycache__", ".*_cache", ".hypothesis", "__snapshots__", "dist", "build"
@@ -95,14 +95,14 @@ def run_worker(
     modules: Modules,
     mutants: Mapping[str, Mapping[int, Mutant]],
     enclosed: bool,
-    patience: float,
+    timeout: float,
 ) -> Iterator[dict[str, Any]]:
     """Try the mutants in a copy of the project; yield the results as they come."""
     suites: dict[tuple[str, ...], dict[str, list[int]]] = {}
     for module, tests in modules.items():
         suites.setdefault(tuple(tests), {})[module] = list(mutants[module])
     described = [{"tests": tests, "mutants": numbers} for tests, numbers in suites.items()]
-    job = {"patience": patience, "suites": described}
+    job = {"timeout": timeout, "suites": described}
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         place = Path(folder, "copy")
         shutil.copytree(root, place, ignore=NOT_COPIED, symlinks=True)
@@ -127,12 +127,12 @@ def run_worker(
 
 
 def try_group(
-    root: Path, modules: Modules, sample: int | None, seed: int, enclosed: bool, patience: float = PATIENCE
+    root: Path, modules: Modules, sample: int | None, seed: int, enclosed: bool, timeout: float = TIMEOUT
 ) -> Tally:
     """Try the mutants of some modules; print each survivor."""
     mutants = {module: select(root, module, sample, seed) for module in modules}
     tally = Tally()
-    for result in run_worker(root, modules, mutants, enclosed, patience):
+    for result in run_worker(root, modules, mutants, enclosed, timeout):
         for test in result.get("failed", ()):
             print(f"  fails without any change, so it is not used: {test}", flush=True)
         if "verdict" not in result:

@@ -39,7 +39,7 @@ import pytest
 from tests import processes
 from tests.mutation.mutants import Mutant, make_mutants
 
-#: A test of a mutant may take this many times as long as without a change, and the patience of the job more.
+#: A test of a mutant may take this many times as long as without a change, and the timeout of the job more.
 SLOWER = 4
 #: Where results are written; the standard output of a fork goes to a file.
 RESULTS = os.dup(1)
@@ -301,7 +301,7 @@ class Suite:
     tests: list[str]
     mutants: dict[str, dict[int, Mutant]]
     #: In seconds.
-    patience: float
+    timeout: float
     kills: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     baseline: Baseline = field(default_factory=Baseline)
 
@@ -309,7 +309,7 @@ class Suite:
         return str(self.root / module)
 
     def limit(self, test: str | None) -> float:
-        return self.patience + SLOWER * self.baseline.durations.get(test or "", 1.0)
+        return self.timeout + SLOWER * self.baseline.durations.get(test or "", 1.0)
 
     def all_mutants(self) -> Iterator[tuple[str, int, Mutant]]:
         for module, mutants in self.mutants.items():
@@ -443,7 +443,7 @@ def try_in_copy(suite: Suite, module: str, mutant: Mutant, log: Path) -> str:
     longest = max(suite.baseline.durations.values(), default=1.0)
     path.write_bytes(mutant.apply(source))
     try:
-        status, _ = run_fork(action, lambda step: START if step == 0 else suite.patience + SLOWER * longest)
+        status, _ = run_fork(action, lambda step: START if step == 0 else suite.timeout + SLOWER * longest)
     finally:
         path.write_bytes(source)
     return _verdict(status)
@@ -467,7 +467,7 @@ def work(job: dict[str, Any], logs: Path) -> None:
         for module, numbers in described["mutants"].items():
             made = make_mutants((root / module).read_bytes())
             mutants[module] = {number: made[number] for number in numbers}
-        suite = Suite(root, described["tests"], mutants, job["patience"])
+        suite = Suite(root, described["tests"], mutants, job["timeout"])
         suite.baseline = measure(suite, log)
         report(tests=len(suite.baseline.durations), failed=suite.baseline.failed)
         warm_up(suite.baseline.loaded)

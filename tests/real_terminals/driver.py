@@ -20,7 +20,7 @@ from tests.terminal import ROOT, EmulatedScreen
 
 COLUMNS, ROWS = 100, 30
 #: How long anything may take, in seconds.
-PATIENCE = 25.0
+TIMEOUT = 25.0
 _RELAY = Path(__file__).with_name("relay.py")
 
 
@@ -134,7 +134,7 @@ class RealTerminal:
         path = self.folder / name
         return path.read_bytes() if path.exists() else b""
 
-    def until(self, condition: Callable[[], object], what: str, timeout: float = PATIENCE) -> None:
+    def until(self, condition: Callable[[], object], what: str, timeout: float = TIMEOUT) -> None:
         """Wait until something is so."""
         end = time.monotonic() + timeout
         while not condition():
@@ -164,12 +164,12 @@ class RealTerminal:
 
     def settle(self) -> None:
         """Wait until the program has written nothing for a while."""
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + TIMEOUT
         size = -1
         while size != (size := len(self.to_terminal)) and time.monotonic() < end:
             time.sleep(0.6)
 
-    def wait_for(self, text: str, timeout: float = PATIENCE) -> None:
+    def wait_for(self, text: str, timeout: float = TIMEOUT) -> None:
         """Wait until the program shows a text."""
         self.until(lambda: text in self.screen, text, timeout)
 

@@ -20,7 +20,7 @@ from pathlib import Path
 #: Characters, and how many columns each must take.
 WIDE = {"é": 1, "e\u0301": 1, "界": 2, "👍": 2, "①": 1, "│": 1}
 #: How long the terminal may take to say where the cursor is, in seconds.
-_PATIENCE = 3.0
+_TIMEOUT = 3.0
 
 
 def measure() -> dict[str, int]:
@@ -30,7 +30,7 @@ def measure() -> dict[str, int]:
         os.write(1, f"\r{text}\x1b[6n".encode())
         answer = b""
         while not (match := re.search(rb"\x1b\[\d+;(\d+)R", answer)):
-            if not select.select([0], [], [], _PATIENCE)[0]:
+            if not select.select([0], [], [], _TIMEOUT)[0]:
                 return widths
             answer += os.read(0, 1024)
         widths[text] = int(match[1]) - 1

@@ -16,7 +16,7 @@ from tests.computer.desktop import screen
 from tests.computer.wayland import compositor
 
 #: How long a program that presses a key or reads the clipboard may take, in seconds.
-_PATIENCE = 25.0
+_TIMEOUT = 25.0
 
 
 class Seat(Protocol):
@@ -53,7 +53,7 @@ class _Tools:
             text=True,
             env={**os.environ, **self.variables},
             check=True,
-            timeout=_PATIENCE,
+            timeout=_TIMEOUT,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
@@ -61,7 +61,7 @@ class _Tools:
     def _read(self, *words: str) -> str:
         env = {**os.environ, **self.variables}
         return subprocess.run(
-            words, env=env, capture_output=True, check=False, timeout=_PATIENCE
+            words, env=env, capture_output=True, check=False, timeout=_TIMEOUT
         ).stdout.decode()
 
 

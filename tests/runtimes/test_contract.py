@@ -182,7 +182,7 @@ def test_interrupting_again_and_again_hurries(
 ) -> None:
     monkeypatch.setattr(stopping, "REPEATED", 0.0)
     # No step follows by itself.
-    monkeypatch.setattr(stopping, "PATIENCE", dict.fromkeys(stopping.PATIENCE, 2 * BOUND))
+    monkeypatch.setattr(stopping, "TIMEOUT", dict.fromkeys(stopping.TIMEOUT, 2 * BOUND))
     play(computer, sample.language, sample.hello)
     played = play(computer, sample.language, sample.stubborn, stop_at="go\r\n", stops=5)
     assert played.steps == ["interrupt", "terminate", "kill"]

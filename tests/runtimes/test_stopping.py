@@ -45,15 +45,15 @@ SWALLOWS = (
 )
 
 
-#: The patience of the program itself.
-REAL_PATIENCE = dict(stopping.PATIENCE)
+#: The timeout of the program itself.
+REAL_TIMEOUT = dict(stopping.TIMEOUT)
 
 
 @pytest.fixture(autouse=True)
-def short_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+def short_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
     """What escalates by itself has done so long before `LONG` is over."""
-    for step in stopping.PATIENCE:
-        monkeypatch.setitem(stopping.PATIENCE, step, 0.2)
+    for step in stopping.TIMEOUT:
+        monkeypatch.setitem(stopping.TIMEOUT, step, 0.2)
 
 
 @pytest.fixture
@@ -197,7 +197,7 @@ def test_a_language_is_given_time_after_its_child_processes_were_killed(
     computer: Computer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # R has no signal of its own for this, and hears no interrupt in here.
-    monkeypatch.setitem(stopping.PATIENCE, "terminate", 0.4)
+    monkeypatch.setitem(stopping.TIMEOUT, "terminate", 0.4)
     play(computer, "r", "kept <- 7")
     code = "invisible(system(\"trap '' INT TERM; echo go; while :; do sleep 0.1; done\"))"
     played = play(computer, "r", code, stop_at="go\r\n", insists=True)
@@ -239,7 +239,7 @@ def test_what_remembers_nothing_is_ended_by_itself(make: Make) -> None:
 
 @pytest.mark.slow
 def test_a_program_has_about_a_second_to_clean_up(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stopping, "PATIENCE", REAL_PATIENCE)
+    monkeypatch.setattr(stopping, "TIMEOUT", REAL_TIMEOUT)
     forgetful = replace(python.LANGUAGE, keeps="")
     played = play(make(declared=[forgetful]), "python", SWALLOWS, stop_at="go\r\n")
     at = {report.step: seconds for seconds, report in played.reports if isinstance(report, Stopping)}

@@ -19,7 +19,7 @@ _PROGRAMS = (
     ("xclip", "DISPLAY", ["xclip", "-selection", "{0}", "-o"], ["xclip", "-selection", "{0}", "-i"]),
     ("xsel", "DISPLAY", ["xsel", "--{0}", "-o"], ["xsel", "--{0}", "-i"]),
 )
-_PATIENCE = 5
+_TIMEOUT = 5
 #: What these programs say where the desktop is gone. For an empty clipboard they fail as well.
 _NO_DESKTOP = re.compile(r"open display|connect to a Wayland", re.IGNORECASE)
 #: How to list the formats of what is on the clipboard, by the program that reads it.
@@ -98,7 +98,7 @@ def _run(argv: list[str], selection: str, text: str | None = None) -> str:
             input=None if text is None else text.encode(),
             stdout=output,
             stderr=output,
-            timeout=_PATIENCE,
+            timeout=_TIMEOUT,
             check=False,
         )
     except subprocess.TimeoutExpired:

@@ -342,7 +342,7 @@ def open_desktop(*, patient: bool = False) -> Desktop:
     display, wayland = os.environ.get("DISPLAY"), os.environ.get("WAYLAND_DISPLAY")
     if not (display or wayland):
         raise ComputerError(_NO_DISPLAY)
-    x11 = (X11(patience=None) if patient else X11()) if display else None
+    x11 = (X11(timeout=None) if patient else X11()) if display else None
     # A screen of its own may be meant in a Wayland session too, such as that of xvfb-run.
     if x11 and not (wayland and x11.is_xwayland()):
         return x11

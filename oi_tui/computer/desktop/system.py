@@ -12,7 +12,7 @@ from oi_tui.computer.desktop.session import open_session
 from oi_tui.computer.errors import ComputerError
 from oi_tui.computer.tool import Tool, cannot
 
-_PATIENCE = 10
+_TIMEOUT = 10
 _MAC_NOTIFY = """on run argv
 display notification (item 1 of argv) with title "oi-tui"
 end run"""
@@ -36,7 +36,7 @@ class Os(Tool):
             raise cannot("os.notify", "the program notify-send (package libnotify-bin) is not installed.")
         argv = [program, "--", "oi-tui", text]
         try:
-            done = subprocess.run(argv, capture_output=True, text=True, timeout=_PATIENCE, check=False)
+            done = subprocess.run(argv, capture_output=True, text=True, timeout=_TIMEOUT, check=False)
         except subprocess.TimeoutExpired:
             raise ComputerError("The notification was not shown: notify-send did not answer.") from None
         if done.returncode:

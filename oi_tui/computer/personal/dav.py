@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 from oi_tui.computer.errors import ComputerError
 from oi_tui.computer.personal.accounts import Account
 
-_PATIENCE = 30
+_TIMEOUT = 30
 _DAV = "{DAV:}"
 
 
@@ -97,7 +97,7 @@ class Collection:
             method=method,
         )
         try:
-            with _OPENER.open(request, timeout=_PATIENCE) as answer:
+            with _OPENER.open(request, timeout=_TIMEOUT) as answer:
                 found: bytes = answer.read()
                 return found
         except urllib.error.HTTPError as error:

@@ -24,7 +24,7 @@ from oi_tui.computer.personal.accounts import Account, is_set_up, read_account
 from oi_tui.computer.personal.html_text import read_html
 from oi_tui.computer.tool import Tool
 
-_PATIENCE = 30
+_TIMEOUT = 30
 _LONGEST = 10_000
 #: How many messages a search looks at: the library refuses longer answers.
 _WINDOW = 20_000
@@ -170,10 +170,10 @@ def _send(found: Account, message: EmailMessage) -> list[str]:
     try:
         if port == 465 and not plain:
             server: smtplib.SMTP = smtplib.SMTP_SSL(
-                host, port, timeout=_PATIENCE, context=ssl.create_default_context()
+                host, port, timeout=_TIMEOUT, context=ssl.create_default_context()
             )
         else:
-            server = smtplib.SMTP(host, port, timeout=_PATIENCE)
+            server = smtplib.SMTP(host, port, timeout=_TIMEOUT)
         with server:
             if port != 465 and not plain:
                 server.starttls(context=ssl.create_default_context())
@@ -223,8 +223,8 @@ def _open_mailbox() -> Iterator[tuple[imaplib.IMAP4, int]]:
 def _connect(host: str, port: int, plain: bool) -> imaplib.IMAP4:
     if not plain and port != _STARTTLS_PORT:
         context = ssl.create_default_context()
-        return imaplib.IMAP4_SSL(host, port, ssl_context=context, timeout=_PATIENCE)
-    server = imaplib.IMAP4(host, port, timeout=_PATIENCE)
+        return imaplib.IMAP4_SSL(host, port, ssl_context=context, timeout=_TIMEOUT)
+    server = imaplib.IMAP4(host, port, timeout=_TIMEOUT)
     if not plain:
         try:
             server.starttls(ssl.create_default_context())

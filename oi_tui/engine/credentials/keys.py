@@ -31,7 +31,7 @@ ORDER = (
 _SERVICE = "oi-tui"
 #: A keyring may have to ask a person to unlock it; one that says nothing for so long, in seconds, is left
 #: alone until the next start.
-PATIENCE = 20.0
+TIMEOUT = 20.0
 _LONGEST = 10_000
 #: Providers that need no key, or take theirs from elsewhere (a machine's own credentials).
 _KEYLESS = frozenset(
@@ -245,10 +245,10 @@ class Secrets:
             return None
         asking = threading.Thread(target=ask, name="keyring", daemon=True)
         asking.start()
-        asking.join(PATIENCE)
+        asking.join(TIMEOUT)
         if asking.is_alive():
             self._silent = True
-            raise SecretError(f"the keyring did not answer within {PATIENCE:g} s")
+            raise SecretError(f"the keyring did not answer within {TIMEOUT:g} s")
         if failures:
             raise SecretError(failures[0])
         return answers[0] if answers else None

@@ -18,7 +18,7 @@ from oi_tui.engine.models import download
 from oi_tui.engine.output.plain import clip, make_plain
 
 #: Seconds that a large model on a slow disk may take until it answers.
-PATIENCE = 300.0
+TIMEOUT = 300.0
 #: Seconds between an order to end and the use of force.
 _GRACE = 3.0
 #: Seconds between two words on how far a download is.
@@ -148,9 +148,9 @@ class Llamafile:
         """Whether it still runs."""
         return self._guard.poll() is None
 
-    def wait(self, stopped: threading.Event, patience: float = PATIENCE) -> None:
+    def wait(self, stopped: threading.Event, timeout: float = TIMEOUT) -> None:
         """Wait until it answers. Raises LlamafileError, with its own last words, when it does not."""
-        until = time.monotonic() + patience
+        until = time.monotonic() + timeout
         while not self._is_answering():
             if not self.running:
                 raise LlamafileError(f"{self.path.name} ended immediately. {self._read_last_line()}")
@@ -160,7 +160,7 @@ class Llamafile:
             if time.monotonic() > until:
                 self.stop()
                 raise LlamafileError(
-                    f"{self.path.name} did not answer within {patience:g} s. {self._read_last_line()}"
+                    f"{self.path.name} did not answer within {timeout:g} s. {self._read_last_line()}"
                 )
 
     def stop(self) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 #: Seconds to wait for all servers together; one that has not answered by then counts as missing.
-PATIENCE = 1.0
+TIMEOUT = 1.0
 #: The most bytes that are read of an answer; lists of models are short.
 _LONGEST = 2_000_000
 _HERE = ("127.0.0.1", "localhost", "0.0.0.0", "::1")
@@ -129,13 +129,13 @@ def find_server(api_base: str | None) -> ServerKind | None:
     return ServerKind(f"the server at port {port}", port, (f"{suffix}/models",), "openai/", suffix, "")
 
 
-def find(servers: Iterable[ServerKind] = SERVERS, patience: float = PATIENCE) -> list[LocalModel]:
+def find(servers: Iterable[ServerKind] = SERVERS, timeout: float = TIMEOUT) -> list[LocalModel]:
     """Return the models of all servers that answer on 127.0.0.1, in the order of `servers`.
 
-    Takes at most about `patience` seconds, and never raises. `OLLAMA_HOST` is read as Ollama reads it,
+    Takes at most about `timeout` seconds, and never raises. `OLLAMA_HOST` is read as Ollama reads it,
     as long as it names this machine.
     """
-    until = time.monotonic() + patience
+    until = time.monotonic() + timeout
     asked = [
         replace(item, port=_find_ollama_port(item.port)) if item.name == "Ollama" else item
         for item in servers
@@ -177,14 +177,14 @@ def is_local(model: str, api_base: str | None) -> bool:
     return model.startswith(("ollama/", "ollama_chat/"))
 
 
-def ask(model: str, api_base: str | None, patience: float = 1.0) -> ReportedModelInfo | None:
+def ask(model: str, api_base: str | None, timeout: float = 1.0) -> ReportedModelInfo | None:
     """Ask the model's server about it; None if that is not on this machine.
 
-    Takes at most about `patience` seconds for each question, and never raises.
+    Takes at most about `timeout` seconds for each question, and never raises.
     """
     if not is_local(model, api_base):
         return None
-    until = time.monotonic() + patience
+    until = time.monotonic() + timeout
     name = model.partition("/")[2] or model
     if model.startswith(("ollama/", "ollama_chat/")):
         port = _parse_port(api_base) if api_base else _find_ollama_port(11434)

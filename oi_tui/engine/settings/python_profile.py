@@ -19,7 +19,7 @@ KnownLanguage = tuple[str, str, tuple[str, ...]]
 #: A call of the program: what, in which line, and with which texts.
 _Call = tuple[str, int | None, list[str], dict[str, str]]
 #: Longer than this no profile takes to set its values, in seconds.
-PATIENCE = 30.0
+TIMEOUT = 30.0
 #: What stands between the program and us: an object that notes what is set. It reads a JSON object from the
 #: standard input and writes one to the descriptor that was the standard output; what the profile prints
 #: goes nowhere.
@@ -199,12 +199,12 @@ def _execute(shown: ExternalContent, languages: Sequence[KnownLanguage]) -> dict
             input=json.dumps(order).encode("utf-8", "surrogatepass"),
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            timeout=PATIENCE,
+            timeout=TIMEOUT,
             check=False,
         )
         answer: dict[str, Any] = json.loads(done.stdout)
     except subprocess.TimeoutExpired:
-        raise ProfileError(f"did not finish within {PATIENCE:g} s", path=shown.place) from None
+        raise ProfileError(f"did not finish within {TIMEOUT:g} s", path=shown.place) from None
     except (ValueError, OSError):
         raise ProfileError("ended before it set anything", path=shown.place) from None
     return answer

@@ -42,7 +42,7 @@ from oi_tui.mcp_client.child.stdio import LONGEST_LINE, Program, start_program
 from oi_tui.version import __version__
 
 #: Seconds that a server has to say what it offers.
-PATIENCE = 30.0
+TIMEOUT = 30.0
 #: Seconds that a person has to sign in.
 SIGN_IN = 300.0
 #: Seconds that a server which closed the connection has to end.
@@ -95,12 +95,12 @@ class ServerConnection:
 
     async def ready(self) -> dict[str, Any]:
         """Wait for the connection; return what the server offers. Raises ServerError."""
-        patience = PATIENCE + SIGN_IN if self._spec["sign_in"] else PATIENCE
+        timeout = TIMEOUT + SIGN_IN if self._spec["sign_in"] else TIMEOUT
         try:
-            return await asyncio.wait_for(asyncio.shield(self._ready), patience)
+            return await asyncio.wait_for(asyncio.shield(self._ready), timeout)
         except TimeoutError:
             await self.close()
-            raise ServerError(f"it did not answer within {patience:.0f} s") from None
+            raise ServerError(f"it did not answer within {timeout:.0f} s") from None
 
     async def close(self) -> None:
         """End the connection, and the server where it is a program."""
@@ -162,7 +162,7 @@ class ServerConnection:
             self._claim = asyncio.get_running_loop().create_future()
             self._report({"refused": True})
         with suppress(TimeoutError):
-            return await asyncio.wait_for(asyncio.shield(self._claim), PATIENCE)
+            return await asyncio.wait_for(asyncio.shield(self._claim), TIMEOUT)
         return None
 
     async def _call(self, client: Client, order: Order) -> Any:
@@ -313,7 +313,7 @@ async def _open_remote(
         "response": [authorised, refuse_compressed, explain_refusal, limit, check_answer],
     }
     # How long an answer may take is for the person to say, who can stop it.
-    timeout = httpx2.Timeout(PATIENCE, read=None)
+    timeout = httpx2.Timeout(TIMEOUT, read=None)
 
     def client(kind: Callable[..., httpx2.AsyncClient] = httpx2.AsyncClient) -> httpx2.AsyncClient:
         headers = {"Accept-Encoding": "identity", **spec["values"]}

@@ -24,7 +24,7 @@ from oi_tui.mcp_client.child.errors import ServerError
 _PATH = "/callback"
 #: The longest request line of a browser that comes back, in bytes, and the seconds that it may take.
 _LONGEST = 16_000
-_PATIENCE = 10.0
+_TIMEOUT = 10.0
 _EXPIRED = "the sign-in has expired; sign in again"
 Report = Callable[[dict[str, Any]], None]
 #: Waits until no other oi-tui renews the sign-in; returns what is kept of it then, or None.
@@ -271,7 +271,7 @@ class _Browser:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            async with asyncio.timeout(_PATIENCE):
+            async with asyncio.timeout(_TIMEOUT):
                 words = (await reader.readuntil(b"\n")).decode("ascii", "replace").split()
             status, text = self._handle_request(words[1] if len(words) == 3 and words[0] == "GET" else "")
             page = f"<!doctype html><title>oi-tui</title><p>{html.escape(text)}</p>".encode()

@@ -19,7 +19,7 @@ from oi_tui.mcp_client.child.repair import parse_line
 #: The longest line, in bytes.
 LONGEST_LINE = 16 * 1024 * 1024
 #: Seconds that a server has to end after its input was closed, and after it was asked to.
-_PATIENCE = (1.0, 1.0)
+_TIMEOUT = (1.0, 1.0)
 #: Characters of a server's last words that are kept.
 _LAST_WORDS = 2000
 
@@ -42,7 +42,7 @@ class Program:
 
     async def stop(self) -> None:
         """End the server and all that it started."""
-        for number, seconds in zip((signal.SIGTERM, signal.SIGKILL), _PATIENCE, strict=True):
+        for number, seconds in zip((signal.SIGTERM, signal.SIGKILL), _TIMEOUT, strict=True):
             with suppress(TimeoutError):
                 await asyncio.wait_for(self.process.wait(), seconds)
             with suppress(ProcessLookupError):

@@ -20,7 +20,7 @@ sys.path.insert(0, _HERE)
 from plain_channel import Channel
 
 #: How long `stop` and `terminate` are waited for, in seconds.
-_PATIENCE = 1.0
+_TIMEOUT = 1.0
 _FRAMES = -4
 
 
@@ -60,7 +60,7 @@ class ClassDriver:
         if callable(method):
             thread = threading.Thread(target=_call_quietly, args=(method,), daemon=True)
             thread.start()
-            thread.join(_PATIENCE)
+            thread.join(_TIMEOUT)
 
     def _make(self):
         module = types.ModuleType(os.path.splitext(os.path.basename(self._path))[0])

@@ -75,12 +75,12 @@ async function paused(frames) {
 
 // Deno's own code is called from outside of JavaScript, too: what ends there is caught, the program goes on, and a second
 // termination is refused. So the program first leaves that code, unless it takes its time, and the pause comes there.
-const OWN_CODE_PATIENCE = 1000;
+const OWN_CODE_TIMEOUT = 1000;
 let ownCodeSince = 0;
 function leaveOwnCode(url) {
   if (/^(?:cell-|file:|https?:|data:|blob:)/.test(url)) return false;
   ownCodeSince = ownCodeSince || Date.now();
-  if (Date.now() - ownCodeSince > OWN_CODE_PATIENCE) return false;
+  if (Date.now() - ownCodeSince > OWN_CODE_TIMEOUT) return false;
   pausing = 'set';
   pauseAsked = Date.now();
   post('Debugger.stepOut');

@@ -411,7 +411,7 @@ function main(folder, typed) {
 }
 
 // How long a run waits for the main thread, in milliseconds, before what keeps that busy is ended.
-const PATIENCE = 1500;
+const TIMEOUT = 1500;
 
 function work({ folder, typed, events, terminal, heap }) {
   const { parentPort } = require('worker_threads');
@@ -508,7 +508,7 @@ function work({ folder, typed, events, terminal, heap }) {
     const handOver = () => {
       if (run !== own || own.started) return;
       parentPort.postMessage({ run: { nonce, source, url: own.url } });
-      if (Date.now() - offeredAt >= PATIENCE) {
+      if (Date.now() - offeredAt >= TIMEOUT) {
         // What an earlier run left behind never lets the next one begin, such as promises that go on for ever.
         if (!own.cleared) fs.writeSync(terminal, 'Ended what an earlier run left running\n');
         own.cleared = true;
@@ -540,13 +540,13 @@ function work({ folder, typed, events, terminal, heap }) {
       }),
       pause(milliseconds).then(() => false),
     ]);
-  async function interrupt(patience = 12) {
+  async function interrupt(timeout = 12) {
     const own = run;
     if (!own) return;
     own.interrupted = true;
     // A termination is to end the run, not what asks for its line.
     clearInterval(own.sampler);
-    let idle = await waitForAnswer(patience);
+    let idle = await waitForAnswer(timeout);
     for (let times = 0; times < 8 && !idle && run === own; times++) {
       if (times % 3 === 0) terminate(own.nonce);
       await pause(10);

@@ -18,7 +18,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import react_page
 from plain_channel import Channel
 
-_PATIENCE = 20.0
+_TIMEOUT = 20.0
 #: Nothing is loaded for a screenshot: all that is not a file goes to a proxy that is not there.
 _OFFLINE = [
     "--proxy-server=127.0.0.1:9",
@@ -123,9 +123,9 @@ class Pages:
         except OSError as error:
             return "{}: {}".format(words[0], error.strerror)
         try:
-            status = browser.wait(_PATIENCE)
+            status = browser.wait(_TIMEOUT)
         except subprocess.TimeoutExpired:
-            return "the page was not done within {:.0f} s".format(_PATIENCE)
+            return "the page was not done within {:.0f} s".format(_TIMEOUT)
         finally:
             if browser.poll() is None:
                 browser.kill()

@@ -4,7 +4,7 @@ class OiMemory
   LONGEST = 60
   MOST = 2000
   PREVIEW = 20_000
-  PATIENCE = 0.05
+  TIMEOUT = 0.05
   OWN = {
     class: Kernel.instance_method(:class), name: Module.instance_method(:name), is: Module.instance_method(:===),
     ancestor: Class.instance_method(:superclass), inspect: Kernel.instance_method(:inspect),
@@ -29,7 +29,7 @@ class OiMemory
 
   # The variables that are there, newest last, and how many there are. What takes too long is only named.
   def all
-    until_ = Process.clock_gettime(Process::CLOCK_MONOTONIC) + PATIENCE
+    until_ = Process.clock_gettime(Process::CLOCK_MONOTONIC) + TIMEOUT
     names = places.to_a
     found = names.last(MOST).map do |name, place|
       late = Process.clock_gettime(Process::CLOCK_MONOTONIC) > until_

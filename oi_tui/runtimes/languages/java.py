@@ -124,5 +124,5 @@ LANGUAGE = Language(
     interrupt_request="interrupt {nonce}",
     variables_request="variables {nonce}",
     variable_request="variable {nonce} {name}",
-    patience=60.0,
+    timeout=60.0,
 )

@@ -24,5 +24,5 @@ LANGUAGE = Language(
     start=start,
     active_line="cell",
     may_miss_interrupt=True,
-    patience=60.0,
+    timeout=60.0,
 )

@@ -66,6 +66,6 @@ LANGUAGE = Language(
     variable_request="oi_tui_driver('variable','{nonce}','{name}')",
     table_request="oi_tui_driver('table','{nonce}','{name}')",
     completion_request="oi_tui_driver('completions','{nonce}','{name}')",
-    patience=60.0,
+    timeout=60.0,
     note="Figures are shown at the end of the cell that makes them, and closed.",
 )

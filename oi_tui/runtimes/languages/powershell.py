@@ -27,5 +27,5 @@ LANGUAGE = Language(
     describe=describe_version("PowerShell", "--version", r"PowerShell ([0-9.]+)"),
     start=start,
     interrupt_request="interrupt",
-    patience=60.0,
+    timeout=60.0,
 )

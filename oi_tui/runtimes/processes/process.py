@@ -33,7 +33,7 @@ _GULP = 256 * 1024
 #: What may be typed, in bytes, before its echo has come: Linux keeps up to 4,096 of it, and drops the rest.
 _UNECHOED = 1024
 #: How long an echo is waited for, in seconds; a program may not show what is typed.
-_ECHO_PATIENCE = 0.05
+_ECHO_TIMEOUT = 0.05
 #: How long nothing must have run before the terminal is read at rest, in seconds: runs that follow each
 #: other at once are spared handing the reading over.
 _SETTLED = 0.05
@@ -239,7 +239,7 @@ class LanguageProcess:
             return self._ready.wait(seconds)
         if self._unechoed < _UNECHOED:
             return self._ready.wait(seconds, writable=self.terminal.child_fd)
-        ready = self._ready.wait(min(seconds, _ECHO_PATIENCE))
+        ready = self._ready.wait(min(seconds, _ECHO_TIMEOUT))
         if self.terminal.child_fd not in ready:
             with self._typing:
                 self._unechoed = 0

@@ -74,11 +74,11 @@ def make_environment(hidden: Collection[str], additions: Mapping[str, str]) -> d
 
 
 def wait_until_ready(
-    process: LanguageProcess, requests: tuple[str, ...], patience: float, stopped: threading.Event
+    process: LanguageProcess, requests: tuple[str, ...], timeout: float, stopped: threading.Event
 ) -> tuple[Event, list[Item]]:
     """Wait for the driver's first event. Return it, and what else came by then; the process stays attached.
 
-    `patience` is in seconds. Raises StartStoppedError once `stopped` is set, and RuntimeError with what the
+    `timeout` is in seconds. Raises StartStoppedError once `stopped` is set, and RuntimeError with what the
     process printed last where it does not begin. Such a process is closed.
     """
     # Output of a process that does not start says nothing about the next one.
@@ -86,7 +86,7 @@ def wait_until_ready(
     try:
         for line in requests:
             process.channel.request(line)
-        ready = _wait_for_event(process, "ready", patience, arrived, stopped)
+        ready = _wait_for_event(process, "ready", timeout, arrived, stopped)
         if ready is None and stopped.is_set():
             raise StartStoppedError
         if ready is None:

@@ -18,7 +18,7 @@ from oi_tui.runtimes.remote.wire import MARK
 from oi_tui.system.ending_signals import note_ending_signals
 
 #: How long the worker may take to start, in seconds: a job may wait for its machine.
-PATIENCE = 120.0
+TIMEOUT = 120.0
 #: The same where a person waits and can give up, in seconds.
 ASKED = 600.0
 #: The same with ssh, where no job waits for its machine, in seconds. The time of questions does not count.
@@ -73,9 +73,9 @@ class ConnectingProgram:
         """Start it, and wait for the greeting, unless `stopped` is set. Raises TargetError."""
         self._target = target
         #: How long the worker may take to start, in seconds; the fetching of an image takes long.
-        self.patience = ASKED if ask or target.kind == "container" else PATIENCE
+        self.timeout = ASKED if ask or target.kind == "container" else TIMEOUT
         if target.kind == "ssh":
-            self.patience = SSH
+            self.timeout = SSH
         self._ask = ask
         #: Since when the remote host could have answered; with a question open, it could not.
         self._waits_since = time.monotonic()
@@ -130,7 +130,7 @@ class ConnectingProgram:
         """Wait for the first line of Python on the remote host; return what came after it."""
         received, count = b"", 0
         is_told = False
-        while (waited := self._waited()) < self.patience and not stopped.is_set():
+        while (waited := self._waited()) < self.timeout and not stopped.is_set():
             if self._signals:
                 raise TargetError("Connecting was stopped.")
             if not select.select([self.output], [], [], _GLANCE)[0]:
@@ -177,7 +177,7 @@ class ConnectingProgram:
             return self._ask(question, wanted)
         finally:
             if self._is_asking and self._target.kind == "ssh":
-                self.patience = ANSWERED
+                self.timeout = ANSWERED
             self._waits_since, self._is_asking = time.monotonic(), False
 
     def _waited(self) -> float:
@@ -187,7 +187,7 @@ class ConnectingProgram:
     def _describe_wait(self, received: bytes) -> str:
         """Tell the person that the remote host is late, and what it printed last."""
         return (
-            f"{self._target.title} has not answered yet; it may take {self.patience:.0f} seconds."
+            f"{self._target.title} has not answered yet; it may take {self.timeout:.0f} seconds."
             f"{_quote_last_line(received or self._errors)}"
         )
 
@@ -228,7 +228,7 @@ class ConnectingProgram:
 
     def explain_silence(self) -> str:
         """Say that the worker does not start, and what may be the cause."""
-        words = f"{self._target.title} did not answer within {self.patience:.0f} seconds."
+        words = f"{self._target.title} did not answer within {self.timeout:.0f} seconds."
         if self._target.kind == "ssh":
             # A start file may run another shell, which never sees our words. A shared connection outlives its
             # network, and ssh waits in it without a limit of its own.
@@ -279,16 +279,16 @@ class ConnectingProgram:
             self._process.wait(seconds)
         return self._process.returncode is not None
 
-    def end(self, patience: float = 0.0) -> None:
-        """End it, and what it started, after waiting `patience` seconds for it to end."""
+    def end(self, timeout: float = 0.0) -> None:
+        """End it, and what it started, after waiting `timeout` seconds for it to end."""
         self._is_over.set()
         for number in (signal.SIGTERM, signal.SIGKILL):
-            if self.has_ended(patience):
+            if self.has_ended(timeout):
                 return
             # With what it started, such as the program that ssh connects through.
             with contextlib.suppress(OSError):
                 os.killpg(self._process.pid, number)
-            patience = 1.0
+            timeout = 1.0
         self._process.wait()
 
     def join(self, seconds: float) -> None:

@@ -38,7 +38,7 @@ from oi_tui.text import clean_line
 _ON_THE_WAY = 4
 _GLANCE = 0.1
 #: How long to wait for facts and names, in seconds.
-_PATIENCE = 3.0
+_TIMEOUT = 3.0
 #: How long restoring files may take there, in seconds.
 _RESTORING = 30.0
 _LONGEST_NOTE = 500
@@ -160,12 +160,12 @@ class TargetFiles:
         where nobody answers soon.
         """
         link = self._target.link
-        answer = link.ask("file", _PATIENCE, what="list", path=".", language=language) if link else None
+        answer = link.ask("file", _TIMEOUT, what="list", path=".", language=language) if link else None
         return answer.text if isinstance(answer, FileWords) else ""
 
     def _look_briefly(self, what: str, path: str) -> object:
         link = self._target.link
-        return link.ask("file", _PATIENCE, what=what, path=path) if link else None
+        return link.ask("file", _TIMEOUT, what=what, path=path) if link else None
 
     # -- copies
 

@@ -29,7 +29,7 @@ FindToken = Callable[[str], "str | None"]
 #: The variable with the token for every server that is named as a target.
 TOKEN = "JUPYTER_TOKEN"
 #: How long a server may take to answer a request, in seconds; starting a kernel takes longest.
-_PATIENCE = 40.0
+_TIMEOUT = 40.0
 #: How often the person is asked for a token.
 _TRIES = 3
 _LONGEST = 4_000_000
@@ -118,7 +118,7 @@ class JupyterServer:
         data = urlencode({"password": password}).encode()
         request = urllib.request.Request(f"{self.address.base}login", data, self.headers)
         try:
-            with self._opener.open(request, timeout=_PATIENCE) as answer:
+            with self._opener.open(request, timeout=_TIMEOUT) as answer:
                 given = answer.headers.get_all("Set-Cookie", [])
         except urllib.error.HTTPError as error:
             # It leads on to another page after the right password.
@@ -214,7 +214,7 @@ class JupyterServer:
     def _ask(self, method: str, path: str) -> Any:
         return self.unless_stopped(lambda: self._request(method, path))
 
-    def _request(self, method: str, path: str, body: object = None, seconds: float = _PATIENCE) -> Any:
+    def _request(self, method: str, path: str, body: object = None, seconds: float = _TIMEOUT) -> Any:
         host = self.address.host
         data = None if method != "POST" else json.dumps(body if body is not None else {}).encode()
         headers = {**self.headers, "Content-Type": "application/json", "Accept": "application/json"}

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Message = Mapping[str, Any]
 #: How long the kernel may take to answer when it is reached, in seconds; it may be busy.
-_PATIENCE = 20.0
+_TIMEOUT = 20.0
 #: A kernel whose heart is not heard for so long has ended, in seconds. Where much runs, a beat may be late.
 _SILENT = 10.0
 _MISSING = 'The target kernel: needs another package: pip install "oi-tui[kernel]"'
@@ -246,7 +246,7 @@ def request_info(client: KernelClient, stopped: "StopSignal | None") -> Message:
     """
     stopped = stopped or threading.Event()
     id_ = client.ask_info()
-    until = time.monotonic() + _PATIENCE
+    until = time.monotonic() + _TIMEOUT
     while time.monotonic() < until and not stopped.is_set():
         for message in receive_arrived(client.read_reply, 0.1):
             if belongs_to(message, id_):

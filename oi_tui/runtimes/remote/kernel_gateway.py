@@ -358,10 +358,10 @@ class GatewayClient:
             self._socket.close()
         self._end_kernel()
 
-    def _end_kernel(self, patience: float = _ENDING) -> None:
+    def _end_kernel(self, timeout: float = _ENDING) -> None:
         """Ask for the end of a kernel that is ours; a server that does not answer is not waited for."""
         if self.owned:
-            self._run_in_thread(self._server.end).join(patience)
+            self._run_in_thread(self._server.end).join(timeout)
 
 
 def _decode(data: str | bytes) -> dict[str, Any]:

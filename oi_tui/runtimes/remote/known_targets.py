@@ -16,7 +16,7 @@ from oi_tui.runtimes.remote.target import (
 )
 
 #: How long the container program may take to list its containers, in seconds.
-_PATIENCE = 3.0
+_TIMEOUT = 3.0
 #: How many containers, and how many kernels, are listed.
 _MOST = 50
 
@@ -56,7 +56,7 @@ def list_containers() -> list[KnownTarget]:
 
 def _list_containers(program: str) -> list[KnownTarget]:
     try:
-        printed = ask_program(program, "ps", "--format", "{{.Names}}\t{{.Image}}", patience=_PATIENCE)
+        printed = ask_program(program, "ps", "--format", "{{.Names}}\t{{.Image}}", timeout=_TIMEOUT)
     except TargetError:
         return []
     rows = [line.partition("\t") for line in printed.splitlines()[:_MOST]]

@@ -156,7 +156,7 @@ class Link:
         return time.monotonic() - self._heard
 
     def _wait_for_begin(self, stopped: StopSignal) -> None:
-        until = time.monotonic() + self._program.patience
+        until = time.monotonic() + self._program.timeout
         while not self._begun.wait(_GLANCE):
             if stopped.is_set() or time.monotonic() > until:
                 self.close()

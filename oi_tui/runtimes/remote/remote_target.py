@@ -26,7 +26,7 @@ from oi_tui.text import clean_line
 from oi_tui.version import __version__
 
 #: How long an answer may take, in seconds.
-_PATIENCE = 10.0
+_TIMEOUT = 10.0
 #: The longest name of a person or a folder that is shown, in characters.
 _LONGEST_NAME = 1000
 
@@ -116,7 +116,7 @@ class RemoteTarget:
                 raise TargetError("The computer was closed.")
             if self._link:
                 # Whether something was left there is known when it is over.
-                self._link.wait_for_end(_PATIENCE)
+                self._link.wait_for_end(_TIMEOUT)
             if self._left:
                 raise TargetError(self._left)
             link = self._link = Link(
@@ -197,7 +197,7 @@ class RemoteTarget:
         except OSError as error:
             return f"{self.title} was not detached: the record of it cannot be written ({error.strerror})."
         self._left = f"{self.title} was detached; {left_targets.describe_way_back(self.spelling)}."
-        if not link.detach(_PATIENCE, self._staying.seconds) and link.lost is None:
+        if not link.detach(_TIMEOUT, self._staying.seconds) and link.lost is None:
             self._left = ""
             if not self._staying.cut:
                 left_targets.remove(record)
@@ -298,7 +298,7 @@ class RemoteTarget:
         """Return how long a question takes to be answered there, in seconds."""
         link, _ = self.connect(threading.Event())
         began = time.monotonic()
-        link.ask("memory", _PATIENCE, language="")
+        link.ask("memory", _TIMEOUT, language="")
         return time.monotonic() - began
 
     @property

@@ -17,7 +17,7 @@ from oi_tui.runtimes.runs import stopping
 from oi_tui.runtimes.variables import Detail, Memory
 from oi_tui.text import clean_line
 
-_PATIENCE = 12.0
+_TIMEOUT = 12.0
 #: How long a run that nobody follows any more is given to end there, in seconds.
 _UNATTENDED = 20.0
 _GLANCE = 0.5
@@ -178,7 +178,7 @@ class RemoteRuntime:
             return Memory(name, "silent")
         if link is None:
             return Memory(name, "unstarted")
-        answer = None if self._run else link.ask("memory", _PATIENCE, language=name)
+        answer = None if self._run else link.ask("memory", _TIMEOUT, language=name)
         return answer if isinstance(answer, Memory) and answer.language == name else Memory(name, "busy")
 
     def inspect(self, name: str) -> Detail | None:
@@ -186,7 +186,7 @@ class RemoteRuntime:
         link = self._link
         if link is None or self._run:
             return None
-        answer = link.ask("look_at", _PATIENCE, language=self.language.name, name=name)
+        answer = link.ask("look_at", _TIMEOUT, language=self.language.name, name=name)
         return answer if isinstance(answer, Detail) else None
 
     def complete(self, before: str) -> CompletionSet | None:
@@ -195,7 +195,7 @@ class RemoteRuntime:
         if link is None or self._run:
             return None
         words = cut_code_to_complete(before)
-        return check_completions(link.ask("complete", _PATIENCE, language=self.language.name, code=words))
+        return check_completions(link.ask("complete", _TIMEOUT, language=self.language.name, code=words))
 
     @property
     def _link(self) -> Link | None:
@@ -228,7 +228,7 @@ class RemoteRuntime:
     def reset(self) -> None:
         """Forget; a run in progress is lost."""
         if link := self._link:
-            link.ask("reset", _PATIENCE, language=self.language.name)
+            link.ask("reset", _TIMEOUT, language=self.language.name)
 
     def close(self) -> None:
         """Close permanently; the target ends all its runtimes at once."""

@@ -30,9 +30,9 @@ CONTAINER_PROGRAMS = ("podman", "docker", "nerdctl")
 _LONGEST_TITLE = 60
 _LAST_PORT = 65535
 #: How long the container program may take to say whether a container runs, in seconds.
-_PATIENCE = 15.0
+_TIMEOUT = 15.0
 #: And ssh, to say its version.
-_VERSION_PATIENCE = 2.0
+_VERSION_TIMEOUT = 2.0
 #: How a program is asked for a few words.
 _QUIETLY: dict[str, Any] = {"text": True, "errors": "replace", "stdin": subprocess.DEVNULL}
 
@@ -191,7 +191,7 @@ def _keeps_shared_connection(program: str, words: list[str]) -> bool:
     """
     asked = [program, "-G", *words]
     try:
-        done = subprocess.run(asked, capture_output=True, timeout=_PATIENCE, check=False, **_QUIETLY)
+        done = subprocess.run(asked, capture_output=True, timeout=_TIMEOUT, check=False, **_QUIETLY)
     except (OSError, subprocess.TimeoutExpired):
         return False
     return re.search(r"^controlpersist (?!no$)", done.stdout, re.MULTILINE) is not None
@@ -204,7 +204,7 @@ def _takes_session_options(program: str) -> bool:
     """
     try:
         done = subprocess.run(
-            (program, "-V"), capture_output=True, timeout=_VERSION_PATIENCE, check=False, **_QUIETLY
+            (program, "-V"), capture_output=True, timeout=_VERSION_TIMEOUT, check=False, **_QUIETLY
         )
     except (OSError, subprocess.TimeoutExpired):
         return False
@@ -281,11 +281,11 @@ def _choose_program_with_image(place: str, usual: str) -> str:
     return usual
 
 
-def ask_program(program: str, *words: str, patience: float = _PATIENCE) -> str:
+def ask_program(program: str, *words: str, timeout: float = _TIMEOUT) -> str:
     """Return what a container program prints; "" if it fails. Raises TargetError
     if it does not answer in time.
 
-    `patience` is in seconds.
+    `timeout` is in seconds.
     """
     try:
         done = subprocess.run(
@@ -294,7 +294,7 @@ def ask_program(program: str, *words: str, patience: float = _PATIENCE) -> str:
             text=True,
             errors="replace",
             check=False,
-            timeout=patience,
+            timeout=timeout,
             stdin=subprocess.DEVNULL,
             # Without a terminal it can ask nothing on the screen.
             start_new_session=True,

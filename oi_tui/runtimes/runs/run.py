@@ -20,7 +20,7 @@ from oi_tui.runtimes.runs.stopping import StopSteps
 from oi_tui.runtimes.variables import describe_loss, join_names, parse_names
 
 #: How long a finished run waits for the mark of its end, where the program closed or lost its terminal.
-_MARK_PATIENCE = 1.0
+_MARK_TIMEOUT = 1.0
 #: The longest name of a database that is shown, in characters.
 _LONGEST_DATABASE = 200
 #: Displays that name a file.
@@ -228,7 +228,7 @@ class CellRun:
                 return
             self._phase = Phase.FINISHED
             self._finished, self._finished_at = event, now
-        elif now - max(self._finished_at, self._output.last_at) > _MARK_PATIENCE:
+        elif now - max(self._finished_at, self._output.last_at) > _MARK_TIMEOUT:
             self._finish(self._finished)
 
     def _finish(self, event: Event) -> None:

@@ -15,7 +15,7 @@ Step = Literal["interrupt", "terminate", "kill"]
 
 #: How long each step is given before the next follows by itself, in seconds. A language with a memory is
 #: given all the time that it takes after an interrupt: only a person decides to lose the memory.
-PATIENCE: dict[Step, float] = {"interrupt": 1.0, "terminate": 0.8, "kill": 1.0}
+TIMEOUT: dict[Step, float] = {"interrupt": 1.0, "terminate": 0.8, "kill": 1.0}
 #: How long a language with a memory is given after an interrupt when nobody follows its run any more.
 UNATTENDED = 10.0
 #: An interrupt that follows another so soon, in seconds, is the same one: a key that is held down repeats.
@@ -119,7 +119,7 @@ class StopSteps:
             return
         step, self._stage = _NEXT[self._stage]
         waits = self._waits and step == "interrupt"
-        seconds = PATIENCE[step]
+        seconds = TIMEOUT[step]
         self._next_at = float("inf") if waits else time.monotonic() + seconds
         children = step != "kill" and bool(self._process.list_foreground_children(self._run_began))
         if step == "terminate" and children:
@@ -155,10 +155,10 @@ class StopSteps:
 
     def _take_next_step(self, now: float) -> None:
         if self._stage is StopStage.TERMINATING and self._harder:
-            self._next_at = now + PATIENCE["terminate"] / 2
+            self._next_at = now + TIMEOUT["terminate"] / 2
             self._harder.pop(0)()
         elif self._stage is StopStage.KILLING:
-            self._next_at = now + PATIENCE["kill"]
+            self._next_at = now + TIMEOUT["kill"]
             self._process.terminal.end_program()
         else:
             self.begin_next()
@@ -174,7 +174,7 @@ class StopSteps:
         self._harder = [lambda: self._signal_children(signal.SIGKILL)]
         if children:
             self._harder += [self._interrupt_hard, lambda: None]
-        self._next_at = time.monotonic() + PATIENCE["terminate"] / 2
+        self._next_at = time.monotonic() + TIMEOUT["terminate"] / 2
 
     def _interrupt_hard(self) -> None:
         self._process.send_signal_to_language(self._hard_signal or signal.SIGINT)

@@ -23,7 +23,7 @@ _DISK = 20 * 10**9
 _SHARE = 0.75
 _GB = 10**9
 #: So long a look at the working directory may take, in seconds.
-_PATIENCE = 2.0
+_TIMEOUT = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +189,7 @@ def _measure_shared_memory(pids: Iterable[int]) -> int:
 
 def _measure_written_since(folder: Path, since: float = 0.0) -> int:
     total = 0
-    until = time.monotonic() + _PATIENCE
+    until = time.monotonic() + _TIMEOUT
     folders = [folder]
     while folders and time.monotonic() < until:
         try:

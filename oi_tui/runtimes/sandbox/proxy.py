@@ -37,7 +37,7 @@ from oi_tui.runtimes.sandbox.proxy_request import (
 
 _PIECE = 65_536
 #: In seconds, to connect, and for the head of a request.
-_PATIENCE = 20.0
+_TIMEOUT = 20.0
 _TLS = 443
 #: The first byte of TLS: a record of the handshake.
 _TLS_BEGINS = b"\x16"
@@ -157,7 +157,7 @@ class HostProxy:
         with self._lock:
             self._open.add(client)
         try:
-            head, rest = read_head(client, b"", _PATIENCE)
+            head, rest = read_head(client, b"", _TIMEOUT)
             request = parse(head)
             with self._connect(request) as server:
                 with self._lock:
@@ -166,7 +166,7 @@ class HostProxy:
                 if body:
                     server.sendall(request.head + body.take(rest))
                 else:
-                    client.settimeout(_PATIENCE)
+                    client.settimeout(_TIMEOUT)
                     client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
                     body = self._begin_tunnel(request, client, rest, server)
                 _Relay(client, server, body).run()
@@ -223,16 +223,16 @@ class HostProxy:
             return None
         protocol = "an HTTP request" if request.port == HTTP and not any_protocol else "a TLS handshake"
         try:
-            first = HandshakeReader(client, rest, _PATIENCE).fill(1)
+            first = HandshakeReader(client, rest, _TIMEOUT).fill(1)
             if first[:1] == _TLS_BEGINS:
                 protocol = "a TLS handshake"
-                client_begins = HandshakeReader(client, first, _PATIENCE)
+                client_begins = HandshakeReader(client, first, _TIMEOUT)
                 self._check_name(client_hello.read_host(client_begins), request, any_protocol)
             elif any_protocol or not first:
                 server.sendall(first)
                 return None
             elif request.port == HTTP:
-                head, rest = read_head(client, first, _PATIENCE)
+                head, rest = read_head(client, first, _TIMEOUT)
                 inner = parse(head, within=request)
                 server.sendall(inner.head + (inner.body.take(rest) if inner.body else b""))
                 return inner.body
@@ -258,11 +258,11 @@ class HostProxy:
         """Send the server a ClientHello, and the second one that it may ask for. Raises as above."""
         try:
             server.sendall(hello)
-            answer = HandshakeReader(server, b"", _PATIENCE)
+            answer = HandshakeReader(server, b"", _TIMEOUT)
             asks_again = client_hello.wants_another(answer)
             client.sendall(answer.read_all())
             if asks_again:
-                second = HandshakeReader(client, b"", _PATIENCE)
+                second = HandshakeReader(client, b"", _TIMEOUT)
                 name = client_hello.read_host(second, others=True)
                 self._check_name(name, request, any_protocol)
                 server.sendall(second.read_all())
@@ -298,7 +298,7 @@ def _connect_first(addresses: Sequence[str], port: int) -> socket.socket:
     failure: OSError = OSError("no address found")
     for address in addresses:
         try:
-            server = socket.create_connection((address, port), _PATIENCE)
+            server = socket.create_connection((address, port), _TIMEOUT)
         except OSError as error:
             failure = error
         else:

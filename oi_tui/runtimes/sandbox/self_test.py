@@ -27,7 +27,7 @@ except OSError:
 {more}
 print(word)
 """
-_PATIENCE = 10.0
+_TIMEOUT = 10.0
 
 
 def try_to_escape(enclose: Callable[[SandboxRequest], SandboxedCommand], more: str = "") -> str | None:
@@ -61,7 +61,7 @@ def try_to_escape(enclose: Callable[[SandboxRequest], SandboxedCommand], more: s
                 env=dict(enclosed.env),
                 cwd="/",
                 pass_fds=enclosed.descriptors,
-                timeout=_PATIENCE,
+                timeout=_TIMEOUT,
                 check=False,
             )
         except (OSError, subprocess.TimeoutExpired) as error:

@@ -56,7 +56,7 @@ class CellStream:
         return self._send(lines + newline)
 
     @property
-    def patience(self) -> float | None:
+    def timeout(self) -> float | None:
         """The seconds to wait before `flush`; None if nothing is held back."""
         waits = self._held or self._has_cleared
         return max(0.0, self._held_since + _HELD - time.monotonic()) if waits else None

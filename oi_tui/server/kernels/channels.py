@@ -378,7 +378,7 @@ class CellRun:
         session = self._kernel.session
         while True:
             try:
-                entries = await reader.next(self._stream.patience)
+                entries = await reader.next(self._stream.timeout)
             except GapError:
                 reader.skip()
                 await self._go_on_after_gap()

@@ -17,7 +17,7 @@ _SHARE, _LONGEST_PAUSE = 6, 0.25
 #: How long a key may take to be drawn, in seconds. Other changes are drawn after it.
 _KEY = 0.03
 #: The longest time that they wait for keys, in seconds.
-_PATIENCE = 0.15
+_TIMEOUT = 0.15
 #: So many seconds after a key, another one is likely. Once drawn after a key, changes then wait this long for
 #: the next one: a key that comes while they are drawn waits for all of that.
 _TYPING, _BETWEEN_KEYS = 1.0, 0.15
@@ -61,7 +61,7 @@ class DrawTimer:
         key, rested = find_last_key(self._widget.app), self._drawn_at + self._pause
         if key < self._drawn_at < key + _TYPING:
             return max(rested, self._drawn_at + _BETWEEN_KEYS)
-        return max(rested, min(key + _KEY, self._drawn_at + _PATIENCE))
+        return max(rested, min(key + _KEY, self._drawn_at + _TIMEOUT))
 
     def draw_now(self) -> None:
         """Draw without waiting."""

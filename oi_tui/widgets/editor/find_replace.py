@@ -10,7 +10,7 @@ from dataclasses import dataclass
 #: No more places than these are found at once.
 MOST = 20_000
 #: A pattern may take so long, in seconds; then its search is ended.
-PATIENCE = 1.0
+TIMEOUT = 1.0
 #: A person's pattern may take forever on an ordinary line, so it is tried in a process that can be ended.
 _PROGRAM = """
 import json, re, sys
@@ -66,7 +66,7 @@ async def find_pattern_places(text: str, sought: str, put: str) -> list[Location
             input=order,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            timeout=PATIENCE,
+            timeout=TIMEOUT,
         )
     except subprocess.TimeoutExpired:
         raise PatternError("this pattern takes too long") from None

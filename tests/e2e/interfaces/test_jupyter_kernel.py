@@ -23,7 +23,7 @@ from tests.when_used import when_used
 
 nbclient, jupyter_client = when_used("nbclient"), when_used("jupyter_client")
 connecting, kernelspec = when_used("jupyter_client.connect"), when_used("jupyter_client.kernelspec")
-PATIENCE = 60
+TIMEOUT = 60
 
 pytestmark = pytest.mark.usefixtures("quick_commands")
 
@@ -64,14 +64,14 @@ def kernels(server: Server) -> list[Any]:
 
 async def test_nbclient_starts_it_by_its_name_and_ends_it(server: Server) -> None:
     made = notebook("kept = 41", "print('before')\nkept + 1")
-    done = await nbclient.NotebookClient(made, kernel_name="oi-tui", timeout=PATIENCE).async_execute()
+    done = await nbclient.NotebookClient(made, kernel_name="oi-tui", timeout=TIMEOUT).async_execute()
     assert text(done.cells[1]) == "before\n"
     assert done.cells[1].outputs[-1].data == {"text/plain": "42"}
     assert kernels(server) == []
 
 
 def test_input_interrupt_and_restart(server: Server) -> None:
-    manager, client = jupyter_client.manager.start_new_kernel(kernel_name="oi-tui", startup_timeout=PATIENCE)
+    manager, client = jupyter_client.manager.start_new_kernel(kernel_name="oi-tui", startup_timeout=TIMEOUT)
     try:
         stranger = jupyter_client.BlockingKernelClient()
         stranger.load_connection_info({**manager.get_connection_info(), "key": b"another key"})
@@ -80,24 +80,24 @@ def test_input_interrupt_and_restart(server: Server) -> None:
         printed: list[str] = []
         done = client.execute_interactive(
             "kept = input('Name: ')\nprint(kept.upper())",
-            timeout=PATIENCE,
+            timeout=TIMEOUT,
             stdin_hook=lambda _: client.input("ada"),
             output_hook=lambda message: printed.append(message["content"].get("text", "")),
         )
         assert (done["content"]["status"], "".join(printed)) == ("ok", "ADA\n")
         kinds: list[str] = []
         note_kind = lambda sent: kinds.append(sent["msg_type"])  # noqa: E731
-        client.execute_interactive("kept", silent=True, timeout=PATIENCE, output_hook=note_kind)
+        client.execute_interactive("kept", silent=True, timeout=TIMEOUT, output_hook=note_kind)
         assert "execute_result" not in kinds
-        asked = client.complete("kep", reply=True, timeout=PATIENCE)
+        asked = client.complete("kep", reply=True, timeout=TIMEOUT)
         assert "kept" in asked["content"]["matches"]
         client.execute("while True: pass")
-        assert wait_until(lambda: kernels(server)[0]["execution_state"] == "busy", PATIENCE)
+        assert wait_until(lambda: kernels(server)[0]["execution_state"] == "busy", TIMEOUT)
         manager.interrupt_kernel()
-        assert client.get_shell_msg(timeout=PATIENCE)["content"]["ename"] == "KeyboardInterrupt"
+        assert client.get_shell_msg(timeout=TIMEOUT)["content"]["ename"] == "KeyboardInterrupt"
         manager.restart_kernel()
-        client.wait_for_ready(timeout=PATIENCE)
-        forgotten = client.execute("kept", reply=True, timeout=PATIENCE)
+        client.wait_for_ready(timeout=TIMEOUT)
+        forgotten = client.execute("kept", reply=True, timeout=TIMEOUT)
         assert forgotten["content"]["ename"] == "NameError"
         assert len(kernels(server)) == 1
         stranger.stop_channels()
@@ -110,7 +110,7 @@ def test_input_interrupt_and_restart(server: Server) -> None:
 def test_garbage_at_its_sockets_is_dropped_and_the_next_request_is_answered(server: Server) -> None:
     import zmq
 
-    manager, client = jupyter_client.manager.start_new_kernel(kernel_name="oi-tui", startup_timeout=PATIENCE)
+    manager, client = jupyter_client.manager.start_new_kernel(kernel_name="oi-tui", startup_timeout=TIMEOUT)
     odd: list[Any] = [{}, {"msg_type": "execute_request"}, {"msg_id": ["x"], "msg_type": "x_request"}, 5, []]
     odd += [{"msg_id": "1", "msg_type": 5}, {"msg_id": "1", "msg_type": None}]
     try:
@@ -133,7 +133,7 @@ def test_garbage_at_its_sockets_is_dropped_and_the_next_request_is_answered(serv
                     parts = [json.dumps(part).encode() for part in (header, {}, {}, {})]
                     signed = client.session.sign(parts)
                     stranger.send_multipart([b"<IDS|MSG>", signed, *parts])
-        done = client.execute("6 * 7", reply=True, timeout=PATIENCE)
+        done = client.execute("6 * 7", reply=True, timeout=TIMEOUT)
         assert done["content"]["status"] == "ok"
         assert len(kernels(server)) == 1
     finally:
@@ -142,18 +142,18 @@ def test_garbage_at_its_sockets_is_dropped_and_the_next_request_is_answered(serv
 
 
 def test_a_kernel_that_is_killed_ends_at_the_server_too(server: Server) -> None:
-    manager, client = jupyter_client.manager.start_new_kernel(kernel_name="oi-tui", startup_timeout=PATIENCE)
+    manager, client = jupyter_client.manager.start_new_kernel(kernel_name="oi-tui", startup_timeout=TIMEOUT)
     client.execute("while True: pass")
-    assert wait_until(lambda: kernels(server)[0]["execution_state"] == "busy", PATIENCE)
+    assert wait_until(lambda: kernels(server)[0]["execution_state"] == "busy", TIMEOUT)
     client.stop_channels()
     manager.shutdown_kernel(now=True)
-    assert wait_until(lambda: kernels(server) == [], PATIENCE)
+    assert wait_until(lambda: kernels(server) == [], TIMEOUT)
 
 
 async def test_a_value_shown_again_updates_its_output(server: Server) -> None:
     show = "from IPython.display import display\nhandle = display({!r}, display_id='x')\nhandle.update({!r})"
     made = notebook(show.format("a", "b"), "exit()", show.format("c", "d"))
-    done = await nbclient.NotebookClient(made, kernel_name="oi-tui", timeout=PATIENCE).async_execute()
+    done = await nbclient.NotebookClient(made, kernel_name="oi-tui", timeout=TIMEOUT).async_execute()
     shown = [[item.data["text/plain"] for item in cell.outputs] for cell in done.cells]
     assert shown == [["'b'"], [], ["'d'"]]
 
@@ -166,13 +166,13 @@ async def test_each_client_is_told_when_it_gets_all_output(server: Server, workp
             client = jupyter_client.AsyncKernelClient(connection_file=file)
             client.load_connection_file()
             client.start_channels(shell=False, stdin=False, hb=False, control=False)
-            welcome = await client.get_iopub_msg(timeout=PATIENCE)
+            welcome = await client.get_iopub_msg(timeout=TIMEOUT)
             assert (welcome["msg_type"], welcome["content"]) == ("iopub_welcome", {"subscription": ""})
             assert welcome["parent_header"] == {}
             client.stop_channels()
     finally:
         kernel.terminate()
-        assert kernel.wait(PATIENCE) == 0
+        assert kernel.wait(TIMEOUT) == 0
 
 
 @pytest.mark.usefixtures("real_command")
@@ -181,19 +181,19 @@ def test_it_ends_with_the_program_that_started_it_and_without_the_server(
 ) -> None:
     file = write_connection_file(workplace)
     starter = subprocess.Popen(["sh", "-c", '"$@" & echo $!; wait', "sh", *command(server, file)])
-    assert wait_until(lambda: len(kernels(server)) == 1, PATIENCE)
+    assert wait_until(lambda: len(kernels(server)) == 1, TIMEOUT)
     starter.kill()
-    starter.wait(PATIENCE)
-    assert wait_until(lambda: kernels(server) == [], PATIENCE)
+    starter.wait(TIMEOUT)
+    assert wait_until(lambda: kernels(server) == [], TIMEOUT)
     with socket.create_server(("127.0.0.1", json.loads(Path(file).read_bytes())["hb_port"])):
-        taken = subprocess.run(command(server, file), capture_output=True, text=True, timeout=PATIENCE)
+        taken = subprocess.run(command(server, file), capture_output=True, text=True, timeout=TIMEOUT)
     assert (taken.returncode, taken.stderr.startswith("oi-tui: Address already in use")) == (1, True)
     kernel = subprocess.Popen(command(server, file), stderr=subprocess.PIPE, text=True)
-    assert wait_until(lambda: any(item["connections"] for item in kernels(server)), PATIENCE)
+    assert wait_until(lambda: any(item["connections"] for item in kernels(server)), TIMEOUT)
     server.end()
-    _, errors = kernel.communicate(timeout=PATIENCE)
+    _, errors = kernel.communicate(timeout=TIMEOUT)
     assert (kernel.returncode, errors) == (1, f"oi-tui: the connection to {server.address} was lost\n")
-    again = subprocess.run(command(server, file), capture_output=True, text=True, timeout=PATIENCE)
+    again = subprocess.run(command(server, file), capture_output=True, text=True, timeout=TIMEOUT)
     assert again.returncode == 1
     assert again.stderr.startswith("oi-tui: ")
 
@@ -232,7 +232,7 @@ def test_a_kernel_is_added_to_the_list_of_jupyter_and_replaced(
 
 def run_command(*words: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
-        [sys.executable, "-m", "oi_tui", *words], capture_output=True, text=True, timeout=PATIENCE
+        [sys.executable, "-m", "oi_tui", *words], capture_output=True, text=True, timeout=TIMEOUT
     )
 
 
@@ -249,6 +249,6 @@ def test_what_it_needs_is_said_in_a_sentence(workplace: Path) -> None:
             capture_output=True,
             text=True,
             env={**os.environ, "INTERPRETER_API_KEY": token},
-            timeout=PATIENCE,
+            timeout=TIMEOUT,
         )
         assert (done.returncode, done.stderr) == (2, f"oi-tui: {says}\n")

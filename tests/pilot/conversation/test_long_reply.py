@@ -102,7 +102,7 @@ async def test_a_frame_of_a_reply_waits_for_a_key(monkeypatch: pytest.MonkeyPatc
         at.view.show(MessageGrew(words.id, "before\n\n"))
         await at.until(lambda: "before" in shown(at))
         monkeypatch.setattr(draw_timer, "_KEY", 3600.0)
-        monkeypatch.setattr(draw_timer, "_PATIENCE", 3600.0)
+        monkeypatch.setattr(draw_timer, "_TIMEOUT", 3600.0)
         held: list[float] = []
         transcript = at.view.conversation.transcript
         at.chat.prompt.focus()

@@ -561,7 +561,7 @@ def test_what_keeps_input_from_the_remote_host_is_named(
 ) -> None:
     for name in ("bootstrap.py", "old_python.py"):
         text = (bundle._BEGINNING / name).read_text()
-        (tmp_path / name).write_text(text.replace("PATIENCE = 30", "PATIENCE = 1"))
+        (tmp_path / name).write_text(text.replace("TIMEOUT = 30", "TIMEOUT = 1"))
     monkeypatch.setattr(bundle, "_BEGINNING", tmp_path)
     script = tmp_path / "there"
     script.write_text(f"#!/bin/sh\n{program}\n")
@@ -951,7 +951,7 @@ def test_what_a_place_prints_instead_of_an_answer_is_named(
     make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, prints: str, reason: str
 ) -> None:
     # The question takes one line of what is sent, as the start file of a shell would.
-    monkeypatch.setattr(connecting, "PATIENCE", 1.0 if "enter" in prints else 60.0)
+    monkeypatch.setattr(connecting, "TIMEOUT", 1.0 if "enter" in prints else 60.0)
     script = tmp_path / "prints.sh"
     script.write_text(f"#!/bin/sh\n{prints}\n")
     script.chmod(0o700)
@@ -1324,7 +1324,7 @@ def test_running_containers_are_listed(tmp_path: Path, monkeypatch: pytest.Monke
 def test_a_container_program_that_fails_or_hangs_lists_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lines: str
 ) -> None:
-    monkeypatch.setattr(known_targets, "_PATIENCE", 0.3)
+    monkeypatch.setattr(known_targets, "_TIMEOUT", 0.3)
     container_program(tmp_path, lines, monkeypatch)
     assert known_targets.list_containers() == []
 

@@ -305,7 +305,7 @@ def test_http_in_a_tunnel_asks_for_the_host_that_is_allowed(network: Network) ->
 def test_a_handshake_that_does_not_go_on_ends_in_time(
     network: Network, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(proxy, "_PATIENCE", 0.2)
+    monkeypatch.setattr(proxy, "_TIMEOUT", 0.2)
     for begun in (hello(GOOD)[:60], b"\x16"):
         with network.tunnel(GOOD) as client:
             client.sendall(begun)

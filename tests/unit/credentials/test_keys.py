@@ -166,7 +166,7 @@ def test_a_keyring_that_waits_for_ever_is_left_alone(monkeypatch: pytest.MonkeyP
             release.wait(60)
             return None
 
-    monkeypatch.setattr(keys, "PATIENCE", 0.05)
+    monkeypatch.setattr(keys, "TIMEOUT", 0.05)
     without_ring().save("X_API_KEY", "from-file")
     kept = with_ring(Waiting())
     try:

@@ -58,7 +58,7 @@ def open_workspace(workplace: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator
     """Open a workspace with servers; it is closed after the test."""
     pytest.importorskip("mcp", reason="mcp is not installed here")
     # On a busy machine a server needs longer to start than a person would wait for it.
-    monkeypatch.setattr(servers, "PATIENCE", 60.0)
+    monkeypatch.setattr(servers, "TIMEOUT", 60.0)
     with ExitStack() as stack:
 
         def opened(*replies: Sequence[Any], servers: Sequence[str] = (), **settings: Any) -> Workspace:

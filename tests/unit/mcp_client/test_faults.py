@@ -201,7 +201,7 @@ def test_odd_amounts_of_progress_are_no_failure(open_workspace: Open) -> None:
 def test_a_server_that_never_answers_holds_nothing_up(
     open_workspace: Open, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
-    monkeypatch.setattr(servers, "PATIENCE", 0.5 if step != "tools/call" else _BOUND)
+    monkeypatch.setattr(servers, "TIMEOUT", 0.5 if step != "tools/call" else _BOUND)
     workspace = open_workspace(
         CALL if step == "tools/call" else [Text("Hello.")], servers=[faulty("silence", step)], auto_run=True
     )

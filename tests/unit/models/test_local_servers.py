@@ -72,7 +72,7 @@ def test_a_server_is_found_with_its_models(running: ModelServer, name: str) -> N
     paths, (model, size, window) = LISTS[name]
     running.answer(listing(paths))
     suffix = "" if name == "Ollama" else "/v1"
-    found = local_servers.find([at(name, running)], patience=5)
+    found = local_servers.find([at(name, running)], timeout=5)
     assert found == [LocalModel(name, model, running.root + suffix, size, window)]
 
 
@@ -111,7 +111,7 @@ def test_ollama_is_looked_for_where_it_was_reported_to_listen(
 ) -> None:
     running.answer(listing(LISTS["Ollama"][0]))
     monkeypatch.setenv("OLLAMA_HOST", form.format(running.port))
-    [model] = local_servers.find([replace(BY_NAME["Ollama"], port=1)], patience=5)
+    [model] = local_servers.find([replace(BY_NAME["Ollama"], port=1)], timeout=5)
     assert model.api_base == running.root
 
 
@@ -121,7 +121,7 @@ def test_a_host_elsewhere_is_not_asked(
 ) -> None:
     running.answer(listing(LISTS["Ollama"][0]))
     monkeypatch.setenv("OLLAMA_HOST", reported)
-    assert len(local_servers.find([at("Ollama", running)], patience=5)) == 1
+    assert len(local_servers.find([at("Ollama", running)], timeout=5)) == 1
 
 
 def test_there_is_a_hint_for_every_server() -> None:
@@ -161,7 +161,7 @@ def test_a_thousand_models_are_listed_whatever_they_are_called(running: ModelSer
     odd = ["\x1b]52;c;QQ==\x07", "[red]x[/]", "a\nb", "\u202egnol", "x" * 5000, "\ud83d", "%run", "../../etc"]
     names = odd + [f"model-{number}" for number in range(1000)]
     running.answer(listing({"/api/tags": {"models": [{"name": name} for name in names]}}))
-    found = local_servers.find([at("Ollama", running)], patience=5)
+    found = local_servers.find([at("Ollama", running)], timeout=5)
     assert [item.model for item in found] == [f"ollama/{name}" for name in names]
 
 

@@ -42,7 +42,7 @@ def test_each_block_is_run_and_counted(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_block_that_goes_on_serves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(original_documentation, "PATIENCE", 8)
+    monkeypatch.setattr(original_documentation, "TIMEOUT", 8)
     code = 'import time\nprint("http://127.0.0.1:1")\ntime.sleep(100)'
     (tmp_path / "README.md").write_text(f"```python\n{code}\n```\n")
     assert list(report(tmp_path, None))[-1] == "1 blocks: 1 served"

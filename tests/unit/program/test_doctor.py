@@ -263,7 +263,7 @@ def test_looking_makes_and_changes_no_file() -> None:
 def test_the_models_own_server_is_asked_without_its_key(
     answer: Callable[[Exchange], None], good: bool, shown: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(server, "PATIENCE", 0.5)
+    monkeypatch.setattr(server, "TIMEOUT", 0.5)
     with ModelServer(answer, questions=True) as asked:
         profile = Profile().with_changes(model="openai/x", api_base=asked.base, api_key="canary-key-0123")
         found = server.check_server(profile)
@@ -501,7 +501,7 @@ def test_a_part_that_fails_or_hangs_is_reported_of_and_the_rest_is_there() -> No
         Check("Sound", lambda: [Diagnosis(True, "well")]),
     ]
     began = time.monotonic()
-    found = dict(examination.examine(parts, patience=0.3))
+    found = dict(examination.examine(parts, timeout=0.3))
     assert time.monotonic() - began < 15
     release.set()
     assert "half of it is missing" in words(problems(found["Broken"]))

@@ -104,7 +104,7 @@ def test_a_change_keeps_all_lines_where_they_are() -> None:
 def test_noticed_changes_are_reported_from_survivors(tmp_path: Path) -> None:
     (tmp_path / "toy.py").write_text(TOY)
     (tmp_path / "test_toy.py").write_text(TESTS)
-    tally = try_group(tmp_path, {"toy.py": ["test_toy.py"]}, None, 0, enclosed=False, patience=0.5)
+    tally = try_group(tmp_path, {"toy.py": ["test_toy.py"]}, None, 0, enclosed=False, timeout=0.5)
     survivors = {survivor.partition(": ")[2].partition("\n")[0] for survivor in tally.survivors}
     # Constants that nothing depends on, and limits that no test comes near.
     assert survivors == {

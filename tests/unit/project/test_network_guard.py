@@ -29,9 +29,9 @@ def test_a_test_that_leaves_a_process_fails_and_the_process_is_ended(
     pytester.makepyfile(f"import subprocess, sys\n\ndef test_leaves():\n    sys.leaked = {start}\n")
     plugins = ("asyncio", "cacheprovider", "textual-snapshot")
     without = [word for name in plugins for word in ("-p", f"no:{name}")]
-    # It runs in this process, whose later tests have the usual patience again.
+    # It runs in this process, whose later tests have the usual timeout again.
     with monkeypatch.context() as patch:
-        patch.setattr(conftest, "PATIENCE", 0.2)
+        patch.setattr(conftest, "TIMEOUT", 0.2)
         result = pytester.runpytest("-n", "0", *without, "-W", "ignore")
     result.assert_outcomes(passed=1, errors=1)
     result.stdout.fnmatch_lines(["*left behind: *time.sleep(60)*"])

@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from websockets.sync.client import connect
 
-PATIENCE = 30.0
+TIMEOUT = 30.0
 PROGRAM = "chromium"
 _ADDRESS = re.compile(rb"DevTools listening on ws://([^/]+)(/\S+)")
 
@@ -49,7 +49,7 @@ class Chromium:
 
     def __exit__(self, *_: object) -> None:
         self.process.terminate()
-        self.process.wait(PATIENCE)
+        self.process.wait(TIMEOUT)
         self._temporary.cleanup()
         assert self.process.stderr
         self.process.stderr.close()
@@ -73,7 +73,7 @@ class _Connection:
         number = next(self._numbers)
         self._socket.send(json.dumps({"id": number, "method": method, "params": parameters}))
         while True:
-            record = json.loads(self._socket.recv(PATIENCE))
+            record = json.loads(self._socket.recv(TIMEOUT))
             if record.get("method") == "Log.entryAdded":
                 self.complaints.append(record["params"]["entry"]["text"])
             if record.get("method") == "Runtime.exceptionThrown":
@@ -121,7 +121,7 @@ class Browser(_Connection):
 
     def wait_for(self, expression: str) -> Any:
         """Wait until an expression is true."""
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + TIMEOUT
         # While the page loads, its elements are not there yet.
         guarded = f"(() => {{ try {{ return {expression}; }} catch (error) {{ return false; }} }})()"
         while not (found := self.value(guarded)):

@@ -13,7 +13,7 @@ from jupyter_client.jsonutil import json_default
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.typing import Subprotocol
 
-PATIENCE = 30
+TIMEOUT = 30
 
 
 PARTS = ("header", "parent_header", "metadata", "content")
@@ -60,7 +60,7 @@ class Channel:
 
     async def get_msg(self, timeout: float | None = None) -> dict[str, Any]:
         try:
-            return await asyncio.wait_for(self.received.get(), PATIENCE if timeout is None else timeout)
+            return await asyncio.wait_for(self.received.get(), TIMEOUT if timeout is None else timeout)
         except TimeoutError:
             raise queue.Empty from None
 
@@ -154,7 +154,7 @@ class HttpManager:
 
     def _request(self, method: str, path: str, body: Any = None) -> httpx.Response:
         address = f"{self._address}{path}"
-        return httpx.request(method, address, json=body, headers=self._headers, timeout=PATIENCE)
+        return httpx.request(method, address, json=body, headers=self._headers, timeout=TIMEOUT)
 
     @property
     def _path(self) -> str:

@@ -21,7 +21,7 @@ from tests.when_used import when_used
 
 openai = when_used("openai")
 
-PATIENCE = 20.0
+TIMEOUT = 20.0
 
 
 class Running:
@@ -62,7 +62,7 @@ class Running:
     def __exit__(self, *_: object) -> None:
         self._clients.close()
         self.server.should_exit = True
-        self.thread.join(PATIENCE)
+        self.thread.join(TIMEOUT)
         assert not self.thread.is_alive()
 
     @property
@@ -77,7 +77,7 @@ class Running:
         # Most servers speak plain HTTP; to read all certificates takes longer than most requests.
         return httpx.Client(
             base_url=self.address,
-            **{"headers": self.headers, "timeout": PATIENCE, "verify": False, **options},
+            **{"headers": self.headers, "timeout": TIMEOUT, "verify": False, **options},
         )
 
     def openai(self, path: str, **options: Any) -> "openai.OpenAI":
@@ -112,7 +112,7 @@ class Socket:
         self.connection.send(json.dumps(record))
 
     def receive(self) -> Any:
-        return json.loads(self.connection.recv(PATIENCE))
+        return json.loads(self.connection.recv(TIMEOUT))
 
     def answer_to(self, text: str) -> Any:
         """Send text as it is, and receive."""
@@ -137,5 +137,5 @@ class Socket:
 
 def socket_to(address: str, path: str, headers: dict[str, str], **options: Any) -> Socket:
     """A WebSocket to a server."""
-    given = {"open_timeout": PATIENCE, "max_size": None, "max_queue": None, **options}
+    given = {"open_timeout": TIMEOUT, "max_size": None, "max_queue": None, **options}
     return Socket(connect(address.replace("http", "ws", 1) + path, additional_headers=headers, **given))

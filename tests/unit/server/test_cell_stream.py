@@ -65,9 +65,9 @@ def test_a_cleared_output_is_waited_for_no_longer_than_a_prompt() -> None:
     waits = []
     for text in ("text\n", CLEAR):
         stream.add(text)
-        waits.append(stream.patience is not None)
+        waits.append(stream.timeout is not None)
     cleared = [stream.pop_clear() for _ in range(2)]
-    waits.append(stream.patience is not None)
+    waits.append(stream.timeout is not None)
     assert (waits, cleared) == ([False, True, False], [True, False])
 
 

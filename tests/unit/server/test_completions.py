@@ -19,7 +19,7 @@ from oi_tui.server.event_log import EventReader, GapError
 from oi_tui.server.hosted_session import HostedSession
 from tests.fakes import call
 from tests.unit.server.conftest import Serve
-from tests.unit.server.running import PATIENCE, Running
+from tests.unit.server.running import TIMEOUT, Running
 from tests.when_used import when_used
 
 openai = when_used("openai")
@@ -83,12 +83,12 @@ def test_a_client_that_leaves_stops_the_turn(serve: Serve, streamed: bool) -> No
         if streamed:
             stream = ask(client, user("Go"), stream=True)
             next(chunk for chunk in stream if "hang" in (chunk.choices[0].delta.content or ""))
-            assert running.computer.running.wait(PATIENCE)
+            assert running.computer.running.wait(TIMEOUT)
             stream.close()
         else:
             with pytest.raises(openai.APITimeoutError):
                 ask(client.with_options(timeout=0.5, max_retries=0), user("Go"))
-        assert sessions_of(running)[0].wait(PATIENCE)
+        assert sessions_of(running)[0].wait(TIMEOUT)
 
 
 @pytest.mark.parametrize("path", ["chat/completions", "responses"])
@@ -99,9 +99,9 @@ def test_a_client_that_waits_is_told_that_the_server_ends(serve: Serve, path: st
     with running.http() as client:
         asking = threading.Thread(target=lambda: answers.append(client.post(f"/v1/{path}", json=body)))
         asking.start()
-        assert running.computer.running.wait(PATIENCE)
+        assert running.computer.running.wait(TIMEOUT)
         running.server.should_exit = True
-        asking.join(PATIENCE)
+        asking.join(TIMEOUT)
     (answer,) = answers
     assert (answer.status_code, answer.json()["error"]["message"]) == (503, "The server has ended.")
 
@@ -113,7 +113,7 @@ def test_code_that_does_not_stop_is_ended_by_force_once_its_client_has_left(
     running = serve([call("stubborn")], [Text("Next.")], auto_run=True)
     with client_of(running) as client:
         with ask(client, user("Go"), stream=True):
-            assert running.computer.running.wait(PATIENCE)
+            assert running.computer.running.wait(TIMEOUT)
         assert words_of(client, user("And now?")) == "Next."
     states = [m.state for m in sessions_of(running)[0].messages if m.type == "code"]
     assert states == ["lost"]
@@ -125,18 +125,18 @@ def test_code_that_takes_its_time_to_stop_is_not_stopped_twice_by_the_next_messa
     answers: list[str] = []
     with client_of(running) as client:
         with ask(client, user("Go"), stream=True):
-            assert running.computer.running.wait(PATIENCE)
-        assert running.computer.interrupted.wait(PATIENCE)
+            assert running.computer.running.wait(TIMEOUT)
+        assert running.computer.interrupted.wait(TIMEOUT)
         (session,) = sessions_of(running)
         came = threading.Event()
         running.app.state.context.completions.recall(session).supersede = came.set
         asking = threading.Thread(target=lambda: answers.append(words_of(client, user("And now?"))))
         asking.start()
-        assert came.wait(PATIENCE)
+        assert came.wait(TIMEOUT)
         client.models.list()
         assert stops.call_count == 1
         session.stop()
-        asking.join(PATIENCE)
+        asking.join(TIMEOUT)
     assert answers == ["Next."]
 
 
@@ -284,10 +284,10 @@ def test_a_request_that_another_one_stopped_says_so(serve: Serve) -> None:
     with client_of(running) as client:
         thread = threading.Thread(target=first)
         thread.start()
-        assert running.computer.running.wait(PATIENCE)
+        assert running.computer.running.wait(TIMEOUT)
         threading.Timer(0.1, running.computer.interrupted.set).start()
         assert words_of(client, user("Two")) == "Second."
-        thread.join(PATIENCE)
+        thread.join(TIMEOUT)
     assert "X-Session: new" in problems[0]
     assert len(running.llm.requests) == 2
 

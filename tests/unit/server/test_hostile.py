@@ -18,7 +18,7 @@ from websockets.exceptions import ConnectionClosedError
 from oi_tui.server.options import OptionError, ServerLimits, ServerOptions, read_environment
 from tests.fakes import call
 from tests.unit.server.conftest import Serve
-from tests.unit.server.running import PATIENCE, Running
+from tests.unit.server.running import TIMEOUT, Running
 
 LIMITS = ServerLimits(message_bytes=100_000, request_seconds=2)
 WS = (
@@ -253,7 +253,7 @@ def raw(running: Running, request: Request) -> bytes:
 
 
 def status_of(running: Running, data: bytes) -> int:
-    with socket.create_connection(("127.0.0.1", running.options.port), timeout=PATIENCE) as connection:
+    with socket.create_connection(("127.0.0.1", running.options.port), timeout=TIMEOUT) as connection:
         connection.sendall(data)
         answer = b""
         while b"\r\n" not in answer:
@@ -335,7 +335,7 @@ def test_slow_headers_and_slow_bodies_are_closed(serve: Serve) -> None:
     running = serve(limits=replace(LIMITS, request_seconds=1), allow_settings=True)
     whole = raw(running, ("POST /settings", (HOST, TOKEN, JSON, "Content-Length: 100"), "", 0))
     for part, status in ((b"", b""), (whole[:40], b""), (whole + b"{", b"408")):
-        with socket.create_connection(("127.0.0.1", running.options.port), timeout=PATIENCE) as connection:
+        with socket.create_connection(("127.0.0.1", running.options.port), timeout=TIMEOUT) as connection:
             connection.sendall(part)
             answer = b"".join(iter(lambda: connection.recv(1000), b""))
             assert status in answer.split(b"\r\n")[0]
@@ -347,12 +347,12 @@ def test_a_refused_request_may_send_its_body_before_the_answer_comes(
 ) -> None:
     running = serve()
     head = raw(running, ("POST /v1/sessions", (*headers, "Content-Length: 2"), "", 0))
-    with socket.create_connection(("127.0.0.1", running.options.port), timeout=PATIENCE) as connection:
+    with socket.create_connection(("127.0.0.1", running.options.port), timeout=TIMEOUT) as connection:
         connection.sendall(head)
         connection.settimeout(0.2)
         with pytest.raises(TimeoutError):
             connection.recv(1000)
-        connection.settimeout(PATIENCE)
+        connection.settimeout(TIMEOUT)
         connection.sendall(b"{}")
         answer = b"".join(iter(lambda: connection.recv(1000), b""))
         assert status in answer.split(b"\r\n")[0]
@@ -361,7 +361,7 @@ def test_a_refused_request_may_send_its_body_before_the_answer_comes(
 def test_a_slow_request_is_closed_also_where_another_one_came_before_it(serve: Serve) -> None:
     running = serve(limits=replace(LIMITS, request_seconds=1))
     alive = raw(running, ("GET /heartbeat", (HOST,), "", 0))
-    with socket.create_connection(("127.0.0.1", running.options.port), timeout=PATIENCE) as connection:
+    with socket.create_connection(("127.0.0.1", running.options.port), timeout=TIMEOUT) as connection:
         connection.sendall(alive)
         while b"alive" not in connection.recv(1000):
             pass
@@ -372,7 +372,7 @@ def test_a_slow_request_is_closed_also_where_another_one_came_before_it(serve: S
 def test_a_body_that_comes_byte_by_byte_is_given_up(serve: Serve) -> None:
     running = serve(limits=replace(LIMITS, request_seconds=1))
     head = raw(running, ("POST /v1/sessions", (HOST, TOKEN, JSON, "Content-Length: 100000"), "", 0))
-    with socket.create_connection(("127.0.0.1", running.options.port), timeout=PATIENCE) as connection:
+    with socket.create_connection(("127.0.0.1", running.options.port), timeout=TIMEOUT) as connection:
         connection.sendall(head)
         connection.settimeout(0.1)
         for _ in range(100):
@@ -390,7 +390,7 @@ def test_a_body_that_comes_byte_by_byte_is_given_up(serve: Serve) -> None:
 def test_more_connections_than_allowed_are_refused_and_given_back(serve: Serve) -> None:
     running = serve(limits=replace(LIMITS, connections=20))
     address = ("127.0.0.1", running.options.port)
-    crowd = [socket.create_connection(address, timeout=PATIENCE) for _ in range(30)]
+    crowd = [socket.create_connection(address, timeout=TIMEOUT) for _ in range(30)]
     data = raw(running, ("GET /v1/sessions", (HOST, TOKEN), "", 0))
     assert status_of(running, data) == 503
     for connection in crowd:

@@ -12,7 +12,7 @@ pytest.importorskip("starlette", reason="starlette (extra server) is not install
 pytest.importorskip("uvicorn", reason="uvicorn (extra server) is not installed here")
 
 from tests.unit.server.conftest import Serve
-from tests.unit.server.running import PATIENCE, Running
+from tests.unit.server.running import TIMEOUT, Running
 from tests.unit.server.test_faults import EVENTS, MASK, handshake
 from tests.unit.server.test_hostile import HOST, JSON, LIMITS, TOKEN, WRONG, WS
 
@@ -179,7 +179,7 @@ def answers_to(running: Running, data: str | bytes, least: int = 1) -> list[int]
         data = data.replace(f"{{{name}}}".encode(), str(getattr(running.options, name)).encode())
     found: list[bytes] = []
     answer = b""
-    with socket.create_connection(("127.0.0.1", running.options.port), timeout=PATIENCE) as connection:
+    with socket.create_connection(("127.0.0.1", running.options.port), timeout=TIMEOUT) as connection:
         try:
             connection.sendall(data)
             while len(found) < least and (piece := connection.recv(65536)):
@@ -233,7 +233,7 @@ def test_a_folded_header_is_refused_wherever_it_comes(serve: Serve) -> None:
 def test_thousands_of_pings_and_an_open_message_hold_nobody_up(serve: Serve) -> None:
     running = serve(limits=LIMITS)
     address = ("127.0.0.1", running.options.port)
-    with socket.create_connection(address, timeout=PATIENCE) as flood:
+    with socket.create_connection(address, timeout=TIMEOUT) as flood:
         flood.sendall(handshake(running, EVENTS))
         assert b" 101 " in flood.recv(1000)
         flood.sendall((b"\x89\x80" + MASK) * 5_000 + (b"\x01\x81" + MASK + b"{"))
@@ -243,7 +243,7 @@ def test_thousands_of_pings_and_an_open_message_hold_nobody_up(serve: Serve) -> 
         try:
             for _ in range(200):
                 flood.sendall(b"\x00\xfe\x03\xe8" + MASK + b"x" * 1000)
-            flood.settimeout(PATIENCE)
+            flood.settimeout(TIMEOUT)
             while flood.recv(65536):
                 pass
         except ConnectionError:
@@ -256,7 +256,7 @@ def test_compression_is_never_agreed_on_so_that_nothing_small_becomes_large(serv
     running = serve(limits=LIMITS)
     offer = b"Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits\r\n\r\n"
     address = ("127.0.0.1", running.options.port)
-    with socket.create_connection(address, timeout=PATIENCE) as bomb:
+    with socket.create_connection(address, timeout=TIMEOUT) as bomb:
         bomb.sendall(handshake(running, EVENTS)[:-2] + offer)
         answer = bomb.recv(4096)
         assert b" 101 " in answer

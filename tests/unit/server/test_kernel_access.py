@@ -21,7 +21,7 @@ from websockets.sync.client import connect as connect_now
 
 from oi_tui.server.options import ServerOptions
 from tests.unit.server.conftest import Serve
-from tests.unit.server.running import PATIENCE, Running
+from tests.unit.server.running import TIMEOUT, Running
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 OPENED = (
@@ -63,7 +63,7 @@ def sign_in(client: httpx.Client, password: str) -> httpx.Response:
 
 def status_as_it_is(client: httpx.Client, method: str, path: str) -> int:
     """The status of a request whose path stays as it is; httpx would resolve the dots."""
-    connection = http.client.HTTPConnection(client.base_url.host, client.base_url.port, timeout=PATIENCE)
+    connection = http.client.HTTPConnection(client.base_url.host, client.base_url.port, timeout=TIMEOUT)
     headers = {"Content-Type": "application/json"} if method == "POST" else {}
     for name in ("Authorization", "X-API-KEY", "X-XSRFToken"):
         headers |= {name: client.headers[name]} if name in client.headers else {}
@@ -210,7 +210,7 @@ def test_a_foreign_page_cannot_sign_in_or_use_the_cookie(serve: Serve) -> None:
         cookies = "; ".join(f"{name}={value}" for name, value in client.cookies.items())
         address = f"{running.address.replace('http', 'ws')}/api/kernels/x/channels"
         with pytest.raises(InvalidStatus, match="401"):
-            connect_now(address, additional_headers={"Cookie": cookies}, open_timeout=PATIENCE)
+            connect_now(address, additional_headers={"Cookie": cookies}, open_timeout=TIMEOUT)
 
 
 def test_a_body_of_a_kernel_may_be_called_text_as_jupyterlab_does(serve: Serve) -> None:

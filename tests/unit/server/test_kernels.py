@@ -17,7 +17,7 @@ from oi_tui.runtimes.completions import Completion, CompletionSet
 from oi_tui.server.options import ServerLimits
 from tests.unit.server.conftest import Serve
 from tests.unit.server.kernel_client import from_frame, to_frame
-from tests.unit.server.running import PATIENCE, Running, Socket
+from tests.unit.server.running import TIMEOUT, Running, Socket
 
 CLIENT = Session(username="tester")
 
@@ -217,10 +217,10 @@ def test_frames_that_are_none_end_a_binary_connection(serve: Serve) -> None:
             assert socket.connection.subprotocol == options["subprotocols"][0]
             socket.connection.send(frame)
             with pytest.raises(ConnectionClosed):
-                socket.connection.recv(PATIENCE)
+                socket.connection.recv(TIMEOUT)
     with running.socket(f"/api/kernels/{kernel['id']}/channels", **options) as socket:
         socket.connection.send(whole)
-        kinds = [from_frame(socket.connection.recv(PATIENCE))["header"]["msg_type"] for _ in range(3)]
+        kinds = [from_frame(socket.connection.recv(TIMEOUT))["header"]["msg_type"] for _ in range(3)]
         assert kinds == ["status", "kernel_info_reply", "status"]
 
 

@@ -22,7 +22,7 @@ from oi_tui.server.options import ServerLimits, ServerOptions
 from oi_tui.server.serve import add_port, listen
 from tests.fakes import call
 from tests.unit.server.conftest import Serve
-from tests.unit.server.running import PATIENCE, Running, Socket
+from tests.unit.server.running import TIMEOUT, Running, Socket
 
 EVENTS = "/v1/sessions/default/events"
 ACTIONS = "/v1/sessions/default"
@@ -247,7 +247,7 @@ def test_the_state_has_both_ends_of_long_output_while_it_is_printed(serve: Serve
     running = serve([call("flood and hang")], auto_run=True)
     with running.http() as client, running.socket(EVENTS) as watcher:
         watcher.send({"do": "say", "content": "Hello"})
-        assert running.computer.running.wait(PATIENCE)
+        assert running.computer.running.wait(TIMEOUT)
         while "line 299" not in (output := client.get(ACTIONS).json()["messages"][-1]["content"]):
             pass
         assert output.startswith("line 0 ")

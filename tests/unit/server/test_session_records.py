@@ -20,7 +20,7 @@ from oi_tui.server.session_records import SessionRecord, SessionRecords, Turnsti
 from oi_tui.workspace import Workspace
 from tests.fakes import Computer, Llm
 
-PATIENCE = 20.0
+TIMEOUT = 20.0
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def session() -> HostedSession:
 
 
 def run(work: Coroutine[Any, Any, None]) -> None:
-    asyncio.run(asyncio.wait_for(work, PATIENCE))
+    asyncio.run(asyncio.wait_for(work, TIMEOUT))
 
 
 def grow(session: HostedSession, *texts: str) -> None:

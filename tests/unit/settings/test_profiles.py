@@ -251,7 +251,7 @@ def test_a_program_that_fails_is_named_with_its_line(text: str, message: str) ->
 
 
 def test_a_program_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(python_profile, "PATIENCE", 0.5)
+    monkeypatch.setattr(python_profile, "TIMEOUT", 0.5)
     with pytest.raises(ProfileError, match="did not finish"):
         python_profile.run(ExternalContent("python profile", "/p.py", "while True: pass"))
 

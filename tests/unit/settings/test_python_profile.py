@@ -265,7 +265,7 @@ def test_a_program_that_prints_shows_nothing(capfd: pytest.CaptureFixture[str]) 
 
 
 def test_an_endless_program_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(python_profile, "PATIENCE", 0.3)
+    monkeypatch.setattr(python_profile, "TIMEOUT", 0.3)
     assert "did not finish within 0.3 s" in refused("while True: print('x')")
 
 

@@ -23,7 +23,7 @@ _IDLE_MILLISECONDS = 20
 #: How long it may take until it is, after input of the code, in seconds.
 _OWN_INPUT = 0.2
 #: How long to wait until mouse and keyboard are at rest, in seconds.
-_PATIENCE = 0.65
+_TIMEOUT = 0.65
 #: How long mouse and keyboard must be at rest before code uses them: a key may still be on its way up.
 _REST = 0.15
 #: Code that acts without a break waits so often, in seconds, until the seat is idle.
@@ -71,7 +71,7 @@ class SeatActivity:
 
     def wait_for_rest(self) -> None:
         """Wait until nobody uses mouse and keyboard. Raises ComputerError where that takes too long."""
-        end = time.monotonic() + _PATIENCE
+        end = time.monotonic() + _TIMEOUT
         self._wire.dispatch_all()
         while not (self._idle and time.monotonic() - self._was_idle >= _REST):
             if time.monotonic() > end:

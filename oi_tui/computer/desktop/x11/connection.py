@@ -17,7 +17,7 @@ from typing import Any
 from oi_tui.computer.errors import ComputerError
 
 #: How long the X server may take to answer, and to end a call that was interrupted, in seconds.
-PATIENCE = 5.0
+TIMEOUT = 5.0
 _LAST_SECONDS = 0.2
 #: Functions that do not wait for the server.
 _LOCAL = frozenset(
@@ -183,8 +183,8 @@ class _CheckedLibrary:
 class X11Connection:
     """A connection to a display, by default to that of the variable DISPLAY."""
 
-    def __init__(self, name: str | None, patience: float | None) -> None:
-        """Connect. The server may take `patience` seconds for each answer, or any time if None."""
+    def __init__(self, name: str | None, timeout: float | None) -> None:
+        """Connect. The server may take `timeout` seconds for each answer, or any time if None."""
         self.is_closed = False
         x, test = load_library("X11"), load_library("Xtst")
         if x is None or test is None:
@@ -196,8 +196,8 @@ class X11Connection:
         self.x: Any = _CheckedLibrary(_declare_type(x), self.call)
         self.test: Any = _CheckedLibrary(test, self.call)
         self._name = name or os.environ.get("DISPLAY")
-        self._patience = patience
-        self._thread = None if patience is None else _CallThread()
+        self._timeout = timeout
+        self._thread = None if timeout is None else _CallThread()
         self.display: int | None = None
         #: Why it is closed.
         self._loss = ""
@@ -216,13 +216,13 @@ class X11Connection:
     def call(self, function: Callable[..., Any], *arguments: object) -> Any:
         """Call a function of the libraries. Raises ComputerError where the server is gone or hangs."""
         self._check()
-        if self._thread is None or self._patience is None or function.__name__ in _LOCAL:
+        if self._thread is None or self._timeout is None or function.__name__ in _LOCAL:
             result = function(*arguments)
             self._check()
             return result
         answer = self._thread.begin(function, arguments)
         try:
-            in_time = answer.wait(self._patience)
+            in_time = answer.wait(self._timeout)
         except BaseException:
             # A call that takes no longer than this leaves the connection as it should be.
             if not answer.wait(_LAST_SECONDS):

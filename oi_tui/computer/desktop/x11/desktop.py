@@ -17,7 +17,7 @@ from oi_tui.computer.desktop.base import Region, Window
 from oi_tui.computer.desktop.key_names import find_symbol
 from oi_tui.computer.desktop.screenshot import Screenshot
 from oi_tui.computer.desktop.x11.connection import (
-    PATIENCE,
+    TIMEOUT,
     Image,
     Monitor,
     X11Connection,
@@ -54,9 +54,9 @@ class X11:
     knows_places = True
     notices_input = False
 
-    def __init__(self, name: str | None = None, patience: float | None = PATIENCE) -> None:
-        """Open a display. Its server may take `patience` seconds for each answer, or any time if None."""
-        self._connection = connection = X11Connection(name, patience)
+    def __init__(self, name: str | None = None, timeout: float | None = TIMEOUT) -> None:
+        """Open a display. Its server may take `timeout` seconds for each answer, or any time if None."""
+        self._connection = connection = X11Connection(name, timeout)
         self._x, self._test, self._display = connection.x, connection.test, connection.display
         self._lock = threading.RLock()
         self._screen = self._x.XDefaultScreen(self._display)

@@ -19,7 +19,7 @@ from oi_tui.system.failures import describe_refusal
 from oi_tui.system.forks import call_in_forked_child
 
 #: Beyond the request's own limit of silence: for the start of the process and for a busy machine.
-_PATIENCE = 30.0
+_TIMEOUT = 30.0
 #: LiteLLM takes seconds to load, on a busy machine many; what it knows is worth the wait.
 _LOADING = 60.0
 
@@ -49,7 +49,7 @@ class ModelReply:
     def __init__(self, child: ModelChild, number: int, request: Request) -> None:
         self._child = child
         self._number = number
-        self._limit = request.timeout + _PATIENCE
+        self._limit = request.timeout + _TIMEOUT
         self._cancelled = threading.Event()
         self._ended = False
         self._answers = child.ask(number, {"do": "reply", "request": asdict(request)})

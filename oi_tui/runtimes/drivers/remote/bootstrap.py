@@ -10,7 +10,7 @@ import sys
 
 MARK = b"oi-tui-far-1"
 # How long what is sent may take, in seconds, for each piece of so many bytes. Beats are smaller.
-PATIENCE = 30
+TIMEOUT = 30
 PIECE = 2000
 READS = "Another program there reads it, such as one that the command or a start file (.bashrc) runs"
 CLOSED = (
@@ -48,7 +48,7 @@ def read(size):
     import time
 
     pieces, fresh = [], 0
-    until = time.monotonic() + PATIENCE
+    until = time.monotonic() + TIMEOUT
     while size:
         if not select.select([0], [], [], max(0, until - time.monotonic()))[0]:
             refuse("Python started there, but what is sent to it does not arrive. " + READS)
@@ -57,7 +57,7 @@ def read(size):
             refuse(CLOSED)
         fresh += len(piece)
         if fresh >= PIECE:
-            until, fresh = time.monotonic() + PATIENCE, 0
+            until, fresh = time.monotonic() + TIMEOUT, 0
         pieces.append(piece)
         size -= len(piece)
     return b"".join(pieces)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from asyncio import TimerHandle
 
 #: The view moves to a line that stays out of it for this long, in seconds: a loop must not shake the view.
-PATIENCE = 0.3
+TIMEOUT = 0.3
 
 
 class LineFollower:
@@ -47,7 +47,7 @@ class LineFollower:
         if self._find_hidden_row() is None:
             self._cancel()
         elif self._timer is None:
-            self._timer = schedule(self._transcript, PATIENCE, self._move)
+            self._timer = schedule(self._transcript, TIMEOUT, self._move)
         if self._cell and self._cell.prompt is not None:
             self._transcript.lead(None)
 

@@ -27,7 +27,7 @@ _LOST = (1927, 2006, 2013, 2055)
 #: The types of PostgreSQL that hold more than those of Python.
 _TIMES = ("date", "time", "timetz", "timestamp", "timestamptz")
 #: How long the server may take to answer, in seconds.
-_PATIENCE = 15
+_TIMEOUT = 15
 
 
 def connect(address):
@@ -138,7 +138,7 @@ class _Postgres(_Server):
         self._errors = (psycopg.Error,)
 
     def open(self, password):
-        facts = {**self._options, **self._facts, "connect_timeout": _PATIENCE}
+        facts = {**self._options, **self._facts, "connect_timeout": _TIMEOUT}
         facts["dbname"] = facts.pop("database", None)
         try:
             self._connection = self._library.connect(password=password, autocommit=True, **facts)
@@ -240,7 +240,7 @@ class _MySql(_Server):
 
     def _connect(self, password):
         return self._library.connect(
-            password=password or "", autocommit=True, connect_timeout=_PATIENCE, **self._facts
+            password=password or "", autocommit=True, connect_timeout=_TIMEOUT, **self._facts
         )
 
     def _interrupt(self):

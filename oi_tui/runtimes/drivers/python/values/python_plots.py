@@ -41,7 +41,7 @@ _OPTIONS = (
     *("--virtual-time-budget=5000", "--proxy-server=127.0.0.1:9", "--proxy-bypass-list=<-loopback>"),
 )
 #: How long a browser may take, in seconds.
-_PATIENCE = 20.0
+_TIMEOUT = 20.0
 #: Where the pages of this process are; the folder is made for the first.
 _pages = []
 #: What to install to get images, for a person who has no program that draws them.
@@ -211,11 +211,11 @@ def _photograph(browser, page, size):
         # It leaves files behind where it is ended.
         env = {**os.environ, "TMPDIR": folder}
         process = subprocess.Popen([*words, "file://" + page], stdin=null, stdout=null, stderr=null, env=env)
-        process.wait(_PATIENCE)
+        process.wait(_TIMEOUT)
         with open(image, "rb") as file:
             return _encode_base64(file.read()), ""
     except subprocess.TimeoutExpired:
-        return "", " (the browser took more than {:.0f} s)".format(_PATIENCE)
+        return "", " (the browser took more than {:.0f} s)".format(_TIMEOUT)
     except OSError:
         return "", " (the browser {} made none)".format(os.path.basename(browser))
     finally:
