@@ -348,7 +348,7 @@ EQUIVALENT: Mapping[tuple[str, str, str], str] = {
         "elif now - max(self._finished_at, self._output.last_at) > _MARK_TIMEOUT:",
         (
             "now - max(self._finished_at, self._output.last_at) > _M ... "
-            "f._finished_at, self._output.last_at) >= _MARK_TIMEOUT"
+            "lf._finished_at, self._output.last_at) >= _MARK_TIMEOUT"
         ),
     ): "a clock reading is never exactly this",
     (PARSER, "break", "break => continue"): "nothing waits any more, which ends the loop as well",
