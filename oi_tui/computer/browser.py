@@ -315,8 +315,7 @@ class Browser(Tool):
             page, seen = self._load_next(end), self._pages_seen
             if _is_answering(page, _ANSWER_SECONDS):
                 return page
-            if self._pages_seen - seen >= _MOST_PAGES and self._keep(page):
-                print(_RESTLESS)
+            if self._keep_restless(page, seen):
                 return page
             # A page that is about to be left does not answer, and does not hang.
             if self._next is None and self._pages_seen == seen:
@@ -344,6 +343,13 @@ class Browser(Tool):
         page.context.new_cdp_session(page).send("Page.stopLoading")
         self._next, self._is_given_up = None, True
         raise ComputerError(_LATE)
+
+    def _keep_restless(self, page: Any, seen: int) -> bool:
+        """Stop a page that went on to others since then; return whether it did so, and answers now."""
+        is_kept = self._pages_seen - seen >= _MOST_PAGES and self._keep(page)
+        if is_kept:
+            print(_RESTLESS)
+        return is_kept
 
     def _keep(self, page: Any) -> bool:
         """Keep a page that goes on to others at the one that it is at; return whether that answers."""
@@ -383,8 +389,15 @@ class Browser(Tool):
     def _read_frames(self, reader: str) -> list[Any]:
         """Return what a reader finds in the page, and in each frame."""
         with _translate_errors():
-            first, *others = self._list_frames(self._load())
-            answers = [_read_frame(first, reader, _ANSWER_SECONDS)]
+            page, seen = self._load(), self._pages_seen
+            first, *others = self._list_frames(page)
+            try:
+                answers = [_read_frame(first, reader, _ANSWER_SECONDS)]
+            except ComputerError:
+                # It answered between two of its pages.
+                if not self._keep_restless(page, seen):
+                    raise
+                answers = [_read_frame(first, reader, _ANSWER_SECONDS)]
             for frame in others:
                 with contextlib.suppress(Exception):
                     answers.append(_read_frame(frame, reader, _FRAME_SECONDS))

@@ -291,6 +291,20 @@ def test_a_page_that_goes_on_without_end_is_stopped_and_can_be_read_and_left(
     assert page.read().startswith("Top")
 
 
+def test_a_page_that_answers_once_and_goes_on_without_end_is_read(
+    page: Browser, address: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(browser_module, "_ANSWER_SECONDS", 1.0)
+    page.go_to_url(address + "restless")
+    answers = iter([True])
+    is_answering = browser_module._is_answering
+    monkeypatch.setattr(
+        browser_module, "_is_answering", lambda *place: next(answers, None) or is_answering(*place)
+    )
+    assert page.read() == "Restless"
+    assert "The page keeps loading other pages" in capsys.readouterr().out
+
+
 @pytest.mark.slow
 def test_a_button_that_is_covered_is_named_so(
     page: Browser, address: str, monkeypatch: pytest.MonkeyPatch
