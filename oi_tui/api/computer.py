@@ -37,6 +37,8 @@ from oi_tui.runtimes.computer import Computer
 from oi_tui.runtimes.custom.language import make_language
 from oi_tui.runtimes.language import Choices, Language
 from oi_tui.runtimes.languages import LANGUAGES
+from oi_tui.runtimes.sandbox.confinement import SandboxRules
+from oi_tui.runtimes.targets import TargetOptions
 from oi_tui.services.sandbox_limits import read_limits
 from oi_tui.system.environment import list_withheld, wipe_environment
 from oi_tui.system.forks import call_in_forked_child
@@ -148,12 +150,14 @@ class ApiComputer(SettingGroup):
                 declared=self._declare_languages(LANGUAGES),
                 startup=profile.startup,
                 target=profile.target,
-                share_keys=profile.share_keys,
+                target_options=TargetOptions(share_keys=profile.share_keys),
                 sandbox=profile.sandbox,
+                sandbox_rules=SandboxRules(
+                    writable=profile.sandbox_writable,
+                    hosts=profile.sandbox_hosts,
+                    limits=read_limits(profile),
+                ),
                 passed=profile.pass_environment,
-                writable=profile.sandbox_writable,
-                hosts=profile.sandbox_hosts,
-                limits=read_limits(profile),
             )
             self._oi_settings.start()
             for language, code in profile.startup:

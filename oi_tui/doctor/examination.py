@@ -37,6 +37,7 @@ IMPORTED = (
     "oi_tui.runtimes.languages",
     "oi_tui.runtimes.remote.remote_target",
     "oi_tui.runtimes.remote.target",
+    "oi_tui.runtimes.targets",
     "oi_tui.runtimes.sandbox.sandbox",
     "oi_tui.services.languages",
 )

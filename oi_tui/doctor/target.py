@@ -38,6 +38,7 @@ def check_target(profile: "Profile", stopped: threading.Event) -> Iterator[Diagn
     from oi_tui.engine.credentials.keys import find_token
     from oi_tui.runtimes.computer import Computer
     from oi_tui.runtimes.remote.target import TargetError, parse
+    from oi_tui.runtimes.targets import TargetOptions
 
     if profile.sandbox:
         words = "the sandbox is on and works on this machine only, so nothing can run there"
@@ -54,7 +55,7 @@ def check_target(profile: "Profile", stopped: threading.Event) -> Iterator[Diagn
             hidden=() if profile.share_keys else list_withheld(profile.pass_environment),
             target=profile.target,
             stopped=stopped,
-            find_token=find_token,
+            target_options=TargetOptions(find_token=find_token),
         )
     except TargetError as error:
         late = f"{profile.target} did not answer within {TIMEOUT:.0f} seconds"

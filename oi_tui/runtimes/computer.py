@@ -15,17 +15,14 @@ from oi_tui.runtimes.language import Choices, Language
 from oi_tui.runtimes.language_catalog import LanguageCatalog
 from oi_tui.runtimes.languages import LANGUAGES
 from oi_tui.runtimes.pty_runtime import PtyRuntime
-from oi_tui.runtimes.remote.target import LOCAL, DetachOptions
-from oi_tui.runtimes.remote.target import USUAL as USUAL_STAYING
-from oi_tui.runtimes.sandbox.confinement import Confinement
-from oi_tui.runtimes.sandbox.limits import USUAL, SandboxLimits
-from oi_tui.runtimes.targets import RuntimeOptions, Targets
+from oi_tui.runtimes.remote.target import LOCAL
+from oi_tui.runtimes.sandbox.confinement import NO_RULES, Confinement, SandboxRules
+from oi_tui.runtimes.targets import USUAL_TARGET, RuntimeOptions, TargetOptions, Targets
 
 if TYPE_CHECKING:
     from oi_tui.runtimes.remote.askpass import Ask
     from oi_tui.runtimes.remote.connecting import StopSignal
     from oi_tui.runtimes.remote.files import TargetFiles
-    from oi_tui.runtimes.remote.jupyter_server import FindToken
     from oi_tui.runtimes.remote.link import LeftRun
 
 _MORE_PLACES = (
@@ -47,11 +44,9 @@ class Computer:
 
     `cwd` is where they start (default: the current directory), `python` and `shell` the person's choice of
     programs, `hidden` the names of environment variables that no program gets to see, `passed` those secrets
-    that the sandbox lets in, `writable` the protected files that code in it may write, `limits`
-    how much it may use, `hosts` those that it reaches, and `active_line` says
-    whether runs report the line they are at. `declared` is every language that may run, whether or not its
-    program is here. `target` is where code runs: another machine, a container, or this one; with
-    `share_keys`, programs there get the secrets of their own environment too.
+    that the sandbox lets in, and `active_line` says whether runs report the line they are at. `declared` is
+    every language that may run, whether or not its program is here. `target` is where code runs: another
+    machine, a container, or this one.
     Runs come one at a time; all else may come from any thread.
     """
 
@@ -65,28 +60,21 @@ class Computer:
         active_line: bool = True,
         declared: Sequence[Language] = LANGUAGES,
         sandbox: bool = False,
-        private: Sequence[Path] = (),
+        sandbox_rules: SandboxRules = NO_RULES,
         passed: Sequence[str] = (),
-        writable: Sequence[str] = (),
-        limits: SandboxLimits = USUAL,
-        hosts: Sequence[str] = (),
         startup: Sequence[tuple[str, str]] = (),
         target: str = LOCAL,
+        target_options: TargetOptions = USUAL_TARGET,
         ask: "Ask | None" = None,
         stopped: "StopSignal | None" = None,
-        find_token: "FindToken | None" = None,
-        share_keys: bool = False,
         unlisted: Callable[[], Sequence[Language]] = tuple,
-        staying: DetachOptions = USUAL_STAYING,
     ) -> None:
         """`startup` is code, with its language, that runs when the language starts.
 
         `ask` answers the questions of ssh while the target is reached; without it, they make that fail.
         `stopped` gives up reaching it.
-        `find_token` finds the kept token of a Jupyter server.
         `unlisted` gives languages that are not offered as such, but can run: the tools of other programs.
-        They run on this machine, whatever the target. `staying` says what keeps running on targets when they
-        are left. Raises TargetError where the target cannot be reached.
+        They run on this machine, whatever the target. Raises TargetError where the target cannot be reached.
         """
         self._options = options = RuntimeOptions(
             cwd=paths.expand_typed(cwd).absolute() if cwd else paths.find_cwd(),
@@ -94,18 +82,13 @@ class Computer:
             hidden=frozenset(hidden),
             passed=tuple(passed),
             active_line=active_line,
-            share_keys=share_keys,
-            find_token=find_token,
-            staying=staying,
+            target=target_options,
         )
         self._confinement = Confinement(
             options.cwd,
             enabled=sandbox,
-            private=private,
             passed=passed,
-            writable=writable,
-            limits=limits,
-            hosts=hosts,
+            rules=sandbox_rules,
         )
         #: Where code can run, and what is connected.
         self.targets = Targets(options, self._confinement)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from oi_tui.messages import VariablesLost
 from oi_tui.runtimes.language import Choices, Runtime
-from oi_tui.runtimes.remote.target import LOCAL, DetachOptions, Target, TargetError, parse
+from oi_tui.runtimes.remote.target import LOCAL, USUAL, DetachOptions, Target, TargetError, parse
 from oi_tui.runtimes.sandbox.confinement import Confinement
 
 if TYPE_CHECKING:
@@ -29,6 +29,21 @@ _GLANCE = 0.02
 
 
 @dataclass(frozen=True, slots=True)
+class TargetOptions:
+    """How code runs on targets other than this machine."""
+
+    #: Whether programs there get the secrets of their own environment too.
+    share_keys: bool = False
+    #: Finds the stored token of a Jupyter server.
+    find_token: "FindToken | None" = None
+    #: What keeps running there when the target is left.
+    detach: DetachOptions = USUAL
+
+
+USUAL_TARGET = TargetOptions()
+
+
+@dataclass(frozen=True, slots=True)
 class RuntimeOptions:
     """What languages start with on every target. The fields are arguments of `Computer`."""
 
@@ -37,9 +52,7 @@ class RuntimeOptions:
     hidden: Collection[str]
     passed: Sequence[str]
     active_line: bool
-    share_keys: bool
-    find_token: "FindToken | None"
-    staying: DetachOptions
+    target: TargetOptions
 
 
 @dataclass(slots=True)
@@ -246,7 +259,7 @@ class Targets:
 
     def detach_at_end(self) -> None:
         """Leave running what the settings say, before all else is ended."""
-        if self._options.staying.at_end:
+        if self._options.target.detach.at_end:
             for remote in self.list_connected():
                 if remote.is_used:
                     remote.detach()
@@ -270,7 +283,7 @@ class Targets:
             from oi_tui.runtimes.remote.kernel import KernelTarget
 
             return KernelTarget(
-                target, on_loss=self.note_loss, find_token=options.find_token, ask=ask, stopped=stopped
+                target, on_loss=self.note_loss, find_token=options.target.find_token, ask=ask, stopped=stopped
             )
         return RemoteTarget(
             target,
@@ -278,13 +291,13 @@ class Targets:
             cwd=options.cwd,
             hidden=options.hidden,
             passed=options.passed,
-            share_keys=options.share_keys,
+            share_keys=options.target.share_keys,
             active_line=options.active_line,
             size=self.size,
             on_loss=self.note_loss,
             ask=ask,
             stopped=stopped,
-            staying=options.staying,
+            detach_options=options.target.detach,
             left=left,
         )
 

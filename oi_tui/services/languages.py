@@ -20,7 +20,9 @@ from oi_tui.runtimes.computer import Computer
 from oi_tui.runtimes.language import Choices, Language
 from oi_tui.runtimes.languages import LANGUAGES
 from oi_tui.runtimes.remote.target import DetachOptions, TargetError
+from oi_tui.runtimes.sandbox.confinement import SandboxRules
 from oi_tui.runtimes.tables import TableSource
+from oi_tui.runtimes.targets import TargetOptions
 from oi_tui.runtimes.variables import VariableSource
 from oi_tui.services.cell_model import CellModel
 from oi_tui.services.mcp import McpService
@@ -323,22 +325,26 @@ class LanguageService:
             hidden=self.held_back,
             active_line=profile.highlight_active_line,
             sandbox=profile.sandbox,
-            private=self._private(),
+            sandbox_rules=SandboxRules(
+                private=self._private(),
+                writable=profile.sandbox_writable,
+                hosts=profile.sandbox_hosts,
+                limits=read_limits(profile),
+            ),
             passed=profile.pass_environment,
-            writable=profile.sandbox_writable,
-            hosts=profile.sandbox_hosts,
-            limits=read_limits(profile),
             startup=profile.startup,
             target=profile.target,
-            share_keys=profile.share_keys,
-            unlisted=self._mcp.languages,
-            find_token=find_token,
-            staying=DetachOptions(
-                cut=profile.keep_running != "off",
-                at_end=profile.keep_running == "always",
-                seconds=profile.keep_running_days * 86400,
-                conversation=self._conversation,
+            target_options=TargetOptions(
+                share_keys=profile.share_keys,
+                find_token=find_token,
+                detach=DetachOptions(
+                    cut=profile.keep_running != "off",
+                    at_end=profile.keep_running == "always",
+                    seconds=profile.keep_running_days * 86400,
+                    conversation=self._conversation,
+                ),
             ),
+            unlisted=self._mcp.languages,
         )
 
     def _collect_languages(self) -> tuple[Language, ...]:

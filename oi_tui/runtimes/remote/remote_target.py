@@ -64,11 +64,11 @@ class RemoteTarget:
         on_loss: Callable[[VariablesLost], None],
         ask: Ask | None = None,
         stopped: StopSignal | None = None,
-        staying: DetachOptions = USUAL,
+        detach_options: DetachOptions = USUAL,
         left: LeftTarget | None = None,
     ) -> None:
         self.target = target
-        self._staying = staying
+        self._detach_options = detach_options
         #: The record of what stays there; made when there is something that would stay.
         self._record = left
         #: Why no connection is possible any more, in a sentence: what runs there was left.
@@ -144,7 +144,7 @@ class RemoteTarget:
         # A new one is written when it is left again, or stays by itself.
         self._record = None
         self.left_runs = link.left_runs
-        if self._staying.cut and self._started:
+        if self._detach_options.cut and self._started:
             self._write_record()
 
     def _make_settings(self) -> dict[str, object]:
@@ -160,8 +160,8 @@ class RemoteTarget:
             "rows": rows,
             "silence": wire.SILENCE,
             "kept": wire.KEPT,
-            "stays": self._staying.cut,
-            "stays_for": self._staying.seconds,
+            "stays": self._detach_options.cut,
+            "stays_for": self._detach_options.seconds,
             "version": compute_wire_version(),
             "release": __version__,
             "attach": self._record.folder if self._comes_back and self._record else "",
@@ -197,9 +197,9 @@ class RemoteTarget:
         except OSError as error:
             return f"{self.title} was not detached: the record of it cannot be written ({error.strerror})."
         self._left = f"{self.title} was detached; {left_targets.describe_way_back(self.spelling)}."
-        if not link.detach(_TIMEOUT, self._staying.seconds) and link.lost is None:
+        if not link.detach(_TIMEOUT, self._detach_options.seconds) and link.lost is None:
             self._left = ""
-            if not self._staying.cut:
+            if not self._detach_options.cut:
                 left_targets.remove(record)
             return f"{self.title} does not answer; it was not detached."
         return ""
@@ -216,9 +216,9 @@ class RemoteTarget:
             release=__version__,
             languages=tuple(sorted(self._started)),
             running=self.running,
-            conversation=self._staying.conversation(),
+            conversation=self._detach_options.conversation(),
             since=now,
-            until=now + self._staying.seconds,
+            until=now + self._detach_options.seconds,
             owner=os.getpid(),
         )
         try:
@@ -232,7 +232,7 @@ class RemoteTarget:
         """Note that the language has something to lose from now on."""
         if language not in self._started:
             self._started.add(language)
-            if self._staying.cut:
+            if self._detach_options.cut:
                 self._write_record()
 
     def _note_changes(self, change_set: ChangeSet) -> None:
@@ -244,7 +244,7 @@ class RemoteTarget:
         link, started = self._link, self._started
         if self._closing.is_set() or link is None:
             return
-        if started and (link.detached or self._staying.cut):
+        if started and (link.detached or self._detach_options.cut):
             self._note_stay(link, reason)
             return
         self._started = set()

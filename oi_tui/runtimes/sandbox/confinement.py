@@ -4,10 +4,11 @@ import contextlib
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from oi_tui.messages import Printed, Report, RunEnded
-from oi_tui.runtimes.sandbox.limits import SandboxLimits
+from oi_tui.runtimes.sandbox.limits import USUAL, SandboxLimits
 from oi_tui.runtimes.sandbox.protected_files import ProtectedFileWatch
 from oi_tui.runtimes.sandbox.sandbox import Sandbox, has_proxy
 from oi_tui.text import clean_line
@@ -27,10 +28,26 @@ _SOME_NETWORK = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class SandboxRules:
+    """What programs in the sandbox may do beside using the working directory."""
+
+    #: Files that they cannot read, also where a folder of theirs could be read.
+    private: Sequence[Path] = ()
+    #: Protected files that they may write.
+    writable: Sequence[str] = ()
+    #: Hosts that they reach.
+    hosts: Sequence[str] = ()
+    limits: SandboxLimits = USUAL
+
+
+NO_RULES = SandboxRules()
+
+
 class Confinement:
     """Whether programs run in a sandbox, and with which files, limits and hosts.
 
-    `enabled` and `hosts` may change at any time. The other arguments are those of `Computer`.
+    `enabled` and `hosts` may change at any time. `passed` are the secret variables that the sandbox lets in.
     """
 
     def __init__(
@@ -38,20 +55,17 @@ class Confinement:
         cwd: Path,
         *,
         enabled: bool,
-        private: Sequence[Path],
         passed: Sequence[str],
-        writable: Sequence[str],
-        limits: SandboxLimits,
-        hosts: Sequence[str],
+        rules: SandboxRules,
     ) -> None:
         self.enabled = enabled
         #: Read for each request of a program: a host that is allowed later is reachable at once.
-        self.hosts = list(hosts)
+        self.hosts = list(rules.hosts)
         self._cwd = cwd
-        self._private = tuple(private)
+        self._private = tuple(rules.private)
         self._passed = tuple(passed)
-        self._writable = tuple(writable)
-        self._limits = limits
+        self._writable = tuple(rules.writable)
+        self._limits = rules.limits
         #: The hosts that are allowed in this conversation only.
         self._granted: list[str] = []
         #: Hosts that programs could not reach and that were not reported yet.

@@ -24,6 +24,7 @@ from oi_tui.runtimes.remote.outbox import Outbox, Stream
 from oi_tui.runtimes.remote.remote_target import RemoteTarget
 from oi_tui.runtimes.remote.target import DetachOptions, GoneError, TargetError
 from oi_tui.runtimes.remote.wire import FrameReader, unpack_reports
+from oi_tui.runtimes.targets import TargetOptions
 from tests.programs import PATH, why_not
 from tests.runtimes.playing import Played, alive, play, until
 from tests.runtimes.remote.test_network_faults import when
@@ -197,7 +198,7 @@ def test_nothing_new_begins_while_nobody_is_there_and_others_are_kept_out(make: 
 
 
 def test_what_was_left_ends_by_itself_and_is_gone_when_it_is_killed(make: Make) -> None:
-    computer = make(target="command:env", staying=DetachOptions(seconds=0.3))
+    computer = make(target="command:env", target_options=TargetOptions(detach=DetachOptions(seconds=0.3)))
     below = everything_below(worker_pid(computer))
     _, left = leave(computer, COUNT, "\n5\r")
     until(lambda: not any(map(alive, below)) and not Path(left.folder).exists())
@@ -228,7 +229,9 @@ def test_a_connection_that_is_cut_in_a_flood_loses_and_doubles_nothing_if_it_is_
     relay = TcpRelay(server.port)
     monkeypatch.setenv("PATH", f"{server.through(relay.port, tmp_path_factory.mktemp('client'))}:{PATH}")
     try:
-        computer = make(target=f"ssh:{HOST}", staying=DetachOptions(cut=True, seconds=60.0))
+        computer = make(
+            target=f"ssh:{HOST}", target_options=TargetOptions(detach=DetachOptions(cut=True, seconds=60.0))
+        )
         pid = worker_pid(computer)
         flood = "for n in range(200_000): print(n)"
         before = play(computer, "python", flood, on=when("\n30000\r", relay.cut))
@@ -258,7 +261,9 @@ def test_an_application_that_is_killed_leaves_running_what_is_to_stay(make: Make
         "from oi_tui.messages import Printed\n"
         "from oi_tui.runtimes import Computer\n"
         "from oi_tui.runtimes.remote.target import DetachOptions\n"
-        "computer = Computer(target='command:env', staying=DetachOptions(cut=True, seconds=60.0))\n"
+        "from oi_tui.runtimes.targets import TargetOptions\n"
+        "options = TargetOptions(detach=DetachOptions(cut=True, seconds=60.0))\n"
+        "computer = Computer(target='command:env', target_options=options)\n"
         f"for report in computer.run('python', {COUNT_ON!r}):\n"
         "    print(report.text if isinstance(report, Printed) else '', flush=True)\n"
     )

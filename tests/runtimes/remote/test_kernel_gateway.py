@@ -16,9 +16,12 @@ from oi_tui.runtimes import Computer
 from oi_tui.runtimes.remote import wire
 from oi_tui.runtimes.remote.kernel_gateway import GatewayClient
 from oi_tui.runtimes.remote.target import TargetError, parse
+from oi_tui.runtimes.targets import TargetOptions
 from tests.runtimes.playing import alive, play, until
 from tests.servers.jupyter import TOKEN, Jupyter
 from tests.servers.tcp_relay import TcpRelay
+
+WITH_TOKEN = TargetOptions(find_token=lambda _: TOKEN)
 
 pytest.importorskip("websockets", reason="websockets is not installed here (extra kernel)")
 pytest.importorskip("jupyter_server", reason="jupyter-server is not installed here")
@@ -46,7 +49,7 @@ def jupyter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Jupyter]:
 @pytest.fixture(scope="module")
 def kernel(server: Jupyter) -> Iterator[Computer]:
     """A new kernel of the server."""
-    computer = Computer(target=server.target, find_token=lambda _: TOKEN)
+    computer = Computer(target=server.target, target_options=WITH_TOKEN)
     yield computer
     computer.close()
 
@@ -54,9 +57,9 @@ def kernel(server: Jupyter) -> Iterator[Computer]:
 def through_relay(make: Make, server: Jupyter) -> tuple[TcpRelay, Computer]:
     """A kernel that a cut connection cannot keep us from ending, and the way there that is cut."""
     relay = TcpRelay(server.port)
-    ours = make(target=server.target, find_token=lambda _: TOKEN)
+    ours = make(target=server.target, target_options=WITH_TOKEN)
     target = f"kernel:http://127.0.0.1:{relay.port}#{id_of(ours)}"
-    return relay, make(target=target, find_token=lambda _: TOKEN)
+    return relay, make(target=target, target_options=WITH_TOKEN)
 
 
 def kernels(server: Jupyter) -> list[dict[str, Any]]:
@@ -128,7 +131,7 @@ def test_a_question_can_be_interrupted(kernel: Computer) -> None:
 
 
 def test_the_end_of_a_kernel_is_reported_and_the_next_run_has_a_new_one(make: Make, server: Jupyter) -> None:
-    kernel = make(target=server.target, find_token=lambda _: TOKEN)
+    kernel = make(target=server.target, target_options=WITH_TOKEN)
     pid = process_of(kernel)
 
     def kill(_: Report, so_far: str) -> None:
@@ -143,10 +146,10 @@ def test_the_end_of_a_kernel_is_reported_and_the_next_run_has_a_new_one(make: Ma
 
 
 def test_the_kernel_ends_with_us_if_it_is_ours_and_goes_on_if_it_is_not(make: Make, jupyter: Jupyter) -> None:
-    ours = make(target=jupyter.target, find_token=lambda _: TOKEN)
+    ours = make(target=jupyter.target, target_options=WITH_TOKEN)
     pid, id_ = process_of(ours), id_of(ours)
     play(ours, "python", "memory = 41")
-    theirs = make(target=f"{jupyter.target}#{id_[:8]}", find_token=lambda _: TOKEN)
+    theirs = make(target=f"{jupyter.target}#{id_[:8]}", target_options=WITH_TOKEN)
     assert theirs.where == f"in the kernel {id_[:8]} (python3) on {jupyter.host}"
     assert play(theirs, "python", "memory + 1").text == "42\n"
     theirs.close()
@@ -158,19 +161,19 @@ def test_the_kernel_ends_with_us_if_it_is_ours_and_goes_on_if_it_is_not(make: Ma
 
 
 def test_a_kernelspec_and_its_list_can_be_named(make: Make, jupyter: Jupyter) -> None:
-    computer = make(target=f"{jupyter.target}#python3", find_token=lambda _: TOKEN)
+    computer = make(target=f"{jupyter.target}#python3", target_options=WITH_TOKEN)
     assert play(computer, "python", "print(1)").text == "1\n"
     for name in ("", "nobody"):
         with pytest.raises(
             TargetError, match=rf"{id_of(computer)[:8]} \(python3, \w+\).*Kernelspecs: .*python3"
         ):
-            make(target=f"{jupyter.target}#{name}", find_token=lambda _: TOKEN)
+            make(target=f"{jupyter.target}#{name}", target_options=WITH_TOKEN)
 
 
 def test_what_does_not_stop_is_restarted_only_where_the_kernel_is_ours(make: Make, jupyter: Jupyter) -> None:
     deaf = "import signal, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nprint('go', flush=True)\n"
-    ours = make(target=jupyter.target, find_token=lambda _: TOKEN)
-    theirs = make(target=f"{jupyter.target}#{id_of(ours)}", find_token=lambda _: TOKEN)
+    ours = make(target=jupyter.target, target_options=WITH_TOKEN)
+    theirs = make(target=f"{jupyter.target}#{id_of(ours)}", target_options=WITH_TOKEN)
     pid = process_of(ours)
 
     def insist(computer: Computer) -> Callable[[Report, str], None]:
@@ -274,7 +277,10 @@ def test_the_token_is_asked_for_and_a_wrong_one_again(
     assert make(target=jupyter.target).languages == ("python",)
     wanted: list[str] = []
     with pytest.raises(TargetError, match="needs a token"):
-        make(target=jupyter.target, find_token=lambda name: wanted.append(name) or "another-one")  # type: ignore[func-returns-value]
+        make(
+            target=jupyter.target,
+            target_options=TargetOptions(find_token=lambda name: wanted.append(name) or "another-one"),
+        )  # type: ignore[func-returns-value]
     assert wanted == [f"JUPYTER_TOKEN@{jupyter.host}"]
 
 
@@ -336,6 +342,6 @@ def test_a_server_that_leads_elsewhere_gets_no_second_chance(make: Make) -> None
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
         with pytest.raises(TargetError, match="leads to another address"):
-            make(target=f"kernel:http://127.0.0.1:{server.server_port}/lab", find_token=lambda _: TOKEN)
+            make(target=f"kernel:http://127.0.0.1:{server.server_port}/lab", target_options=WITH_TOKEN)
         server.shutdown()
         thread.join()

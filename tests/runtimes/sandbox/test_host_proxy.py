@@ -14,6 +14,7 @@ import pytest
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.drivers import forwarder
 from oi_tui.runtimes.sandbox import proxy, sandbox
+from oi_tui.runtimes.sandbox.confinement import SandboxRules
 from oi_tui.runtimes.sandbox.proxy import HostProxy
 from tests.ports import choose_port
 from tests.runtimes.playing import play
@@ -288,7 +289,7 @@ def test_code_in_the_sandbox_reaches_these_hosts_only(
 ) -> None:
     project = tmp_path / "project"
     project.mkdir()
-    walled = make(cwd=project, sandbox=True, hosts=(f"127.0.0.1:{port}",))
+    walled = make(cwd=project, sandbox=True, sandbox_rules=SandboxRules(hosts=(f"127.0.0.1:{port}",)))
     assert any(f"127.0.0.1:{port}" in note for note in walled.notes)
     code = (
         "import urllib.request, urllib.error\n"

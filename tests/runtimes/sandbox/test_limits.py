@@ -8,6 +8,7 @@ import pytest
 
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.sandbox import sandbox
+from oi_tui.runtimes.sandbox.confinement import SandboxRules
 from oi_tui.runtimes.sandbox.limits import SandboxLimits
 from tests.runtimes.playing import play
 
@@ -24,7 +25,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def limited(make: Make, project: Path, **limits: float) -> Computer:
-    return make(cwd=project, sandbox=True, limits=SandboxLimits(**limits))
+    return make(cwd=project, sandbox=True, sandbox_rules=SandboxRules(limits=SandboxLimits(**limits)))
 
 
 def test_many_processes_end(make: Make, project: Path) -> None:

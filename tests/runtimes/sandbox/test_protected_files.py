@@ -11,6 +11,7 @@ import pytest
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.sandbox import bubblewrap, git_settings, protected_files, sandbox
 from oi_tui.runtimes.sandbox.base import SandboxedCommand, SandboxRequest
+from oi_tui.runtimes.sandbox.confinement import SandboxRules
 from tests.runtimes.playing import play, until
 
 walls = pytest.mark.skipif((why := sandbox.explain_unavailable()) is not None, reason=str(why))
@@ -196,7 +197,7 @@ def test_programs_of_an_environment_are_watched(tmp_path: Path) -> None:
 
 @walls
 def test_a_person_lets_single_ones_through(make: Make, project: Path) -> None:
-    walled = make(cwd=project, sandbox=True, writable=(".git/hooks", ".envrc"))
+    walled = make(cwd=project, sandbox=True, sandbox_rules=SandboxRules(writable=(".git/hooks", ".envrc")))
     assert "oi-tui:" not in play(walled, "shell", "echo x >.git/hooks/pre-commit; echo y >.envrc").text
     assert (project / ".git/hooks/pre-commit").exists()
     assert (project / ".envrc").read_text() == "y\n"

@@ -15,6 +15,7 @@ import pytest
 from oi_tui import paths
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.sandbox import bubblewrap, seccomp
+from oi_tui.runtimes.sandbox.confinement import SandboxRules
 from tests.runtimes.playing import alive, marked, play, until
 
 Make = Callable[..., Computer]
@@ -188,7 +189,9 @@ def test_a_home_folder_is_refused_with_a_way_out(make: Make, tmp_path: Path) -> 
 
 def test_a_profile_in_the_working_directory_is_refused(make: Make, project: Path) -> None:
     profile = project / "mine.yaml"
-    played = play(make(cwd=project, sandbox=True, private=[profile]), "python", "print(1)")
+    played = play(
+        make(cwd=project, sandbox=True, sandbox_rules=SandboxRules(private=[profile])), "python", "print(1)"
+    )
     assert played.state == "failed"
     assert "mine.yaml" in played.reason
     assert "Move it" in played.reason

@@ -13,6 +13,7 @@ import pytest
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.sandbox import client_hello, proxy, sandbox
 from oi_tui.runtimes.sandbox.client_hello import HandshakeReader, NotTlsError
+from oi_tui.runtimes.sandbox.confinement import SandboxRules
 from oi_tui.runtimes.sandbox.proxy import HostProxy
 from tests.runtimes.playing import play
 
@@ -416,7 +417,7 @@ def test_the_person_is_told_of_a_closed_connection(make: Callable[..., Computer]
     project.mkdir()
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-        walled = make(cwd=project, sandbox=True, hosts=(f"127.0.0.1:{port}",))
+        walled = make(cwd=project, sandbox=True, sandbox_rules=SandboxRules(hosts=(f"127.0.0.1:{port}",)))
         code = (
             "import socket, ssl\n"
             "client = socket.create_connection(('127.0.0.1', 3128), 20)\n"
