@@ -232,7 +232,7 @@ TROUBLES = (
     ErrorPattern(
         "empty",
         "base",
-        "The answer of {host} could not be read. Check api_base and model.",
+        "The answer of {host} could not be read. Check model, and api_base where it is set.",
         r"body decoded to no events",
         when=lambda attempt: not attempt.begun,
     ),

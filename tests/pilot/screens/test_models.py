@@ -104,6 +104,14 @@ async def test_the_model_in_use_stands_first_and_enter_keeps_it(
         assert at.workspace.profile == before
 
 
+def reported(at: ChatDriver, *sayings: str) -> bool:
+    """Whether all of this stands in the conversation."""
+    transcript = at.view.conversation.transcript
+    rows = (row.plain for n in range(len(transcript.blocks)) for row in transcript.draw_block(n))
+    text = " ".join(" ".join(rows).split())
+    return all(saying in text for saying in sayings)
+
+
 async def test_a_wrong_address_in_a_providers_variable_is_reported_when_it_begins_to_matter(
     found: list[LocalModel], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -111,20 +119,13 @@ async def test_a_wrong_address_in_a_providers_variable_is_reported_when_it_begin
     monkeypatch.setenv("DEEPSEEK_API_BASE", "http://localhost:port")
     monkeypatch.setenv("DEEPSEEK_API_KEY", "sk-canary")
     async with open_chat([Text("Hm.")]) as at:
-
-        def reported(*sayings: str) -> bool:
-            transcript = at.view.conversation.transcript
-            rows = (row.plain for n in range(len(transcript.blocks)) for row in transcript.draw_block(n))
-            text = " ".join(" ".join(rows).split())
-            return all(saying in text for saying in sayings)
-
         await at.until(
-            lambda: reported("variable OPENAI_API_BASE must be an address that begins with http://")
+            lambda: reported(at, "variable OPENAI_API_BASE must be an address that begins with http://")
         )
         await at.type("%model deepseek/deepseek-chat")
-        await at.until(lambda: reported("DEEPSEEK_API_BASE must be an address with a port"))
+        await at.until(lambda: reported(at, "DEEPSEEK_API_BASE must be an address with a port"))
         await at.type("hello")
-        await at.until(lambda: reported("hello", "DEEPSEEK_API_BASE") and not at.view.busy)
+        await at.until(lambda: reported(at, "hello", "DEEPSEEK_API_BASE") and not at.view.busy)
         assert not at.llm.requests
 
 
@@ -157,6 +158,9 @@ async def test_a_key_for_this_session_only_is_kept_nowhere(found: list[LocalMode
         assert at.workspace.secrets.find("GROQ_API_KEY") is None
         home = Path(paths.config()).parent
         assert not [p for p in home.rglob("*") if p.is_file() and b"canary-12345678" in p.read_bytes()]
+        await at.until(lambda: reported(at, "The model is now groq/llama-3.3-70b-versatile."))
+        await at.type("%model groq/llama-3.3-70b-versatile")
+        await at.until(lambda: reported(at, "The model is groq/llama-3.3-70b-versatile."))
 
 
 async def test_escape_at_the_key_changes_nothing(found: list[LocalModel]) -> None:

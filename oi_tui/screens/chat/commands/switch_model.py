@@ -111,7 +111,9 @@ class ModelSwitcher:
             )
         else:
             where = f" at {clean_line(choice.api_base, 80)}" if choice.api_base else ""
-            self._ui.show_notice(f"The model is now {clean_line(choice.model)}{where}.")
+            is_same = (before.model, before.api_base) == (profile.model, profile.api_base)
+            now = "" if is_same else " now"
+            self._ui.show_notice(f"The model is{now} {clean_line(choice.model)}{where}.")
             if wrong := endpoint.check_provider_address(profile):
                 self._ui.show_notice(wrong.sentence, warning=True)
 
