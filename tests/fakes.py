@@ -239,6 +239,7 @@ class Computer:
     def follow(self, run: object) -> Iterator[Report]:
         return iter(())
 
+    is_at_work = False
     target_files = None
 
     def explain_refusal_at(self, target: str) -> str | None:

@@ -71,7 +71,11 @@ class FileCopies:
         if files is None:
             others = [name for name in computer.targets.names if name != computer.targets.home]
             example = f"%{command} {clean_line(others[0], 100)} {words[0]}" if others else "%on ssh:HOST"
-            place = clean_line(target, 200) or "the place where code runs"
+            if not target and not computer.where:
+                raise CommandError(
+                    f"Code runs on this machine: there is no target to copy from or to. Try {example}."
+                )
+            place = clean_line(target or computer.where, 200)
             raise CommandError(f"Files cannot be copied from or to {place}. Try {example}.")
         return files, words[0], words[1] if len(words) > 1 else ""
 

@@ -173,8 +173,11 @@ class ServerManager:
             raise CommandError(f"{clean_line(str(error), 200)}.") from None
         if self._workspace.mcp.servers.find(server.name):
             raise CommandError(f"There is an MCP server {server.name} already. %mcp remove {server.name}")
+        is_first, is_at_work = not self._workspace.profile.mcp_servers, self._workspace.computer.is_at_work
         self._use((*self._workspace.profile.mcp_servers, line))
-        self._ui.show_notice(f"Added the MCP server {server.name}.")
+        # A language that runs was started without the object `tools`.
+        later = " Code in cells can call its tools after %restart." if is_first and is_at_work else ""
+        self._ui.show_notice(f"Added the MCP server {server.name}.{later}")
         self._test(self._find(server.name))
 
     def _remove(self, status: ServerStatus) -> None:

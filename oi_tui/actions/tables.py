@@ -82,7 +82,9 @@ def format_first_rows(source: TableSource) -> str:
         ).rstrip()
         for row in table
     ]
-    printed = [f"{source.name}: {shape.total:,} rows, {len(shape.columns):,} columns", *lines]
+    total, many = shape.total, len(shape.columns)
+    size = f"{total:,} row{'s' * (total != 1)}, {many:,} column{'s' * (many != 1)}"
+    printed = [f"{source.name}: {size}", *lines]
     tables = getattr(source, "tables", ())
     if len(tables) > 1:
         others = (name for name in tables if name != getattr(source, "table", ""))

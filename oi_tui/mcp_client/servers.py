@@ -241,7 +241,9 @@ class McpServers:
         if self._profile.sandbox:
             raise McpCallError("MCP servers run outside of the sandbox, which is on")
         if not can_sign_in(status.server):
-            raise McpCallError("it does not use a sign-in: it is a program, or the profile has a key for it")
+            raise McpCallError(
+                "it does not use a sign-in, because it is a program or has its key in the profile"
+            )
         status.addresses = queue.SimpleQueue()
         attempt = threading.Thread(target=self._connect_again, args=(status, True), daemon=True)
         attempt.start()

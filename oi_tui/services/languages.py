@@ -13,6 +13,7 @@ from oi_tui.engine.credentials.keys import find_token
 from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.window_actions import ActedWindow, GrantedWindow
 from oi_tui.engine.settings.profile import Profile, ProfileError, name_source
+from oi_tui.mcp_client.cells import CellTools
 from oi_tui.messages import Report, VariablesLost
 from oi_tui.runtimes.availability import Availability
 from oi_tui.runtimes.completions import CompletionSet
@@ -32,7 +33,6 @@ from oi_tui.text import clean_line
 
 if TYPE_CHECKING:
     from oi_tui.engine.session import Session
-    from oi_tui.mcp_client.cells import CellTools
     from oi_tui.runtimes.remote.askpass import Ask
     from oi_tui.runtimes.remote.files import TargetFiles
     from oi_tui.runtimes.remote.left_targets import LeftTarget
@@ -100,6 +100,10 @@ class Languages(protocols.CodeRunner, Protocol):
 
     def check_availability(self) -> Sequence[Availability]:
         """Return the availability of every language; asks their programs, which takes a moment."""
+
+    @property
+    def is_at_work(self) -> bool:
+        """Whether a language has a process that remembers something."""
 
     @property
     def inspector(self) -> LanguageInspector:
@@ -352,21 +356,18 @@ class LanguageService:
         languages: tuple[Language, ...] = (*LANGUAGES, *self.custom.languages)
         if self._cell_model:
             languages = self._cell_model.add_to(languages, self._is_running, lambda: self._profile.sandbox)
-        if self._profile.mcp_servers:
-            from oi_tui.mcp_client.cells import CellTools
-
-            self._cell_tools = CellTools(
-                self._mcp.tools,
-                lambda tool, arguments, stopped, on_report: self._mcp.servers.call(
-                    tool, arguments, stopped, on_report
-                ),
-                lambda tool, call, result: self._mcp.servers.answer(tool, call, result),
-                self._ask_person,
-                lambda: self._session().execution.callable_tools,
-                self._is_running,
-                lambda: bool(self._profile.mcp_servers) and not self._profile.sandbox,
-            )
-            languages = self._cell_tools.add_to(languages)
+        self._cell_tools = CellTools(
+            self._mcp.tools,
+            lambda tool, arguments, stopped, on_report: self._mcp.servers.call(
+                tool, arguments, stopped, on_report
+            ),
+            lambda tool, call, result: self._mcp.servers.answer(tool, call, result),
+            self._ask_person,
+            lambda: self._session().execution.callable_tools,
+            self._is_running,
+            lambda: bool(self._profile.mcp_servers) and not self._profile.sandbox,
+        )
+        languages = self._cell_tools.add_to(languages)
         if not computer_api.is_wanted(self._profile):
             return languages
         self._computer_api = computer_api.ComputerApi(

@@ -33,6 +33,13 @@ def run(workspace: Workspace, code: str, language: str = "python") -> tuple[str,
     return make_plain("".join(m.content for m in own if m.type == "console")), asked
 
 
+def test_a_language_that_starts_after_a_server_was_added_calls_its_tools(open_workspace: Open) -> None:
+    workspace = open_workspace(servers=[])
+    workspace.use(workspace.profile.with_changes(mcp_servers=(server("later"),)))
+    printed, _ = run(workspace, "print(tools.later.add(a=40, b=2))")
+    assert "42" in printed
+
+
 def test_a_cell_calls_the_tools_that_it_names(open_workspace: Open, workplace: Path) -> None:
     workspace = open_workspace(servers=[server("my-tools")])
     printed, (question,) = run(
