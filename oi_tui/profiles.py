@@ -129,8 +129,8 @@ def _read(text: str, place: object) -> Profile:
     if not changes:
         return profile
     note = (
-        f"{Path(str(place)).name} has keys of an older version ({', '.join(changes)}). They are used, and "
-        f"the file is left as it is. Copied into {paths.shorten(paths.profiles())}, it is brought up to date"
+        f"{Path(str(place)).name} has keys of an older version ({', '.join(changes)}). They still "
+        f"work, and the file is not changed. To update it, copy it into {paths.shorten(paths.profiles())}"
     )
     return replace(profile, unknown=(note, *profile.unknown))
 
@@ -292,7 +292,8 @@ def _has_default(path: Path, *, write: bool) -> bool:
         if not paths.is_safe_to_trust(path.parent):
             folder = paths.shorten(path.parent)
             raise ProfileError(
-                f"not read, as others can write to its folder; to change that: chmod go-w {folder}", path=path
+                f"not read, because others can write to its folder. To fix this: chmod go-w {folder}",
+                path=path,
             )
         return True
     if write:

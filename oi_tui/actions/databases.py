@@ -59,7 +59,7 @@ class DatabaseActions:
                 "Leave the password out of the address. You are asked for it, or it is read from the keyring."
             )
         if "://" not in address and name:
-            return "A file has no name of its own: %connect shop.db"
+            return "A file needs no name: %connect shop.db"
         return computer.explain_missing("sql") or ""
 
     def _answer_once(self, events: Iterator[Event], address: str) -> Iterator[Event]:

@@ -127,7 +127,7 @@ def explain_refusal_here(workspace: "Workspace") -> str:
         # What is restored runs code, which code in the sandbox could have written.
         return "Variables cannot be kept or restored in the sandbox. %sandbox off turns it off."
     if workspace.computer.where:
-        return "Variables can be kept only for code on this machine. %target local comes back to it."
+        return "Variables can be kept only for code on this machine. %target local switches back."
     return ""
 
 

@@ -123,7 +123,8 @@ class TargetActions:
     def _begin(self, name: str) -> _Attempt:
         """Begin an attempt to reach a target, and say so."""
         how = " Escape stops it." if self._ask else ""
-        self._ui.show_notice(f"Connecting to {clean_line(name, 200)} …{how}")
+        if name != LOCAL:
+            self._ui.show_notice(f"Connecting to {clean_line(name, 200)} …{how}")
         self._attempts = [attempt for attempt in self._attempts if not attempt.is_over]
         attempt = _Attempt(name, self._ask)
         self._attempts.append(attempt)
@@ -195,7 +196,7 @@ class TargetActions:
         place = clean_line(self._workspace.computer.where or "on this machine", 300)
         days = self._workspace.profile.keep_running_days
         self._ui.show_notice(
-            f"{name} keeps running without you, for up to {days:g} days. %attach {name} comes back to it, "
+            f"{name} keeps running, for up to {days:g} days. %attach {name} reconnects to it, "
             f"from this or another conversation. Code now runs {place}."
         )
 
@@ -205,7 +206,7 @@ class TargetActions:
             listed = [
                 f"  {number}  {left.describe()}" for number, left in enumerate(left_targets.list_shown(), 1)
             ]
-            words = "Left running on targets:\n{}\n%attach TARGET or %attach NUMBER comes back to it."
+            words = "Left running on targets:\n{}\n%attach TARGET or %attach NUMBER reconnects to it."
             nothing = "Nothing was left running on a target. %detach leaves what runs on one."
             self._ui.show_notice(words.format("\n".join(map(escape_controls, listed))) if listed else nothing)
             return

@@ -123,5 +123,5 @@ def _describe_price(most: int, profile: Profile, facts: ModelInfo, spent: float)
         reply = profile.max_tokens or facts.max_output or USUAL_REPLY
         bounds.append(most * (window * facts.prompt_price + reply * (facts.completion_price or 0.0)))
     if not bounds:
-        return "without a limit of cost"
+        return "without a cost limit"
     return f"for at most {format_dollars(min(bounds))}"

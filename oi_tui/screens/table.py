@@ -465,7 +465,7 @@ class TableScreen(Page[None]):
         if not self._is_complete("Export the table"):
             return
         self._ask_for("file name", f"{Path(self._called.split()[0]).stem}_export.csv", self._export)
-        self._say("The ending of the name is the format: .csv, .parquet or .xlsx")
+        self._say("The extension sets the format: .csv, .parquet or .xlsx")
 
     def _ask_for(self, words: str, value: str, then: Callable[[str], object]) -> None:
         if self._table.shape is None:

@@ -255,7 +255,7 @@ class CellModel:
         if work.is_stopped:
             raise _Stopped
         if question.is_cut and longest:
-            raise _FailedError("The reply was cut off: no more of the limit of cost is left.", for_all=True)
+            raise _FailedError("The reply was cut off: the cost limit is reached.", for_all=True)
         self._remember(_make_key(profile, call, prompt), text)
         return text
 

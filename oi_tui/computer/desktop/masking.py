@@ -10,9 +10,9 @@ from oi_tui.computer.desktop.screenshot import Screenshot
 from oi_tui.computer.errors import ComputerError
 
 _NO_SERVICE = (
-    "Where password fields are is not known: the accessibility service (D-Bus and AT-SPI) does not answer."
+    "It is not known where password fields are: the accessibility service (D-Bus and AT-SPI) does not answer."
 )
-_NO_PLACES = "Where password fields are is not known: on Wayland, programs are not told where windows are."
+_NO_PLACES = "It is not known where password fields are: on Wayland, programs are not told where windows are."
 _SILENT = "Programs of these windows do not say where their password fields are: {0}."
 _UNMASKED = (
     "{0} So there is no screenshot. Use computer.display.elements(), or a part of the screen with other "

@@ -77,7 +77,7 @@ class ExecutionSettings:
     keep_running: str = setting(
         "off",
         "What runs on a target when the connection is lost: off ends it, cut leaves it running, always also "
-        "leaves it running when you quit. %attach comes back to it. %detach leaves it running at any time.",
+        "leaves it running when you quit. %attach reconnects to it. %detach leaves it running at any time.",
         key="keep_running",
         title="Keep running on targets",
         section="Running code",

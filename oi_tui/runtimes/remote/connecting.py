@@ -207,7 +207,7 @@ class ConnectingProgram:
                 raise TargetError(
                     f"Python {version.strip()} on {self._target.title} is too old; it needs 3.8 or later."
                 )
-        raise TargetError(f"{self._target.title} gave an answer that is not understood.")
+        raise TargetError(f"{self._target.title} sent an invalid answer.")
 
     def _explain_failure(self, received: bytes) -> str:
         """Say why the connection ended before it began, in the words of the program."""

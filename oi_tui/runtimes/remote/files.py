@@ -121,7 +121,7 @@ class TargetFiles:
             back = replace(read_change_set(str(facts["back"])), target=self._target.spelling)
             problems = [str(problem) for problem in facts["problems"]]  # type: ignore[attr-defined]
         except (KeyError, TypeError, ValueError):
-            raise FileError(f"{self._target.title} gave an answer that is not understood.") from None
+            raise FileError(f"{self._target.title} sent an invalid answer.") from None
         return back, _read_plan(change_set, facts), problems
 
     def _ask_about(self, change_set: ChangeSet, what: str) -> dict[str, object]:
@@ -139,7 +139,7 @@ class TargetFiles:
             raise FileError(f"{title} does not answer; its files may be as they were.")
         facts = json.loads(answer.text)
         if not isinstance(facts, dict):
-            raise FileError(f"{title} gave an answer that is not understood.")
+            raise FileError(f"{title} sent an invalid answer.")
         return facts
 
     # -- facts and names
@@ -244,7 +244,7 @@ def _read_plan(change_set: ChangeSet, facts: dict[str, object]) -> list[RestoreA
     """Return what the worker plans for each change of the change set. Raises FileError."""
     actions = facts.get("actions")
     if not isinstance(actions, list) or len(actions) != len(change_set.changes):
-        raise FileError("An answer about files is not understood.")
+        raise FileError("An answer about files is invalid.")
     return [
         RestoreAction(change, change.what == "created", str(obstacle), bool(since))
         for change, (obstacle, since) in zip(change_set.changes, actions, strict=True)
@@ -332,7 +332,7 @@ class _Copy:
     def facts(self, what: str, path: str, **more: object) -> FileFacts:
         answer = self._wait(path, self._link.begin("file", what=what, path=path, **more))
         if not isinstance(answer, FileFacts):
-            raise FileError(f"{self._title} gave an answer that is not understood.")
+            raise FileError(f"{self._title} sent an invalid answer.")
         return answer
 
     def words(self, what: str, path: str, **more: object) -> str:

@@ -180,7 +180,7 @@ class JupyterServer:
             lambda: self._request("POST", "api/kernels", {"name": name}), self._end_late
         )
         if not isinstance(answer, dict) or not isinstance(answer.get("id"), str):
-            raise TargetError(f"{self.address.host} gave an answer that is not understood.")
+            raise TargetError(f"{self.address.host} sent an invalid answer.")
         return str(answer["id"])
 
     def _end_late(self, found: object) -> None:
@@ -234,9 +234,7 @@ class JupyterServer:
             why = getattr(error, "reason", None) or error
             raise TargetError(f"The Jupyter server {host} does not answer: {why}.") from None
         except ValueError:
-            raise TargetError(
-                f"{host} gave an answer that is not understood; is it a Jupyter server?"
-            ) from None
+            raise TargetError(f"{host} sent an invalid answer; is it a Jupyter server?") from None
 
     # -- choosing a kernel
 

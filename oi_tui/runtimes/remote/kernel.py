@@ -159,7 +159,7 @@ class KernelTarget:
                 f"{self.title} was started for this conversation and ends with it. To keep a kernel, start "
                 "it on its server, and connect to it by its id."
             )
-        return f"{self.title} goes on when you quit, with its variables: there is nothing to detach."
+        return f"{self.title} keeps running when you quit, with its variables: there is nothing to detach."
 
     def resize(self, columns: int, rows: int) -> None:
         """Do nothing: a kernel has no terminal."""

@@ -61,7 +61,7 @@ class LeftTarget:
         ends = time.strftime("%Y-%m-%d %H:%M", time.localtime(self.until))
         runs = f"running: {clean_line(self.running, _LONGEST)}" if self.running else "nothing runs"
         languages = ", ".join(self.languages)
-        return f"{self.target}, left {ago} ago, {languages}; {runs}; ends by itself at {ends}"
+        return f"{self.target}, left {ago} ago, {languages}; {runs}; ends at {ends}"
 
 
 def make_id() -> str:
@@ -156,7 +156,7 @@ def list_for_conversation(id: str) -> Sequence[LeftTarget]:
 
 def describe_way_back(target: str) -> str:
     """Say how to come back, as a part of a sentence."""
-    return f"%attach {target} comes back to it"
+    return f"%attach {target} reconnects to it"
 
 
 def explain_detached(target: str, title: str) -> str:

@@ -252,7 +252,7 @@ class Link:
                 if not piece:
                     break
         except (WireError, KeyError, TypeError, AttributeError) as error:
-            reason = str(error) if isinstance(error, WireError) else "an answer that is not understood"
+            reason = str(error) if isinstance(error, WireError) else "an invalid answer"
         except (OSError, ValueError):
             pass
         self._lose("the target was detached" if self.detached else reason)
@@ -429,7 +429,7 @@ def _parse_left_run(facts: object) -> LeftRun:
         language, code, message = (str(facts.get(name) or "") for name in ("language", "code", "message"))
         if isinstance(run, int) and isinstance(number, int | None) and isinstance(seconds, int | float):
             return LeftRun(run, language, code, number, message, seconds, facts.get("running") is True)
-    raise WireError("an answer that is not understood")
+    raise WireError("an invalid answer")
 
 
 def _check(message: Frame) -> Frame:
@@ -440,5 +440,5 @@ def _check(message: Frame) -> Frame:
     if not isinstance(programs, dict) or not all(
         isinstance(text, str) and len(text) < 5000 for text in (*texts, *programs, *programs.values())
     ):
-        raise WireError("an answer that is not understood")
+        raise WireError("an invalid answer")
     return message

@@ -22,7 +22,7 @@ from oi_tui.runtimes.remote.wire import SILENCE, Frame, FrameReader, WireError, 
 _NAME = "door"
 #: How long a program that connects may take to say what it wants, in seconds.
 _FIRST_WORDS = 5.0
-_GONE = "what was left there does not run any more: it ended, or the machine was restarted"
+_GONE = "what was left there is no longer running: it ended, or the machine was restarted"
 
 
 def read_first_frame(source: int, seconds: float = SILENCE) -> "tuple[Frame, FrameReader]":

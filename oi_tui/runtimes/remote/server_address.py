@@ -44,7 +44,7 @@ def parse_address(place: str) -> ServerAddress:
     if parts and (parts.query or "@" in parts.netloc):
         # The target is shown on the screen and may be stored.
         raise ValueError(
-            "The address of a Jupyter server holds no token, password or query here, because targets are "
+            "The address of a Jupyter server cannot contain a token, password or query, because targets are "
             "shown and stored. Leave that out: the token is asked for."
         )
     if parts is None or not parts.hostname or port_is_wrong or not parts.netloc.isascii():

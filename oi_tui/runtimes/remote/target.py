@@ -122,7 +122,7 @@ def parse(spelling: str) -> Target | None:
         host, slash, folder = place.partition("/")
         if not _HOST.fullmatch(host):
             raise TargetError(
-                f"{spelling!r} names no host: "
+                f"{spelling!r} has no host: "
                 "write ssh:HOST, ssh:USER@HOST:PORT, ssh:[IPV6]:PORT or ssh:HOST/FOLDER."
             )
         port = re.search(r":(\d+)$", host)
@@ -132,7 +132,7 @@ def parse(spelling: str) -> Target | None:
         return Target(spelling, "ssh", host, folder if home else slash + folder if folder else "")
     if kind == "container" and colon:
         if not _CONTAINER.fullmatch(place):
-            raise TargetError(f"{spelling!r} names no container: write container:NAME or container:IMAGE.")
+            raise TargetError(f"{spelling!r} has no container: write container:NAME or container:IMAGE.")
         return Target(spelling, "container", place)
     if kind == "command" and colon:
         try:
@@ -264,7 +264,7 @@ def _find_container(place: str) -> tuple[str, bool]:
         if answer == "false":
             stopped = stopped or Path(program).name
     if stopped:
-        raise TargetError(f"The container {place} does not run. Start it: {stopped} start {place}")
+        raise TargetError(f"The container {place} is not running. Start it: {stopped} start {place}")
     if problem and len(programs) == 1:
         raise TargetError(problem)
     return programs[0], False

@@ -149,8 +149,8 @@ def _explain_foreign(data: bytes, length: int) -> str:
     quoted = " ".join(words.split())
     if words.isascii() and quoted.isprintable():
         return (
-            f'"{quoted}" came among what is sent from there; a program that a start file (.bashrc) or the '
-            "command left running may print it"
+            f'"{quoted}" was received in place of a message; a program that a start file (.bashrc) or '
+            "the command left running may print it"
         )
     return f"a message of {length} bytes; something on the way may change what passes"
 

@@ -237,7 +237,7 @@ def _finish(message: Frame, path: Path) -> FileWords:
     with os.fdopen(descriptor, "rb") as file:
         if compute_checksum(file) != message["sum"]:
             part.unlink()
-            raise _RefusedError("arrived with another content; copy it again")
+            raise _RefusedError("arrived with different content; copy it again")
         os.fchmod(descriptor, message["mode"] & 0o777)
         os.fsync(descriptor)
     appear(part, path)

@@ -193,7 +193,7 @@ def test_a_run_is_left_and_another_window_comes_back_to_it(start: Start, workpla
     program.say("%detach")
     program.wait_for("detached, not stopped: it keeps running on env")
     program.wait_for(f"python on env as {getpass.getuser()} · left running")
-    program.wait_for("keeps running without you")
+    program.wait_for("keeps running, for up to")
     program.wait_for(lambda screen: "on env as " not in first_line(screen))
     program.say("%quit")
     assert program.wait_exit() == 0

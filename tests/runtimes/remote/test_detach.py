@@ -192,7 +192,7 @@ def test_nothing_new_begins_while_nobody_is_there_and_others_are_kept_out(make: 
     assert second.targets.home == "local"
     first.interrupt()
     assert list(reports)[-1].state == "interrupted"  # type: ignore[union-attr]
-    with pytest.raises(TargetError, match="does not run any more") as problem:
+    with pytest.raises(TargetError, match="is no longer running") as problem:
         second.targets.attach(replace(left, folder="/dev/shm"))
     assert isinstance(problem.value, GoneError)
 
@@ -209,7 +209,7 @@ def test_what_was_left_ends_by_itself_and_is_gone_when_it_is_killed(make: Make) 
     _, left = leave(computer, COUNT, "\n5\r")
     os.kill(pid, signal.SIGKILL)
     until(lambda: not any(map(alive, below)))
-    with pytest.raises(GoneError, match=r"env: what was left there does not run any more"):
+    with pytest.raises(GoneError, match=r"env: what was left there is no longer running"):
         make().targets.attach(left)
 
 
@@ -237,7 +237,7 @@ def test_a_connection_that_is_cut_in_a_flood_loses_and_doubles_nothing_if_it_is_
         before = play(computer, "python", flood, on=when("\n30000\r", relay.cut))
         assert before.state == "interrupted"
         target = computer.targets.home
-        assert f"%attach {target} comes back to it" in before.reason
+        assert f"%attach {target} reconnects to it" in before.reason
         # The next cell would begin without the variables of this one.
         failed = play(computer, "python", "print(n)")
         assert failed.state == "failed"

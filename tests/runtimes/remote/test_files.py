@@ -223,7 +223,7 @@ def test_what_was_damaged_meanwhile_gets_no_name(
     (part,) = there.glob(".b.*")
     with part.open("r+b") as file:
         file.write(b"damage")
-    with pytest.raises(FileError, match="another content"):
+    with pytest.raises(FileError, match="different content"):
         list(place.put(there / "a", "b", NEVER))
     assert left(there) == ["a"]
 

@@ -311,8 +311,8 @@ def test_a_server_with_a_password_or_with_nothing_is_used_also_below_a_path(
 @pytest.mark.parametrize(
     ("spelling", "words"),
     [
-        ("kernel:http://h:8888/?token=secret", "holds no token"),
-        ("kernel:http://ana:secret@h:8888/", "holds no token"),
+        ("kernel:http://h:8888/?token=secret", "cannot contain a token"),
+        ("kernel:http://ana:secret@h:8888/", "cannot contain a token"),
         ("kernel:http://", "is not an address"),
         ("kernel:http://h:99999/", "is not an address"),
         ("kernel:http://[::1/", "is not an address"),

@@ -330,7 +330,7 @@ def test_a_container_that_is_stopped_is_not_taken_for_an_image(
     make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     container_program(tmp_path, '[ "$1 $5" = "container web" ] && echo false', monkeypatch)
-    with pytest.raises(TargetError, match=r"The container web does not run\. Start it: podman start web"):
+    with pytest.raises(TargetError, match=r"The container web is not running\. Start it: podman start web"):
         make(target="container:web")
 
 
@@ -495,16 +495,16 @@ def test_a_folder_with_a_line_break_in_its_name_is_shown_on_one_line(make: Make,
     ("spelling", "words"),
     [
         ("gpu1", "Unknown target 'gpu1'"),
-        ("ssh:", "names no host"),
-        ("ssh:-oProxyCommand=touch x", "names no host"),
-        ("ssh:a b", "names no host"),
-        ("ssh:ana@-oProxyCommand=x", "names no host"),
-        ("ssh:a;b@gpu1", "names no host"),
-        ("ssh:$(x)@gpu1", "names no host"),
-        ("ssh:::1", "names no host: write .*IPV6"),
+        ("ssh:", "has no host"),
+        ("ssh:-oProxyCommand=touch x", "has no host"),
+        ("ssh:a b", "has no host"),
+        ("ssh:ana@-oProxyCommand=x", "has no host"),
+        ("ssh:a;b@gpu1", "has no host"),
+        ("ssh:$(x)@gpu1", "has no host"),
+        ("ssh:::1", "has no host: write .*IPV6"),
         ("ssh:gpu1:0", "0 is not a port"),
         ("ssh:[::1]:99999", "99999 is not a port"),
-        ("container:--privileged", "names no container"),
+        ("container:--privileged", "has no container"),
         ("command:", "is not a command"),
         ("command:'", "is not a command"),
         ("command:no-such-program-here", "no-such-program-here was not found"),
@@ -529,11 +529,11 @@ def test_what_is_no_place_is_refused_by_name(make: Make, spelling: str, words: s
         ),
         ("printf '\\noi-tui-far-1 old 3.6\\n'", "Python 3.6 on .* is too old"),
         ("printf '\\noi-tui-far-1 partial json\\n'", r"lacks a part of its standard library \(json\)"),
-        ("printf '\\noi-tui-far-1 what\\n'", "not understood"),
+        ("printf '\\noi-tui-far-1 what\\n'", "sent an invalid answer"),
         ("printf '\\noi-tui-far-1 ready 3.9\\n\\377xxxxxxxxxxxxx'; cat >/dev/null", "a message of"),
         (
             "printf '\\noi-tui-far-1 ready 3.9\\nUpdate\\navailable'; cat >/dev/null",
-            '"Update available" came among what is sent from there',
+            '"Update available" was received in place of a message',
         ),
     ],
 )

@@ -327,6 +327,4 @@ def test_the_question_names_the_most_that_it_costs() -> None:
     assert describe_calls(many, budget, PRICED, 0.2).endswith("for at most $0.30.")
     assert describe_calls(many, profile, ModelInfo(), 0.0).endswith("whose price is not known.")
     unlimited = profile.with_changes(cell_cost=None)
-    assert describe_calls(many, unlimited, ModelInfo(prompt_price=1.0), 0.0).endswith(
-        "without a limit of cost."
-    )
+    assert describe_calls(many, unlimited, ModelInfo(prompt_price=1.0), 0.0).endswith("without a cost limit.")

@@ -274,7 +274,7 @@ def test_a_profile_that_others_could_have_written_stops_the_start(
     path.write_text("auto_run: true\n")
     path.parent.chmod(0o777)
     words = refused(capsys)
-    assert "not read, as others can write to its folder; to change that: chmod go-w " in words
+    assert "not read, because others can write to its folder. To fix this: chmod go-w " in words
     assert started == []
 
 

@@ -87,7 +87,7 @@ def test_what_is_done_is_a_cell_of_the_person(argument: str, code: str) -> None:
         ("postgresql://ana@[db/shop", "The address is not valid"),
         ("a b c", "Type an address and a name of one word"),
         (f"{ADDRESS} two-words", "Type an address and a name of one word"),
-        ("shop.db name", "A file has no name of its own"),
+        ("shop.db name", "A file needs no name"),
     ],
 )
 def test_what_cannot_be_connected_is_said(argument: str, words: str) -> None:

@@ -163,7 +163,7 @@ def test_a_target_is_reached_and_what_is_there_is_reported() -> None:
     [
         ("command:sh -c 'echo locked out >&2; exit 1'", "locked out", "in a terminal"),
         ("command:no-such-program", "no-such-program was not found", "in a terminal"),
-        ("ssh:-x", "names no host", "Correct the setting target"),
+        ("ssh:-x", "has no host", "Correct the setting target"),
     ],
 )
 def test_a_target_that_cannot_be_reached_is_a_problem(target: str, words: str, fix: str) -> None:

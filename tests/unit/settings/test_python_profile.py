@@ -279,7 +279,7 @@ def test_a_yaml_profile_with_older_keys_counts_wherever_it_is(tmp_path: Path) ->
     ):
         assert (profile.model, profile.max_budget, profile.temperature) == ("gpt-4", 0.5, 0.3)
         assert (profile.safe_mode, profile.offline) == ("ask", True)
-        assert "the file is left as it is" in profile.unknown[0]
+        assert "the file is not changed" in profile.unknown[0]
         assert paths.shorten(paths.profiles()) in profile.unknown[0]
     assert path.read_text() == text
     path.write_text("max_budget: a lot\n")

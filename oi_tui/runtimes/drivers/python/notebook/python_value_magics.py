@@ -42,7 +42,7 @@ class ValueMagics:
     def _line_reset(self, rest):
         """Forgets all variables; -f does not ask."""
         if "-f" not in rest.split():
-            answer = builtins.input("All variables will be forgotten. Go on (y/[n])? ")
+            answer = builtins.input("All variables will be deleted. Continue (y/[n])? ")
             if answer.strip().lower() not in ("y", "yes"):
                 print("Nothing was done.")
                 return
