@@ -122,6 +122,15 @@ class Application(Starlette):
         """Pass each request through the guard first."""
         await self._guard(scope, receive, send)
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether a turn is in progress in a session."""
+        return any(session.busy for session in self._sessions.all)
+
+    def stop(self) -> None:
+        """Stop each turn; where one was stopped before, end the language of its run."""
+        self._sessions.stop()
+
     def get(self, path: str) -> Callable[[Endpoint], Endpoint]:
         """Add a route for GET; what the function returns is sent as JSON unless it is a Response."""
         return self._make_adder(path, "GET")

@@ -162,7 +162,7 @@ def add_port(options: ServerOptions, listening: socket.socket) -> ServerOptions:
     return options if options.socket else replace(options, port=listening.getsockname()[1])
 
 
-def serve(app: App, options: ServerOptions, listening: socket.socket) -> None:
+def serve(app: Application, options: ServerOptions, listening: socket.socket) -> None:
     """Serve the application until a signal ends it."""
     learn(options.token)
     learn(options.kernel_password)
@@ -174,7 +174,7 @@ def serve(app: App, options: ServerOptions, listening: socket.socket) -> None:
             options.socket.unlink(missing_ok=True)
 
 
-def make_web_server(app: App, options: ServerOptions) -> uvicorn.Server:
+def make_web_server(app: Application, options: ServerOptions) -> uvicorn.Server:
     """Return the web server with every limit set."""
     limits = options.limits
     config = _Config(
@@ -199,11 +199,30 @@ def make_web_server(app: App, options: ServerOptions) -> uvicorn.Server:
         ssl_certfile=str(options.certificate) if options.certificate else None,
         ssl_keyfile=str(options.key) if options.key else None,
     )
-    return _Server(config)
+    return _Server(config, app)
 
 
 class _Server(uvicorn.Server):
     """Ends in order on a signal, and does not raise it again, so that everything else ends in order too."""
+
+    def __init__(self, config: uvicorn.Config, app: Application) -> None:
+        super().__init__(config)
+        self._app = app
+
+    def handle_exit(self, *_: object) -> None:
+        """End the server; at a further signal, end code that does not stop."""
+        if self.should_exit:
+            # What is locked may be locked by the code that the signal interrupts.
+            threading.Thread(target=self._app.stop, name="stop", daemon=True).start()
+        self.should_exit = True
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End the server; its application stops the turns once the clients are gone."""
+        if self._app.is_busy:
+            # Whoever read the greeting may have gone.
+            with contextlib.suppress(OSError):
+                print("Stopping what is in progress. ctrl+c again ends code that does not stop.", flush=True)  # noqa: T201
+        await super().shutdown(sockets)
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:

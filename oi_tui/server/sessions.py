@@ -40,6 +40,8 @@ class Sessions:
         self._opening = asyncio.Lock()
         self._unwatched: dict[str, float] = {}
         self._tidying: asyncio.Task[None] | None = None
+        #: The sessions that are being ended.
+        self._closing: list[HostedSession] = []
 
     @property
     def all(self) -> list[HostedSession]:
@@ -129,8 +131,13 @@ class Sessions:
         if self._tidying:
             self._tidying.cancel()
             await asyncio.wait([self._tidying])
-        sessions, self._sessions = self.all, {}
-        await asyncio.gather(*(asyncio.to_thread(session.close) for session in sessions))
+        self._closing, self._sessions = self.all, {}
+        await asyncio.gather(*(asyncio.to_thread(session.close) for session in self._closing))
+
+    def stop(self) -> None:
+        """Stop each turn, also while the sessions are closed; a second stop ends the language of a run."""
+        for session in (*self.all, *self._closing):
+            session.stop()
 
     async def _tidy(self) -> None:
         """Reject questions that nobody is there to answer."""

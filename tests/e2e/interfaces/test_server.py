@@ -1,5 +1,6 @@
 """`oi-tui --server` as a program: the real model process, a real language, and what it leaves behind."""
 
+import contextlib
 import itertools
 import re
 import signal
@@ -73,6 +74,30 @@ def test_a_question_is_answered_from_outside_and_the_conversation_saved(server: 
     assert program.decisions()[0] == "approved"
     status, errors = server.end(signal.SIGINT)
     assert (status, errors) == (0, "")
+
+
+def test_a_second_ctrl_c_ends_code_that_does_not_stop(server: Server) -> None:
+    code = "import signal\nsignal.signal(signal.SIGINT, lambda *_: None)\nwhile True: pass"
+    with server.socket() as socket:
+        socket.send({"do": "propose", "language": "python", "code": code})
+        question = socket.until(event="question.asked")[-1]["question"]
+        answer = {"do": "answer", "question": question["id"], "hash": question["hash"]}
+        socket.send({**answer, "decision": "run"})
+        socket.until(event="run.reported", report="line", line=3)
+        server.process.send_signal(signal.SIGINT)
+        assert server.process.stdout
+        line = server.process.stdout.readline()
+        while "ctrl+c again ends code that does not stop" not in line:
+            assert line
+            line = server.process.stdout.readline()
+    # One that follows another within half a second is the same one.
+    while server.process.poll() is None:
+        server.process.send_signal(signal.SIGINT)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            server.process.wait(1.0)
+    assert server.process.communicate() == ("", "")
+    assert server.process.returncode == 0
+    assert program.messages()[0]["state"] == "interrupted"
 
 
 @pytest.mark.usefixtures("real_command")
