@@ -121,11 +121,11 @@ async def on_screen(store: Store, count: int) -> dict[str, float]:
         "opening the screen, s of the processor": worked,
         "a key that filters, s": median(keys),
         "memory of the screen, MB": memory,
-        "a word of an output, s": median(found(store, index, n) for n in (1, count // 2, count - 1)),
+        "a word of an output, s": median(time_search(store, index, n) for n in (1, count // 2, count - 1)),
     }
 
 
-def found(store: Store, index: FullTextIndex, number: int) -> float:
+def time_search(store: Store, index: FullTextIndex, number: int) -> float:
     """Seconds until the one conversation was found that has this word in its output."""
     ids = [summary.id for summary in store.list_summaries()]
     start = time.perf_counter()
@@ -148,7 +148,7 @@ def prepared(folder: Path, count: int) -> dict[str, float]:
     return {"first reading of the list, s": first, "making the index, s": time.perf_counter() - start}
 
 
-def opened(folder: Path, count: int) -> dict[str, float]:
+def measure_screen(folder: Path, count: int) -> dict[str, float]:
     """The figures of the screen, from a process of its own."""
     command = (sys.executable, "-m", "tests.benchmarks.conversations", "--screen", str(folder), str(count))
     reported = subprocess.run(command, check=True, capture_output=True, text=True, timeout=300)
@@ -163,7 +163,7 @@ def compared(place: Path, many: int) -> dict[str, dict[str, float]]:
     runs: dict[int, list[dict[str, float]]] = {count: [] for count in counts.values()}
     for _ in range(RUNS):
         for folder, count in counts.items():
-            runs[count].append(opened(folder, count))
+            runs[count].append(measure_screen(folder, count))
     for count, item in runs.items():
         # The quickest is what it costs; the others had to wait for something else.
         figures[count] |= {name: min(run[name] for run in item) for name in item[0]}

@@ -57,7 +57,7 @@ def save(home: Path, count: int) -> str:
     return journal.id
 
 
-def opened(*arguments: str, **environment: str) -> tuple[float, float, float]:
+def measure_opening(*arguments: str, **environment: str) -> tuple[float, float, float]:
     """The seconds to the last message; the median of keys then, in ms; megabytes."""
     began = time.perf_counter()
     with Patient(*arguments, **environment) as patient:
@@ -79,8 +79,8 @@ def main(rounds: int) -> None:
         ids = {count: save(Path(place), count) for count in COUNTS}
         for turn in range(rounds + 1):
             for count in COUNTS:
-                ours = opened("-m", "oi_tui", "--demo", "--resume", ids[count])
-                theirs = opened("-m", "tests.benchmarks.peer_opening", "--widgets", str(count))
+                ours = measure_opening("-m", "oi_tui", "--demo", "--resume", ids[count])
+                theirs = measure_opening("-m", "tests.benchmarks.peer_opening", "--widgets", str(count))
                 if turn:  # the first is for their caches
                     seen["oi-tui"][count].append(ours)
                     seen["Textual's Markdown widgets"][count].append(theirs)

@@ -37,7 +37,7 @@ def of_keys(waits: list[float]) -> Figures:
     }
 
 
-def bare() -> Figures:
+def measure_empty_application() -> Figures:
     """The floor: keys in an empty text area, and the memory of the application around it."""
     with Patient("-c", BARE, TEXTUAL_FPS="120") as patient:
         patient.wait_for(b"READY")
@@ -92,7 +92,11 @@ def in_a_flood(home: str) -> Figures:
 def main() -> None:
     """Measure one after the other, and write the figures with their ratios to the floor."""
     with tempfile.TemporaryDirectory() as home:
-        figures = {"floor: a bare Textual application": bare(), **at_rest(home), "flood": in_a_flood(home)}
+        figures = {
+            "floor: a bare Textual application": measure_empty_application(),
+            **at_rest(home),
+            "flood": in_a_flood(home),
+        }
     floor = next(iter(figures.values()))
     for figure in figures.values():
         for name in ("p50 ms", "p95 ms", "megabytes"):

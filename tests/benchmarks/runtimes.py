@@ -278,7 +278,7 @@ def _here() -> list[Sample]:
     ]
 
 
-def of(sample: Sample) -> Computer:
+def make_computer(sample: Sample) -> Computer:
     """A computer for the sample's language."""
     return Computer(**{"python": sys.executable, **dict(sample.options)})  # type: ignore[arg-type]
 
@@ -289,7 +289,7 @@ def languages(short: bool) -> dict[str, dict[str, float]]:
     for sample in _here():
         first, warm = [], []
         for _ in range(1 if short else 5):
-            computer = of(sample)
+            computer = make_computer(sample)
             first.append(timed(lambda: run(computer, sample.language, sample.hello)))  # noqa: B023
             for _ in range(10 if short else 40):
                 warm.append(timed(lambda: run(computer, sample.language, sample.hello)))  # noqa: B023
@@ -305,7 +305,7 @@ def interrupts(short: bool) -> dict[str, dict[str, float | str]]:
     """From `interrupt()` to the end of the run, in every language here: asleep, in a loop, in a flood."""
     found: dict[str, dict[str, float | str]] = {}
     for sample in _here():
-        computer = of(sample)
+        computer = make_computer(sample)
         run(computer, sample.language, sample.hello)
         for what in ("sleep", "busy", "flood"):
             times, states = [], set()

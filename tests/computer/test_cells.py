@@ -42,7 +42,7 @@ def cells(tmp_path: Path) -> Iterator[Computer]:
     api.close()
 
 
-def ran(computer: Computer, code: str) -> tuple[str, RunEnded]:
+def run_cell(computer: Computer, code: str) -> tuple[str, RunEnded]:
     reports = list(computer.run("python", code))
     text = "".join(report.text for report in reports if isinstance(report, Printed))
     assert isinstance(reports[-1], RunEnded)
@@ -50,17 +50,17 @@ def ran(computer: Computer, code: str) -> tuple[str, RunEnded]:
 
 
 def test_cells_have_the_object_and_the_model_answers_them(cells: Computer) -> None:
-    assert ran(cells, "computer")[0].startswith("<computer: display, mouse")
-    assert ran(cells, "from oi_tui.computer import computer as c; c is computer")[0] == "True"
-    assert ran(cells, "print(computer.ai.chat('hello', 'iVBOR'))")[0] == "hello, 1 images"
-    _, ended = ran(cells, "computer.ai.chat('no')")
+    assert run_cell(cells, "computer")[0].startswith("<computer: display, mouse")
+    assert run_cell(cells, "from oi_tui.computer import computer as c; c is computer")[0] == "True"
+    assert run_cell(cells, "print(computer.ai.chat('hello', 'iVBOR'))")[0] == "hello, 1 images"
+    _, ended = run_cell(cells, "computer.ai.chat('no')")
     assert ended.state == "failed"
     assert ended.reason == "ComputerError: The budget is spent."
 
 
 def test_the_object_can_be_shadowed_and_comes_back(cells: Computer) -> None:
     assert (
-        ran(cells, "computer = 1\nprint(computer)\ndel computer\nprint(type(computer).__name__)")[0]
+        run_cell(cells, "computer = 1\nprint(computer)\ndel computer\nprint(type(computer).__name__)")[0]
         == "1\nComputer"
     )
 
@@ -68,9 +68,11 @@ def test_the_object_can_be_shadowed_and_comes_back(cells: Computer) -> None:
 def test_without_the_setting_the_object_is_imported_by_hand(tmp_path: Path) -> None:
     computer = Computer(cwd=tmp_path, python=bare_python.interpreter())
     try:
-        assert ran(computer, "computer")[1].state == "failed"
+        assert run_cell(computer, "computer")[1].state == "failed"
         (tmp_path / "found.txt").touch()
-        text, _ = ran(computer, "from oi_tui.computer import computer\nprint(computer.files.search('found'))")
+        text, _ = run_cell(
+            computer, "from oi_tui.computer import computer\nprint(computer.files.search('found'))"
+        )
         assert text == "['found.txt']"
     finally:
         computer.close()
@@ -251,13 +253,13 @@ def test_os_mode_is_switched_on_and_off_in_a_conversation(own_world: Path) -> No
         return str(llm.requests[-1].messages[0]["content"])
 
     try:
-        assert ran(computer, "computer")[1].state == "failed"
+        assert run_cell(computer, "computer")[1].state == "failed"
         assert "OS mode on: the model can use your screen" in reported.switch(True)
-        assert ran(computer, "print(type(computer).__name__)")[0] == "Computer"
+        assert run_cell(computer, "print(type(computer).__name__)")[0] == "Computer"
         assert "You control the user's computer" in notes()
         assert reported.switch(True) == "OS mode is already on."
         assert reported.switch(None).startswith("OS mode off. Python restarts")
-        assert ran(computer, "computer")[1].state == "failed"
+        assert run_cell(computer, "computer")[1].state == "failed"
         assert "You control the user's computer" not in notes()
     finally:
         workspace.close()

@@ -11,7 +11,7 @@ from tests.terminal import framed
 SLOW = {"OI_TUI_DEMO_TOKENS_PER_SECOND": "40"}
 
 
-def begun(start: Start, **options: object) -> Program:
+def start_demo(start: Start, **options: object) -> Program:
     program = start(**options)
     program.begin()
     return program
@@ -19,7 +19,7 @@ def begun(start: Start, **options: object) -> Program:
 
 def test_a_file_is_summarised_with_figures_that_are_true(start: Start) -> None:
     # All of it as a person starts it: the others are forks, as the fixture says.
-    program = begun(start, rows=40, quick=None)
+    program = start_demo(start, rows=40, quick=None)
     screen = program.asked_first("summarise prices.csv")
     assert 'open("prices.csv"' in screen
     assert "not an AI" in screen
@@ -30,7 +30,7 @@ def test_a_file_is_summarised_with_figures_that_are_true(start: Start) -> None:
 
 
 def test_the_reply_streams_in_before_it_is_whole(start: Start) -> None:
-    program = begun(start, env=SLOW)
+    program = start_demo(start, env=SLOW)
     program.say("break something")
     program.wait_for("I will make a mis")
     program.wait_for("basket = {")
@@ -39,7 +39,7 @@ def test_the_reply_streams_in_before_it_is_whole(start: Start) -> None:
 
 
 def test_an_edited_line_is_what_runs_and_the_model_hears_of_it(start: Start, workplace: Path) -> None:
-    program = begun(start)
+    program = start_demo(start)
     program.asked_first("break something")
     program.answer("e")
     program.wait_for("f5 done")
@@ -55,7 +55,7 @@ def test_an_edited_line_is_what_runs_and_the_model_hears_of_it(start: Start, wor
 
 
 def test_a_rejection_with_a_reason_leads_to_another_way(start: Start) -> None:
-    program = begun(start)
+    program = start_demo(start)
     program.asked_first("shell: what machine is this")
     program.answer("n")
     program.wait_for("Why not")
@@ -68,7 +68,7 @@ def test_a_rejection_with_a_reason_leads_to_another_way(start: Start) -> None:
 
 
 def test_a_program_that_asks_gets_its_answers(start: Start) -> None:
-    program = begun(start)
+    program = start_demo(start)
     program.asked_first("ask me something")
     program.answer("y")
     program.wait_for("asks: What is your name")
@@ -81,7 +81,7 @@ def test_a_program_that_asks_gets_its_answers(start: Start) -> None:
 
 
 def test_escape_stops_a_stream_at_once_and_keeps_what_came(start: Start) -> None:
-    program = begun(start, env=SLOW)
+    program = start_demo(start, env=SLOW)
     program.say("help")
     program.wait_for("I cannot understand you")
     program.press("escape")
@@ -91,7 +91,7 @@ def test_escape_stops_a_stream_at_once_and_keeps_what_came(start: Start) -> None
 
 
 def test_escape_stops_a_run_and_its_memory_is_kept(start: Start) -> None:
-    program = begun(start)
+    program = start_demo(start)
     program.asked_first("count slowly")
     program.answer("y")
     program.wait_for("2 squared is")
@@ -106,7 +106,7 @@ def test_escape_stops_a_run_and_its_memory_is_kept(start: Start) -> None:
 
 
 def test_a_plot_is_shown_and_saved(start: Start) -> None:
-    program = begun(start)
+    program = start_demo(start)
     program.asked_first("plot something")
     program.answer("y")
     program.answer("y")
@@ -117,7 +117,7 @@ def test_a_plot_is_shown_and_saved(start: Start) -> None:
 
 
 def test_an_error_is_read_and_repaired(start: Start) -> None:
-    program = begun(start)
+    program = start_demo(start)
     program.asked_first("break something")
     program.answer("y")
     program.wait_for("It failed as it should")
@@ -126,7 +126,7 @@ def test_an_error_is_read_and_repaired(start: Start) -> None:
 
 
 def test_always_is_asked_once_and_runs_the_next_step_by_itself(start: Start) -> None:
-    program = begun(start)
+    program = start_demo(start)
     program.asked_first("plot something")
     program.press("a")
     screen = program.wait_for("all python, whatever it does")

@@ -18,12 +18,12 @@ def within(program: Program, text: str = "") -> str:
     return program.wait_for(lambda screen: BACK in screen and text in screen)
 
 
-def outside(program: Program, text: str = "") -> str:
+def wait_for_conversation(program: Program, text: str = "") -> str:
     """Wait until the conversation is back and shows the text."""
     return program.wait_for(lambda screen: BACK not in screen and "oi-tui" in screen and text in screen)
 
 
-def begun(start: Start, command: str, **options: object) -> Program:
+def start_full_screen_program(start: Start, command: str, **options: object) -> Program:
     program = start("--demo", **options)
     program.begin()
     program.say(f"%% {command}")
@@ -37,7 +37,7 @@ def numbered(folder: Path) -> None:
 @pytest.mark.needs("less")
 def test_less_pages_searches_and_leaves_nothing_behind(start: Start, workplace: Path) -> None:
     numbered(workplace)
-    program = begun(start, "less lines.txt; echo less has ended")
+    program = start_full_screen_program(start, "less lines.txt; echo less has ended")
     rows = program.rows - 2
     screen = within(program, f"this is line {rows}\n")
     assert screen.startswith("this is line 1\n"), framed(screen)
@@ -51,7 +51,7 @@ def test_less_pages_searches_and_leaves_nothing_behind(start: Start, workplace: 
     program.press("enter")
     screen = program.wait_for(lambda screen: screen.startswith("this is line 321\n"))
     program.press("q")
-    screen = outside(program, "finished")
+    screen = wait_for_conversation(program, "finished")
     assert "less has ended" in screen
     assert "this is line" not in screen
     program.idle()
@@ -59,7 +59,7 @@ def test_less_pages_searches_and_leaves_nothing_behind(start: Start, workplace: 
 
 @pytest.mark.needs("vi")
 def test_vi_writes_a_file(start: Start, workplace: Path) -> None:
-    program = begun(start, "vi note.txt")
+    program = start_full_screen_program(start, "vi note.txt")
     within(program, "~")
     program.press("i")
     program.send("first line")
@@ -76,7 +76,7 @@ def test_vi_writes_a_file(start: Start, workplace: Path) -> None:
     program.send(":wq")
     program.wait_for(":wq")
     program.press("enter")
-    outside(program, "finished")
+    wait_for_conversation(program, "finished")
     program.idle()
     assert (workplace / "note.txt").read_text(encoding="utf-8") == "first line\nwörld 日本\n"
 
@@ -84,22 +84,22 @@ def test_vi_writes_a_file(start: Start, workplace: Path) -> None:
 @pytest.mark.needs("less")
 def test_the_way_back_and_in_again(start: Start, workplace: Path) -> None:
     numbered(workplace)
-    program = begun(start, "less lines.txt")
+    program = start_full_screen_program(start, "less lines.txt")
     within(program, "this is line 1\n")
     program.press("G")
     within(program, "this is line 500\n")
     program.send(KEY_BACK)
-    screen = outside(program, "full-screen program")
+    screen = wait_for_conversation(program, "full-screen program")
     assert "this is line" not in screen
     program.send(KEY_FOCUS)
     within(program, "this is line 500\n")
     program.press("g")
     within(program, "this is line 1\n")
     program.send(KEY_BACK)
-    outside(program)
+    wait_for_conversation(program)
     # less does not end at an interrupt; the second escape ends it.
     program.press("escape")
-    outside(program, "esc again ends")
+    wait_for_conversation(program, "esc again ends")
     # A key that is held down repeats: what follows at once is the same press.
     program.wait_for(lambda screen: re.search(r"(stopping shell|for input) +[1-9]", screen))
     program.press("escape")
@@ -110,14 +110,14 @@ def test_the_way_back_and_in_again(start: Start, workplace: Path) -> None:
 @pytest.mark.needs("less")
 def test_the_program_follows_the_size_of_the_window(start: Start, workplace: Path) -> None:
     numbered(workplace)
-    program = begun(start, "less lines.txt; stty size")
+    program = start_full_screen_program(start, "less lines.txt; stty size")
     within(program, "this is line 28\n")
     program.resize(80, 20)
     program.wait_for(lambda screen: "this is line 18\n" in screen and "this is line 19\n" not in screen)
     program.resize(120, 40)
     within(program, "this is line 38\n")
     program.press("q")
-    screen = outside(program, "finished")
+    screen = wait_for_conversation(program, "finished")
     # Back in the conversation, programs are as wide as their output is shown.
     assert "36 114" in screen or "39 120" in screen, framed(screen)
 
@@ -142,14 +142,14 @@ def test_a_program_that_dies_on_the_alternate_screen_gives_the_screen_back(
     (workplace / "dies.sh").write_text(
         r"printf '\033[?1049h\033[2J\033[Hgoing %s' down; until [ -e now ]; do sleep 0.1; done; kill -9 $$"
     )
-    program = begun(start, ". ./dies.sh")
+    program = start_full_screen_program(start, ". ./dies.sh")
     within(program, "going down")
     (workplace / "now").touch()
-    screen = outside(program)
+    screen = wait_for_conversation(program)
     assert "going down" not in screen
     program.idle()
     program.say("%% echo alive again")
-    outside(program, "alive again")
+    wait_for_conversation(program, "alive again")
 
 
 @pytest.mark.needs("less", "vi")
@@ -157,22 +157,22 @@ def test_several_programs_of_one_run_have_the_screen_one_after_the_other(
     start: Start, workplace: Path
 ) -> None:
     numbered(workplace)
-    program = begun(start, "less lines.txt; sleep 1.5; echo in between; vi lines.txt")
+    program = start_full_screen_program(start, "less lines.txt; sleep 1.5; echo in between; vi lines.txt")
     within(program, "this is line 1\n")
     program.press("q")
-    outside(program)
+    wait_for_conversation(program)
     within(program, "lines.txt")
     program.send(":q")
     program.wait_for(":q")
     program.press("enter")
-    outside(program, "in between")
+    wait_for_conversation(program, "in between")
     program.idle()
 
 
 @pytest.mark.needs("less")
 def test_nothing_opens_under_the_fingers_of_somebody_who_types(start: Start, workplace: Path) -> None:
     numbered(workplace)
-    program = begun(start, "sleep 1; less lines.txt")
+    program = start_full_screen_program(start, "sleep 1; less lines.txt")
     # Text right behind the enter would make a new line of it.
     program.wait_for("[1] shell")
     program.send("!touch made-by-less")
@@ -183,17 +183,17 @@ def test_nothing_opens_under_the_fingers_of_somebody_who_types(start: Start, wor
     program.press("ctrl+u")
     within(program, "this is line 1\n")
     program.press("q")
-    outside(program, "finished")
+    wait_for_conversation(program, "finished")
     assert not (workplace / "made-by-less").exists()
 
 
 def test_a_plain_program_can_be_used_by_its_terminal_too(start: Start) -> None:
-    program = begun(start, "read -n 1 -p 'any key? ' key; echo; echo got $key")
+    program = start_full_screen_program(start, "read -n 1 -p 'any key? ' key; echo; echo got $key")
     program.wait_for("shell is waiting for")
     program.send(KEY_FOCUS)
     within(program, "any key?")
     program.press("x")
-    outside(program, "got x")
+    wait_for_conversation(program, "got x")
     program.idle()
     program.send(KEY_FOCUS)
     program.wait_for("Output of [1] shell")
@@ -202,10 +202,10 @@ def test_a_plain_program_can_be_used_by_its_terminal_too(start: Start) -> None:
 @pytest.mark.needs("less")
 def test_what_a_full_screen_program_drew_is_not_told_to_the_model(start: Start, workplace: Path) -> None:
     numbered(workplace)
-    program = begun(start, "less lines.txt")
+    program = start_full_screen_program(start, "less lines.txt")
     within(program, "this is line 1\n")
     program.press("q")
-    outside(program, "finished")
+    wait_for_conversation(program, "finished")
     program.idle()
     program.press("ctrl+q")
     assert program.wait_exit() == 0

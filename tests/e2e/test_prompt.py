@@ -17,7 +17,7 @@ def program(start: Start) -> Program:
     return program
 
 
-def words() -> list[str]:
+def list_sent_texts() -> list[str]:
     return [
         message["content"]
         for message in messages()
@@ -40,7 +40,7 @@ def test_a_file_and_a_variable_are_completed_and_told(program: Program, workplac
     program.wait_for("and @prices")
     program.press("enter")
     program.wait_for("python variable: list of 2")
-    assert words() == [
+    assert list_sent_texts() == [
         'read "my notes.txt" and prices\n\n(`prices` is a python variable: list of 2, the first: float)'
     ]
 
@@ -52,7 +52,7 @@ def test_a_long_paste_is_folded_on_the_screen_and_whole_in_the_message(program: 
     program.press("enter")
     program.wait_for("I am the demo model")
     program.idle()
-    assert words() == [f"see {LONG}".rstrip()]
+    assert list_sent_texts() == [f"see {LONG}".rstrip()]
 
 
 def test_a_long_paste_of_a_terminal_that_does_not_mark_it_is_folded_too(program: Program) -> None:
@@ -61,7 +61,7 @@ def test_a_long_paste_of_a_terminal_that_does_not_mark_it_is_folded_too(program:
     program.press("enter")
     program.wait_for("I am the demo model")
     program.idle()
-    assert words() == [LONG.rstrip()]
+    assert list_sent_texts() == [LONG.rstrip()]
 
 
 @pytest.mark.parametrize("keys", ["\x1b[27u\x1b[27u", "\x03"])

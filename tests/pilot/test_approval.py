@@ -85,7 +85,7 @@ class Question(IdleClock):
 
 
 @asynccontextmanager
-async def asked(code: str = CODE) -> AsyncIterator[tuple[Question, Pilot[None], ApprovalPanel]]:
+async def open_question(code: str = CODE) -> AsyncIterator[tuple[Question, Pilot[None], ApprovalPanel]]:
     app = Question(code)
     async with app.run_test(size=(80, 24)) as pilot:
         app.ask()
@@ -93,7 +93,7 @@ async def asked(code: str = CODE) -> AsyncIterator[tuple[Question, Pilot[None], 
 
 
 async def test_a_letter_answers_once_the_keyboard_was_quiet() -> None:
-    async with asked() as (app, pilot, panel):
+    async with open_question() as (app, pilot, panel):
         await until(pilot, lambda: panel.armed and panel.has_focus)
         await pilot.press("y")
         await until(pilot, lambda: app.answers)
@@ -109,7 +109,7 @@ async def always(pilot: Pilot[None], panel: ApprovalPanel) -> None:
 
 @pytest.mark.parametrize("number", [1, 2, 3, 4])
 async def test_always_offers_from_narrow_to_wide(number: int) -> None:
-    async with asked() as (app, pilot, panel):
+    async with open_question() as (app, pilot, panel):
         await always(pilot, panel)
         shown = [str(line.render()) for line in panel.query(OptionLine) if line.display]
         assert [OFFERS[at].offer in line for at, line in enumerate(shown)] == [True] * len(OFFERS)
@@ -119,7 +119,7 @@ async def test_always_offers_from_narrow_to_wide(number: int) -> None:
 
 
 async def test_everything_wants_a_word() -> None:
-    async with asked() as (app, pilot, panel):
+    async with open_question() as (app, pilot, panel):
         await always(pilot, panel)
         await pilot.press("5")
         await until(pilot, lambda: panel.stage == "word")
@@ -135,7 +135,7 @@ async def test_everything_wants_a_word() -> None:
 
 
 async def test_escape_leaves_the_offers_and_the_question_waits_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with asked() as (app, pilot, panel):
+    async with open_question() as (app, pilot, panel):
         await always(pilot, panel)
         # From here on the question would wait for ever, so that its waiting is seen however slow the machine.
         monkeypatch.setattr(key_guard, "QUIET", math.inf)
@@ -148,7 +148,7 @@ async def test_escape_leaves_the_offers_and_the_question_waits_again(monkeypatch
 
 async def test_a_word_typed_at_the_offers_is_text(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(held_key, "SETTLE", 5.0)
-    async with asked() as (app, pilot, panel):
+    async with open_question() as (app, pilot, panel):
         await always(pilot, panel)
         await pilot.press(*"2 of them")
         await until(pilot, lambda: app.query_one(Prompt).text == "2 of them")
@@ -158,7 +158,7 @@ async def test_a_word_typed_at_the_offers_is_text(monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.parametrize("number", ["0", "6", "²"])
 async def test_a_number_of_no_offer_grants_nothing(number: str) -> None:
-    async with asked() as (app, pilot, panel):
+    async with open_question() as (app, pilot, panel):
         await always(pilot, panel)
         panel.choose(number)
         await pilot.press(number)
@@ -167,7 +167,7 @@ async def test_a_number_of_no_offer_grants_nothing(number: str) -> None:
 
 
 async def test_without_offers_nothing_is_offered() -> None:
-    async with asked() as (app, pilot, panel):
+    async with open_question() as (app, pilot, panel):
         panel.ask(app.request, where="Python 3.11")
         await until(pilot, lambda: panel.armed)
         panel.choose("always")
@@ -175,7 +175,7 @@ async def test_without_offers_nothing_is_offered() -> None:
 
 
 async def test_only_edited_code_has_a_difference_to_show() -> None:
-    async with asked() as (app, pilot, panel):
+    async with open_question() as (app, pilot, panel):
         await until(pilot, lambda: panel.armed)
         panel.choose("diff")
         panel.choose("help")
@@ -194,7 +194,7 @@ async def test_only_edited_code_has_a_difference_to_show() -> None:
 
 
 async def test_each_stage_has_its_place_and_only_the_question_takes_answers() -> None:
-    async with asked() as (app, pilot, panel):
+    async with open_question() as (app, pilot, panel):
         assert panel.place == "asking"
         panel.ask_for_key_again()
         assert (panel.is_answer("y"), panel.is_answer("yes")) == (True, False)
@@ -216,7 +216,7 @@ async def test_each_stage_has_its_place_and_only_the_question_takes_answers() ->
 
 
 async def test_the_panel_says_where_the_caret_is_while_code_is_edited() -> None:
-    async with asked() as (app, pilot, panel):
+    async with open_question() as (app, pilot, panel):
         await until(pilot, lambda: panel.armed)
         height = panel.outer_size.height
         panel.note_caret(7, 8)
@@ -234,7 +234,7 @@ async def test_the_panel_says_where_the_caret_is_while_code_is_edited() -> None:
 
 
 async def test_an_answer_pressed_in_the_conversation_counts_once_the_panel_is_armed() -> None:
-    async with asked() as (app, pilot, panel):
+    async with open_question() as (app, pilot, panel):
         panel.press("run")
         await until(pilot, lambda: panel.armed)
         assert app.answers == []
@@ -248,7 +248,7 @@ async def test_a_sentence_that_begins_with_an_answer_pressed_in_the_conversation
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(held_key, "SETTLE", 30.0)
-    async with asked() as (app, pilot, panel):
+    async with open_question() as (app, pilot, panel):
         await until(pilot, lambda: panel.armed)
         app.query_one(Prompt).focus()
         await pilot.pause()
@@ -259,21 +259,21 @@ async def test_a_sentence_that_begins_with_an_answer_pressed_in_the_conversation
 
 
 async def test_what_the_code_does_is_reported_in_words() -> None:
-    async with asked("import shutil\nshutil.rmtree('old')\nopen('a.csv', 'w')") as (_, pilot, panel):
+    async with open_question("import shutil\nshutil.rmtree('old')\nopen('a.csv', 'w')") as (_, pilot, panel):
         await pilot.pause()
         assert "2 shutil.rmtree('old')  deletes: old" in str(panel.query_one("#findings").render())
         assert "writes files: a.csv" in str(panel.query_one("#question").render())
 
 
 async def test_no_finding_is_no_promise() -> None:
-    async with asked("print(1)") as (_, pilot, panel):
+    async with open_question("print(1)") as (_, pilot, panel):
         await pilot.pause()
         assert not panel.query_one("#findings").display
         assert "no risks found (no guarantee)" in str(panel.query_one("#question").render())
 
 
 async def test_a_letter_at_once_goes_to_the_prompt() -> None:
-    async with asked() as (app, pilot, panel):
+    async with open_question() as (app, pilot, panel):
         await pilot.press("y")
         await pilot.pause(0.2)
         assert app.answers == []
@@ -282,7 +282,7 @@ async def test_a_letter_at_once_goes_to_the_prompt() -> None:
 
 
 async def test_somebody_who_types_keeps_the_keyboard() -> None:
-    async with asked() as (app, pilot, panel):
+    async with open_question() as (app, pilot, panel):
         await pilot.press(*"ye1 an")
         await until(pilot, lambda: panel.armed)
         assert app.query_one(Prompt).has_focus
@@ -293,7 +293,7 @@ async def test_somebody_who_types_keeps_the_keyboard() -> None:
 
 
 async def test_letters_that_follow_each_other_at_once_are_text() -> None:
-    async with asked() as (app, pilot, panel):
+    async with open_question() as (app, pilot, panel):
         await until(pilot, lambda: panel.has_focus)
         for character in "yes please":
             app.post_message(events.Key("space" if character == " " else character, character))
@@ -302,7 +302,7 @@ async def test_letters_that_follow_each_other_at_once_are_text() -> None:
 
 
 async def test_a_word_that_begins_with_another_letter_is_text() -> None:
-    async with asked() as (app, pilot, panel):
+    async with open_question() as (app, pilot, panel):
         await until(pilot, lambda: panel.has_focus)
         await pilot.press(*"why")
         await until(pilot, lambda: app.query_one(Prompt).text == "why")
@@ -310,7 +310,7 @@ async def test_a_word_that_begins_with_another_letter_is_text() -> None:
 
 
 async def test_a_sentence_that_begins_with_an_answer_is_text() -> None:
-    async with asked() as (app, pilot, panel):
+    async with open_question() as (app, pilot, panel):
         await until(pilot, lambda: panel.armed and panel.has_focus)
         for character in "yes but first tell me why":
             app.post_message(events.Key("space" if character == " " else character, character))
@@ -321,7 +321,7 @@ async def test_a_sentence_that_begins_with_an_answer_is_text() -> None:
 
 async def test_the_answer_that_was_pressed_is_marked_until_it_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(held_key, "SETTLE", 30.0)
-    async with asked() as (app, pilot, panel):
+    async with open_question() as (app, pilot, panel):
         await until(pilot, lambda: panel.armed and panel.has_focus)
         await pilot.press("y")
         assert panel.query_one("#choice-run").has_class("-pressed")
@@ -331,7 +331,7 @@ async def test_the_answer_that_was_pressed_is_marked_until_it_counts(monkeypatch
 
 
 async def test_a_click_pressed_and_released_after_the_panel_was_armed_answers() -> None:
-    async with asked() as (app, pilot, panel):
+    async with open_question() as (app, pilot, panel):
         await until(pilot, lambda: panel.armed and panel.has_focus)
         await until(pilot, lambda: panel.query_one("#choice-run").region)
         await pilot.click("#choice-run")
@@ -340,7 +340,7 @@ async def test_a_click_pressed_and_released_after_the_panel_was_armed_answers() 
 
 
 async def test_a_click_pressed_before_the_panel_was_armed_answers_nothing() -> None:
-    async with asked() as (app, pilot, panel):
+    async with open_question() as (app, pilot, panel):
         await until(pilot, lambda: panel.query_one("#choice-run").region)
         await pilot.mouse_down("#choice-run")
         assert app.last_click > 0
@@ -356,7 +356,7 @@ async def test_a_click_pressed_before_the_panel_was_armed_answers_nothing() -> N
 async def test_clicking_delays_the_arming(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = SimpleNamespace(now=time.monotonic())
     monkeypatch.setattr(key_guard, "time", SimpleNamespace(monotonic=lambda: clock.now))
-    async with asked() as (app, _pilot, panel):
+    async with open_question() as (app, _pilot, panel):
         panel.wait_for_quiet()
         for _ in range(40):  # four clicks a second, for ten seconds
             clock.now += 0.25
@@ -371,7 +371,7 @@ async def test_clicking_delays_the_arming(monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.mark.parametrize("text", ["y", "y\r\ny\r\n", "a"])
 async def test_a_paste_never_answers(text: str) -> None:
-    async with asked() as (app, pilot, panel):
+    async with open_question() as (app, pilot, panel):
         await until(pilot, lambda: panel.has_focus)
         app.post_message(events.Paste(text))
         await until(pilot, lambda: app.query_one(Prompt).text)
@@ -381,7 +381,7 @@ async def test_a_paste_never_answers(text: str) -> None:
 
 
 async def test_enter_and_space_answer_nothing() -> None:
-    async with asked() as (app, pilot, panel):
+    async with open_question() as (app, pilot, panel):
         await until(pilot, lambda: panel.has_focus)
         await pilot.press("enter")
         await pilot.pause(0.2)
@@ -389,7 +389,7 @@ async def test_enter_and_space_answer_nothing() -> None:
 
 
 async def test_a_letter_that_enter_follows_at_once_is_text() -> None:
-    async with asked() as (app, pilot, panel):
+    async with open_question() as (app, pilot, panel):
         await until(pilot, lambda: panel.armed and panel.has_focus)
         app.post_message(events.Key("y", "y"))
         app.post_message(events.Key("enter", "\r"))
@@ -398,7 +398,7 @@ async def test_a_letter_that_enter_follows_at_once_is_text() -> None:
 
 
 async def test_keys_that_came_while_the_screen_stood_still_answer_nothing() -> None:
-    async with asked() as (app, pilot, panel):
+    async with open_question() as (app, pilot, panel):
         time.sleep(key_guard.QUIET + 0.2)  # the screen stands still
         await pilot.press("y")
         await until(pilot, lambda: panel.armed)
@@ -407,7 +407,7 @@ async def test_keys_that_came_while_the_screen_stood_still_answer_nothing() -> N
 
 
 async def test_rejecting_asks_why_and_takes_a_quick_reason() -> None:
-    async with asked() as (app, pilot, panel):
+    async with open_question() as (app, pilot, panel):
         await until(pilot, lambda: panel.has_focus)
         await pilot.press("n")
         await until(pilot, lambda: panel.stage == "why")
@@ -418,7 +418,7 @@ async def test_rejecting_asks_why_and_takes_a_quick_reason() -> None:
 
 
 async def test_rejecting_takes_a_reason_of_ones_own() -> None:
-    async with asked() as (app, pilot, panel):
+    async with open_question() as (app, pilot, panel):
         await until(pilot, lambda: panel.has_focus)
         await pilot.press("n")
         await until(pilot, lambda: panel.stage == "why")
@@ -429,7 +429,7 @@ async def test_rejecting_takes_a_reason_of_ones_own() -> None:
 
 
 async def test_escape_at_the_reason_rejects_and_stops() -> None:
-    async with asked() as (app, pilot, panel):
+    async with open_question() as (app, pilot, panel):
         await until(pilot, lambda: panel.has_focus)
         await pilot.press("n")
         await until(pilot, lambda: panel.stage == "why")
@@ -439,7 +439,7 @@ async def test_escape_at_the_reason_rejects_and_stops() -> None:
 
 
 async def test_editing_leaves_the_question_open() -> None:
-    async with asked() as (app, pilot, panel):
+    async with open_question() as (app, pilot, panel):
         await until(pilot, lambda: panel.has_focus)
         await pilot.press("e")
         await until(pilot, lambda: app.edits)
@@ -448,7 +448,7 @@ async def test_editing_leaves_the_question_open() -> None:
 
 
 async def test_an_edited_question_waits_again() -> None:
-    async with asked() as (app, pilot, panel):
+    async with open_question() as (app, pilot, panel):
         await until(pilot, lambda: panel.has_focus)
         panel.ask(app.request, where="Python 3.11", code="print(2)")
         assert not panel.armed
@@ -459,7 +459,7 @@ async def test_an_edited_question_waits_again() -> None:
 
 
 async def test_hidden_characters_are_named() -> None:
-    async with asked("x = 1 \u202e# done") as (_, pilot, panel):
+    async with open_question("x = 1 \u202e# done") as (_, pilot, panel):
         await pilot.pause()
         warning = panel.query_one("#warning")
         assert warning.display
@@ -469,13 +469,13 @@ async def test_hidden_characters_are_named() -> None:
 
 
 async def test_lines_are_counted_as_python_counts_them() -> None:
-    async with asked("print(1)  # \rprint(2)") as (_, pilot, panel):
+    async with open_question("print(1)  # \rprint(2)") as (_, pilot, panel):
         await pilot.pause()
         assert "2 lines" in str(panel.query_one("#question").render())
 
 
 async def test_look_alike_letters_in_names_are_named() -> None:
-    async with asked("p\u0430ypal = 1") as (_, pilot, panel):
+    async with open_question("p\u0430ypal = 1") as (_, pilot, panel):
         await pilot.pause()
         warning = panel.query_one("#warning")
         assert warning.display
@@ -496,7 +496,7 @@ def test_facts_are_broken_between_two_and_never_in_the_middle(width: int) -> Non
 
 
 async def test_what_of_the_code_is_out_of_sight_is_reported_beside_its_length() -> None:
-    async with asked() as (_, _pilot, panel):
+    async with open_question() as (_, _pilot, panel):
         panel.note_hidden(46)
         assert "2 lines, 46 more below (page down)" in str(panel.query_one("#question").render())
 
@@ -512,7 +512,7 @@ async def test_what_of_the_code_is_out_of_sight_is_reported_beside_its_length() 
     ],
 )
 async def test_the_panel_has_a_face_for_each_level(code: str, level: str, title: str, first: str) -> None:
-    async with asked(code) as (_, pilot, panel):
+    async with open_question(code) as (_, pilot, panel):
         await until(pilot, lambda: panel.armed)
         assert panel.has_class(f"-{level}")
         assert [name for name in ("clear", "notes", "danger") if panel.has_class(f"-{name}")] == [level]
@@ -522,7 +522,7 @@ async def test_the_panel_has_a_face_for_each_level(code: str, level: str, title:
 
 async def test_each_risk_stands_in_a_row_beside_its_code() -> None:
     code = "import shutil, os\n\nshutil.rmtree('data')\nos.system('reboot')\n"
-    async with asked(code) as (_, pilot, panel):
+    async with open_question(code) as (_, pilot, panel):
         await until(pilot, lambda: panel.armed)
         rows = str(panel.query_one("#findings").content).split("\n")
         assert rows[0].startswith("3 shutil.rmtree('data')")
@@ -570,7 +570,7 @@ async def test_no_offer_and_no_quick_reason_is_out_of_sight(size: tuple[int, int
 
 
 async def test_edited_code_runs_once_the_keyboard_is_quiet() -> None:
-    async with asked() as (app, pilot, panel):
+    async with open_question() as (app, pilot, panel):
         panel.run_when_quiet()
         assert app.answers == []
         assert "runs now" in str(panel.border_subtitle)
@@ -579,7 +579,7 @@ async def test_edited_code_runs_once_the_keyboard_is_quiet() -> None:
 
 
 async def test_a_key_stops_edited_code_from_running_by_itself() -> None:
-    async with asked() as (app, pilot, panel):
+    async with open_question() as (app, pilot, panel):
         panel.run_when_quiet()
         await pilot.press("x")
         await until(pilot, lambda: panel.armed)
@@ -587,14 +587,14 @@ async def test_a_key_stops_edited_code_from_running_by_itself() -> None:
 
 
 async def test_dangerous_code_never_runs_by_itself() -> None:
-    async with asked("import shutil\nshutil.rmtree('data')") as (app, pilot, panel):
+    async with open_question("import shutil\nshutil.rmtree('data')") as (app, pilot, panel):
         panel.run_when_quiet()
         await until(pilot, lambda: panel.armed)
         assert app.answers == []
 
 
 async def test_after_a_dangerous_question_the_answers_have_their_usual_order_again() -> None:
-    async with asked("import shutil\nshutil.rmtree('data')") as (app, pilot, panel):
+    async with open_question("import shutil\nshutil.rmtree('data')") as (app, pilot, panel):
 
         def order() -> list[str | None]:
             return [choice.id for choice in panel.query("#answers > *")]

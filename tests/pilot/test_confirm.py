@@ -16,7 +16,7 @@ from tests.pilot.waiting import until
 
 
 @asynccontextmanager
-async def asked() -> AsyncIterator[tuple[Pilot[str], ConfirmDialog, list[bool | None]]]:
+async def open_dialog() -> AsyncIterator[tuple[Pilot[str], ConfirmDialog, list[bool | None]]]:
     app, answers = IdleClock(), []
     async with app.run_test(size=(80, 24)) as pilot:
         question = ConfirmDialog("Delete it?", ["It is old."])
@@ -37,7 +37,7 @@ async def click(pilot: Pilot[str], question: ConfirmDialog, hint: str) -> None:
 
 
 async def test_a_click_on_yes_counts_when_the_button_went_down_while_it_counts() -> None:
-    async with asked() as (pilot, question, answers):
+    async with open_dialog() as (pilot, question, answers):
         await click(pilot, question, "y")
         await until(pilot, lambda: question.armed)
         question.clicked_at = 0.0
@@ -50,14 +50,14 @@ async def test_a_click_on_yes_counts_when_the_button_went_down_while_it_counts()
 
 
 async def test_a_click_on_no_counts_at_once() -> None:
-    async with asked() as (pilot, question, answers):
+    async with open_dialog() as (pilot, question, answers):
         await click(pilot, question, "n no")
         await until(pilot, lambda: answers)
         assert answers == [False]
 
 
 async def test_a_yes_counts_once_it_was_seen_and_nobody_types() -> None:
-    async with asked() as (pilot, question, answers):
+    async with open_dialog() as (pilot, question, answers):
         assert "when you stop typing" in hints(question)
         await until(pilot, lambda: question.armed)
         assert hints(question) == "y yes · n no"
@@ -69,7 +69,7 @@ async def test_a_yes_counts_once_it_was_seen_and_nobody_types() -> None:
 async def test_a_yes_within_a_word_is_none_however_long_the_question_was_seen(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    async with asked() as (pilot, question, answers):
+    async with open_dialog() as (pilot, question, answers):
         await until(pilot, lambda: question.armed)
         # From here on it would wait for ever, so that its waiting is seen however slow the machine.
         monkeypatch.setattr(key_guard, "QUIET", float("inf"))
@@ -83,7 +83,7 @@ async def test_a_yes_within_a_word_is_none_however_long_the_question_was_seen(
 @pytest.mark.parametrize("key", ["e", "enter", "y"])
 async def test_a_yes_that_a_key_follows_at_once_is_none(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(confirm, "SETTLE", 30.0)
-    async with asked() as (pilot, question, answers):
+    async with open_dialog() as (pilot, question, answers):
         await until(pilot, lambda: question.armed)
         await pilot.press("y", key)
         await until(pilot, lambda: not question.armed or answers)
@@ -91,7 +91,7 @@ async def test_a_yes_that_a_key_follows_at_once_is_none(key: str, monkeypatch: p
 
 
 async def test_a_paste_is_no_answer_and_moving_about_keeps_the_question_open() -> None:
-    async with asked() as (pilot, question, answers):
+    async with open_dialog() as (pilot, question, answers):
         await until(pilot, lambda: question.armed)
         await pilot.press("down", "pagedown")
         assert question.armed

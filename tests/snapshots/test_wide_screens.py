@@ -25,7 +25,7 @@ PYTHON = Memory(
 )
 
 
-async def worked(pilot: Pilot[None]) -> None:
+async def run_turn(pilot: Pilot[None]) -> None:
     """A turn that ran code, which left variables and changed files."""
     await ready(pilot)
     workspace = chat_view(pilot).workspace
@@ -43,7 +43,7 @@ async def worked(pilot: Pilot[None]) -> None:
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 50)], ids=by_size)
 def test_the_sidebar_looks_as_it_did(snap_compare: Callable[..., bool], size: tuple[int, int]) -> None:
     app = screen(REPLY, (Text("You sold **12** things."), Usage(29_400, 80, 0.02)), auto_run=True)
-    assert snap_compare(app, terminal_size=size, run_before=worked)
+    assert snap_compare(app, terminal_size=size, run_before=run_turn)
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def program(start: Start, fail: Fail, tmp_path: Path) -> Program:
     return program
 
 
-def ran(program: Program, word: str) -> None:
+def run_shell(program: Program, word: str) -> None:
     program.say(f"%run python print('{word}', 6 * 7)")
     program.wait_for(f"│ {word} 42")
     program.idle()
@@ -61,7 +61,7 @@ def printed() -> list[str]:
     return [m.content.strip() for m in contents.messages.values() if m.role == "computer"]
 
 
-def left(program: Program) -> None:
+def quit_program(program: Program) -> None:
     program.press("ctrl+q")
     assert program.wait_exit() == 0
 
@@ -74,22 +74,22 @@ def left(program: Program) -> None:
 def test_a_disk_that_fails_during_a_session_is_reported_and_catches_up(
     errors: dict[str, int], program: Program, fail: Fail
 ) -> None:
-    ran(program, "one")
+    run_shell(program, "one")
     fail(errors)
     program.say("%run python print('two', 6 * 7)")
     program.wait_for("│ two 42")
     program.wait_for("Not saved")
-    ran(program, "three")
+    run_shell(program, "three")
     fail()
     program.wait_for("Saving works again.")
-    left(program)
+    quit_program(program)
     assert printed() == ["one 42", "two 42", "three 42"]
 
 
 def test_a_home_that_becomes_read_only_is_reported_wherever_something_would_be_written(
     program: Program, fail: Fail
 ) -> None:
-    ran(program, "one")
+    run_shell(program, "one")
     fail(faulty.READ_ONLY)
     program.say("%run python print('two', 6 * 7)")
     program.wait_for("│ two 42")
@@ -107,15 +107,15 @@ def test_a_home_that_becomes_read_only_is_reported_wherever_something_would_be_w
     program.begin()
     fail()
     program.wait_for("Saving works again.")
-    left(program)
+    quit_program(program)
     assert printed() == ["one 42", "two 42"]
 
 
 def test_a_data_folder_that_is_removed_is_made_again_with_all_that_was_written(program: Program) -> None:
-    ran(program, "one")
+    run_shell(program, "one")
     shutil.rmtree(paths.data())
-    ran(program, "two")
-    left(program)
+    run_shell(program, "two")
+    quit_program(program)
     assert printed() == ["one 42", "two 42"]
 
 
@@ -123,12 +123,12 @@ def test_a_clock_that_jumps_changes_neither_the_order_nor_the_screens(program: P
     now = 1_800_000_000
     for word, moment in (("one", 0), ("two", 1), ("three", 2**31), ("four", 9e9), ("five", now - 3600)):
         fail(clock=moment - now)
-        ran(program, word)
+        run_shell(program, word)
         program.press("ctrl+r")
         program.wait_for("1 saved")
         program.press("escape")
         program.begin()
-    left(program)
+    quit_program(program)
     assert printed() == [f"{word} 42" for word in ("one", "two", "three", "four", "five")]
 
 
@@ -140,8 +140,8 @@ def test_data_may_lie_behind_a_link(start: Start, tmp_path: Path) -> None:
     (home / "data").symlink_to(elsewhere)
     program = start("--demo", rows=40)
     program.begin()
-    ran(program, "one")
-    left(program)
+    run_shell(program, "one")
+    quit_program(program)
     assert len(list((elsewhere / "conversations").glob("*.jsonl"))) == 1
     again = start("--demo", "--resume", rows=40)
     again.wait_for("│ one 42")
@@ -151,8 +151,8 @@ def test_data_may_lie_behind_a_link(start: Start, tmp_path: Path) -> None:
 def test_an_index_that_is_of_no_use_costs_nothing_but_time(state: str, start: Start) -> None:
     program = start("--demo", rows=40)
     program.begin()
-    ran(program, "needle")
-    left(program)
+    run_shell(program, "needle")
+    quit_program(program)
     path = paths.conversations() / "words.sqlite3"
     holder = None
     if state == "a folder":

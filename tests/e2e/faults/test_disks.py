@@ -36,7 +36,7 @@ def ready(start: Start, *arguments: str) -> Program:
     return program
 
 
-def words(role: str) -> list[str]:
+def list_saved_texts(role: str) -> list[str]:
     return [m["content"] for m in messages() if m["role"] == role and m["type"] in ("message", "console")]
 
 
@@ -57,7 +57,7 @@ def test_a_disk_that_is_full_is_reported_and_catches_up_once_there_is_room(start
     program.wait_for("Saving works again.")
     program.press("ctrl+q")
     assert program.wait_exit() == 0
-    assert [text.strip() for text in words("computer")] == ["one 42", "two 42", "three 42"]
+    assert [text.strip() for text in list_saved_texts("computer")] == ["one 42", "two 42", "three 42"]
 
 
 def test_on_a_full_disk_each_refusal_names_the_folder_and_old_files_stay(
@@ -165,8 +165,8 @@ def test_without_files_to_open_it_says_so_and_goes_on_when_there_are_some(start:
     program.idle()
     program.press("ctrl+q")
     assert program.wait_exit() == 0
-    assert "hello there" in words("user")
-    assert "two 42" in [text.strip() for text in words("computer")]
+    assert "hello there" in list_saved_texts("user")
+    assert "two 42" in [text.strip() for text in list_saved_texts("computer")]
 
 
 def test_the_second_window_of_a_conversation_is_a_copy_and_both_are_kept(start: Start) -> None:

@@ -16,11 +16,11 @@ from tests.terminal import PROGRAM, Terminal, framed
 SLOW = {"OI_TUI_DEMO_TOKENS_PER_SECOND": "40"}
 
 
-def ours() -> list[processes.Process]:
+def list_our_processes() -> list[processes.Process]:
     return processes.marked(os.environ[processes.MARK])
 
 
-def at(program: Program, moment: str) -> Program:
+def bring_to_moment(program: Program, moment: str) -> Program:
     """Bring the program to a moment of its life."""
     program.begin()
     match moment:
@@ -57,13 +57,13 @@ MOMENTS = ["idle", "streaming", "asking", "running", "reading"]
 def test_a_signal_ends_it_with_the_terminal_as_it_was(
     start: Start, moment: str, number: signal.Signals
 ) -> None:
-    program = at(start(env=SLOW), moment)
+    program = bring_to_moment(start(env=SLOW), moment)
     program.signal(number)
     assert program.wait_exit() == 128 + number
     assert program.modes == set()
     assert program.attributes() == program.attributes_before
     assert "Traceback" not in program.screen
-    assert processes.wait_until(lambda: not ours(), 40), ours()
+    assert processes.wait_until(lambda: not list_our_processes(), 40), list_our_processes()
 
 
 def test_an_end_that_hangs_is_cut_short_with_the_terminal_as_it_was(start: Start) -> None:
@@ -97,32 +97,32 @@ def test_a_signal_ends_it_and_the_editor_outside_that_has_the_terminal(start: St
     editor = tmp_path / "editor"
     editor.write_text("#!/bin/sh\necho has the terminal\nexec sleep 1000\n")
     editor.chmod(0o700)
-    program = at(start(env={"EDITOR": str(editor)}), "asking")
+    program = bring_to_moment(start(env={"EDITOR": str(editor)}), "asking")
     program.press("ctrl+g")
     program.wait_for("has the terminal")
     program.signal(signal.SIGTERM)
     assert program.wait_exit() == 128 + signal.SIGTERM
     assert program.attributes() == program.attributes_before
-    assert processes.wait_until(lambda: not ours(), 40), ours()
+    assert processes.wait_until(lambda: not list_our_processes(), 40), list_our_processes()
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_ctrl_q_leaves_at_once_with_the_terminal_as_it_was(start: Start, moment: str) -> None:
-    program = at(start(env=SLOW), moment)
+    program = bring_to_moment(start(env=SLOW), moment)
     program.press("ctrl+q")
     assert program.wait_exit() == 0
     assert program.modes == set()
     assert program.attributes() == program.attributes_before
-    assert processes.wait_until(lambda: not ours(), 40), ours()
+    assert processes.wait_until(lambda: not list_our_processes(), 40), list_our_processes()
 
 
 @pytest.mark.parametrize("moment", ["streaming", "asking", "running"])
 def test_after_kill_9_nothing_runs_and_the_conversation_can_be_opened(start: Start, moment: str) -> None:
-    program = at(start(env=SLOW), moment)
+    program = bring_to_moment(start(env=SLOW), moment)
     asked = "help" if moment == "streaming" else "count slowly"
     program.signal(signal.SIGKILL)
     assert program.wait_exit() == -signal.SIGKILL
-    assert processes.wait_until(lambda: not ours(), 40), ours()
+    assert processes.wait_until(lambda: not list_our_processes(), 40), list_our_processes()
     again = start(env=SLOW)
     again.begin()
     again.press("ctrl+r")
@@ -138,9 +138,9 @@ def test_after_kill_9_nothing_runs_and_the_conversation_can_be_opened(start: Sta
 
 
 def test_closing_the_terminal_ends_everything(start: Start) -> None:
-    program = at(start(), "running")
+    program = bring_to_moment(start(), "running")
     program.hang_up()
-    assert processes.wait_until(lambda: not ours(), 40), ours()
+    assert processes.wait_until(lambda: not list_our_processes(), 40), list_our_processes()
 
 
 @pytest.mark.needs("setsid")
@@ -148,7 +148,7 @@ def test_a_closed_terminal_ends_the_program_at_rest_that_no_signal_tells_of_it(w
     with Program("--demo", command=("setsid", "-w", *PROGRAM), cwd=workplace) as program:
         program.begin()
         program.hang_up()
-        assert processes.wait_until(lambda: not ours(), 40), ours()
+        assert processes.wait_until(lambda: not list_our_processes(), 40), list_our_processes()
 
 
 @pytest.mark.parametrize("moment", ["idle", "streaming", "running", "dialog"])
@@ -161,7 +161,7 @@ def test_ctrl_z_gives_the_shell_a_clean_terminal_and_fg_comes_back(
     with Program(command=("bash", "--norc", "--noprofile", "-i"), cwd=workplace) as terminal:
         terminal.wait_for("shell>")
         terminal.say(" ".join([*PROGRAM, "--demo"]))
-        at(terminal, moment)
+        bring_to_moment(terminal, moment)
         assert 1049 in terminal.modes
         terminal.press("ctrl+z")
         # The shell prompts anew once it has said that the job stopped, with its own settings of the terminal.
@@ -191,14 +191,14 @@ def test_ctrl_z_gives_the_shell_a_clean_terminal_and_fg_comes_back(
 
 
 def test_an_empty_conversation_is_not_saved(start: Start) -> None:
-    program = at(start(), "idle")
+    program = bring_to_moment(start(), "idle")
     program.press("ctrl+r")
     program.wait_for("Conversations")
     assert "1 saved" not in program.screen
 
 
 def test_ctrl_c_stops_first_and_leaves_at_the_second_time(start: Start) -> None:
-    program = at(start(), "running")
+    program = bring_to_moment(start(), "running")
     program.press("ctrl+c")
     program.wait_for("variables kept")
     program.idle()
@@ -211,7 +211,7 @@ def test_ctrl_c_stops_first_and_leaves_at_the_second_time(start: Start) -> None:
 
 @pytest.mark.parametrize("size", [(80, 24), (40, 12), (20, 6), (200, 60)])
 def test_every_size_is_survived_in_the_middle_of_a_run(start: Start, size: tuple[int, int]) -> None:
-    program = at(start(), "running")
+    program = bring_to_moment(start(), "running")
     program.resize(*size)
     program.wait_for(lambda screen: screen.split("\n")[-1].strip())
     program.resize(100, 30)
@@ -246,7 +246,7 @@ def test_closing_the_terminal_leaves_no_traceback_where_standard_error_goes(
     start: Start, workplace: Path
 ) -> None:
     program = start("-c", 'exec "$0" "$@" 2>errors.txt', *PROGRAM, "--demo", command=["sh"])
-    program = at(program, "streaming")
+    program = bring_to_moment(program, "streaming")
     program.hang_up()
-    assert processes.wait_until(lambda: not ours(), 40), ours()
+    assert processes.wait_until(lambda: not list_our_processes(), 40), list_our_processes()
     assert (workplace / "errors.txt").read_text(encoding="utf-8") == ""

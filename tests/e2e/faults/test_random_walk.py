@@ -209,7 +209,7 @@ class Walk:
         self.program.settle(0.1, 3)
 
 
-def whole(program: Program, walk: Walk, seed: int) -> None:
+def check_nothing_broke(program: Program, walk: Walk, seed: int) -> None:
     """Nothing has broken so far."""
     reported = f"seed {seed}: {' '.join(walk.took)}\n{framed(program.screen)}"
     written = bytes(program.raw)
@@ -240,7 +240,7 @@ def test_a_random_walk_breaks_nothing_runs_nothing_and_can_be_left(
             except AssertionError as error:
                 error.add_note(f"seed {seed}: {' '.join(walk.took)}")
                 raise
-            whole(program, walk, seed)
+            check_nothing_broke(program, walk, seed)
         program.resize(100, 30)
         walk.come_back()
         last = program.screen.rstrip("\n").split("\n")[-1]
@@ -250,7 +250,7 @@ def test_a_random_walk_breaks_nothing_runs_nothing_and_can_be_left(
         program.wait_for(lambda screen: screen.rstrip().endswith("shell>") and 1049 not in program.modes)
         program.send("echo left with $?\r")
         program.wait_for("left with 0")
-        whole(program, walk, seed)
+        check_nothing_broke(program, walk, seed)
         assert program.modes - SHELLS == set()
         program.send("exit\r")
         program.wait_exit()

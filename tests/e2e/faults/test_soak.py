@@ -17,11 +17,11 @@ from tests.e2e.program import Program
 ROUNDS = int(os.environ.get("OI_TUI_SOAK_ROUNDS", "500")) if os.environ.get("OI_TUI_SOAK") else 3
 
 
-def ours() -> list[processes.Process]:
+def list_our_processes() -> list[processes.Process]:
     return processes.marked(os.environ[processes.MARK])
 
 
-def seen(screen: str, word: str) -> set[str]:
+def find_numbered_words(screen: str, word: str) -> set[str]:
     """The numbered words of the conversation that stand on the screen, below the first line."""
     lines = [line for line in screen.split("\n")[1:] if line.startswith("┃") or line[2:].startswith("│")]
     return {part.strip(".,") for line in lines for part in line.split() if part.startswith(word)}
@@ -43,21 +43,21 @@ def test_kills_at_random_moments_lose_nothing_that_was_seen(workplace: Path, fig
             program.say(f"%run python exec(open('p.py').read())  # {word}")
             if not round_:
                 # On a busy machine nothing may be there yet at any of a few random moments.
-                program.wait_for(lambda screen: bool(seen(screen, word)))  # noqa: B023
+                program.wait_for(lambda screen: bool(find_numbered_words(screen, word)))  # noqa: B023
             threading.Event().wait(chance.random() * 2.0)
             screen = program.screen
             program.signal(signal.SIGKILL)
             assert program.wait_exit() == -signal.SIGKILL
             figures["kills"] += 1
-            if not processes.wait_until(lambda: not ours(), 40):
-                figures["strays"] += len(ours())
+            if not processes.wait_until(lambda: not list_our_processes(), 40):
+                figures["strays"] += len(list_our_processes())
         store = Store(paths.conversations())
         figures["unreadable"] += sum(bool(summary.problem) for summary in store.list_summaries())
         files = [records.parse(path.read_bytes()) for path in store.folder.glob("*.jsonl")]
         figures["damaged"] += sum(contents.damaged for contents in files)
         stored = "\n".join(m.content for contents in files for m in contents.messages.values())
         words = {part.strip(".,") for part in stored.split() if part.startswith(word)}
-        shown = seen(screen, word)
+        shown = find_numbered_words(screen, word)
         figures["seen"] += len(shown)
         figures["lost"] += len(shown - words)
     assert figures["seen"] > 0

@@ -97,7 +97,7 @@ def call(code: str) -> Call:
     return Call(json.dumps({"language": "python", "code": code}))
 
 
-def words(text: str) -> list[Any]:
+def make_text(text: str) -> list[Any]:
     return [schema.TextContentBlock(type="text", text=text)]
 
 
@@ -112,7 +112,7 @@ async def test_an_editor_asks_approves_and_finds_the_conversation_again(workplac
         async with agent(editor, server) as (connection, _):
             session = (await connection.new_session(cwd=str(workplace))).session_id
             long = "x" * 300_000
-            answer = await connection.prompt(session_id=session, prompt=[*words("print " + long), link])
+            answer = await connection.prompt(session_id=session, prompt=[*make_text("print " + long), link])
             assert answer.stop_reason == "end_turn"
             assert "I will print." in editor.written()
             assert "It is done." in editor.written()
@@ -142,7 +142,7 @@ async def test_code_that_is_not_allowed_does_not_run(workplace: Path) -> None:
     with ModelServer(spoken(call("open('made', 'w')")), spoken(Say("Then not."))) as server:
         async with agent(editor, server, window="") as (connection, _):
             session = (await connection.new_session(cwd=str(workplace))).session_id
-            await connection.prompt(session_id=session, prompt=words("make"))
+            await connection.prompt(session_id=session, prompt=make_text("make"))
             assert "Then not." in editor.written()
             # Of a window whose size is not known, nobody can say how full it is.
             assert not editor.updates_of("usage_update")
@@ -159,7 +159,7 @@ async def test_modes_exist_where_the_start_allows_code_without_a_question(workpl
             for mode, named in (("auto", "start oi-tui with -y"), ("root", "no mode root")):
                 with pytest.raises(acp.RequestError, match=named):
                     await connection.set_session_mode(session_id=session.session_id, mode_id=mode)
-            await connection.prompt(session_id=session.session_id, prompt=words("Go"))
+            await connection.prompt(session_id=session.session_id, prompt=make_text("Go"))
             assert len(editor.questions) == 1
         async with agent(editor, server, "-y") as (connection, _):
             session = await connection.new_session(cwd=str(workplace))
@@ -168,7 +168,7 @@ async def test_modes_exist_where_the_start_allows_code_without_a_question(workpl
             assert [mode.id for mode in session.modes.available_modes] == ["ask", "auto"]
             for mode, questions in (("ask", 2), ("auto", 2)):
                 await connection.set_session_mode(session_id=session.session_id, mode_id=mode)
-                await connection.prompt(session_id=session.session_id, prompt=words("Go"))
+                await connection.prompt(session_id=session.session_id, prompt=make_text("Go"))
                 assert len(editor.questions) == questions
                 assert editor.updates_of("current_mode_update")[-1].current_mode_id == mode
 
@@ -182,11 +182,11 @@ async def test_commands_are_offered_and_carried_out_in_the_session(workplace: Pa
             await editor.until(lambda: bool(editor.updates_of("available_commands_update")))
             offered = editor.updates_of("available_commands_update")[0].available_commands
             assert {"variables", "undo", "restart"} < {item.name for item in offered}
-            await connection.prompt(session_id=session, prompt=words("Go"))
+            await connection.prompt(session_id=session, prompt=make_text("Go"))
 
             async def told(prompt: str) -> str:
                 editor.updates.clear()
-                await connection.prompt(session_id=session, prompt=words(prompt))
+                await connection.prompt(session_id=session, prompt=make_text(prompt))
                 return editor.written()
 
             assert re.search(r"python +x +.*6", await told("/variables"))
@@ -221,7 +221,7 @@ async def test_the_settings_of_a_folder_are_those_of_its_own_sessions(
             for folder, asked in ((other, 1), (trusted, 0)):
                 editor.questions.clear()
                 session = (await connection.new_session(cwd=str(folder))).session_id
-                await connection.prompt(session_id=session, prompt=words("go"))
+                await connection.prompt(session_id=session, prompt=make_text("go"))
                 assert len(editor.questions) == asked
             (other / profiles.PROJECT).write_text("auto_run: [")
             await connection.new_session(cwd=str(other))
@@ -260,12 +260,12 @@ async def test_the_editor_brings_its_mcp_servers_and_is_asked_for_each_call(
                 return {tool["function"]["name"]: tool["function"] for tool in server.requests[-1]["tools"]}
 
             # On a busy machine, a server takes longer to start than a request waits for it.
-            await connection.prompt(session_id=session, prompt=words("ready?"))
+            await connection.prompt(session_id=session, prompt=make_text("ready?"))
             while name not in list_offered():
-                await connection.prompt(session_id=session, prompt=words("ready?"))
+                await connection.prompt(session_id=session, prompt=make_text("ready?"))
             assert list_offered()[name]["description"] == "Adds it's numbers."
             server.answer(spoken(Call(json.dumps({"a": 1}), name=name)), spoken(Say("Done.")))
-            await connection.prompt(session_id=session, prompt=words("add"))
+            await connection.prompt(session_id=session, prompt=make_text("add"))
             (question,) = editor.questions
             assert question.title == 'mcp:my-tools.add: { "a": 1 }'
             ends = [u for u in editor.updates if getattr(u, "status", None) == "completed"]
@@ -291,7 +291,7 @@ async def test_a_server_that_no_line_of_the_profile_can_hold_is_named_and_never_
                 with pytest.raises(acp.RequestError, match=r"The MCP server odd cannot be used\. It needs"):
                     await connection.new_session(cwd=str(workplace), mcp_servers=[server])
             session = (await connection.new_session(cwd=str(workplace))).session_id
-            await connection.prompt(session_id=session, prompt=words("go"))
+            await connection.prompt(session_id=session, prompt=make_text("go"))
     assert not (workplace / "made").exists()
 
 
@@ -300,7 +300,7 @@ async def test_a_cancel_ends_an_open_question_at_once(workplace: Path) -> None:
     with ModelServer(spoken(call("open('made', 'w')"))) as server:
         async with agent(editor, server) as (connection, _):
             session = (await connection.new_session(cwd=str(workplace))).session_id
-            turn = asyncio.ensure_future(connection.prompt(session_id=session, prompt=words("make")))
+            turn = asyncio.ensure_future(connection.prompt(session_id=session, prompt=make_text("make")))
             await editor.until(lambda: bool(editor.questions))
             began = time.monotonic()
             await connection.cancel(session_id=session)
@@ -347,13 +347,13 @@ async def test_an_agent_for_each_prompt_says_what_is_lost_or_brings_it_back(
     with ModelServer(*replies) as server:
         async with agent(Editor(), server, *flags) as (connection, _):
             session = (await connection.new_session(**folder)).session_id
-            await connection.prompt(session_id=session, prompt=words("set x"))
+            await connection.prompt(session_id=session, prompt=make_text("set x"))
             await connection.close_session(session_id=session)
         later = Editor(answer)
         async with agent(later, server, *flags) as (connection, _):
             await connection.load_session(session_id=session, **folder)
             later.updates.clear()
-            await connection.prompt(session_id=session, prompt=words("show x"))
+            await connection.prompt(session_id=session, prompt=make_text("show x"))
         system = server.exchanges[2].request["messages"][0]["content"]
     asked = [question.raw_input["command"] for question in later.questions]
     assert asked[-1] == "print(x + 1)"
@@ -386,14 +386,14 @@ async def test_running_code_is_stopped_by_a_cancel(workplace: Path, code: str) -
     with ModelServer(spoken(call(code)), spoken(Say("Here again."))) as server:
         async with agent(editor, server) as (connection, _):
             session = (await connection.new_session(cwd=str(workplace))).session_id
-            turn = asyncio.ensure_future(connection.prompt(session_id=session, prompt=words("run")))
+            turn = asyncio.ensure_future(connection.prompt(session_id=session, prompt=make_text("run")))
             await editor.until(lambda: "begun" in str([getattr(u, "raw_output", "") for u in editor.updates]))
             began = time.monotonic()
             await connection.cancel(session_id=session)
             assert (await turn).stop_reason == "cancelled"
             took = time.monotonic() - began
             assert took < 1  # 0.2 on a machine that does nothing else
-            answer = await connection.prompt(session_id=session, prompt=words("again"))
+            answer = await connection.prompt(session_id=session, prompt=make_text("again"))
             assert answer.stop_reason == "end_turn"
             assert "Here again." in editor.written()
 
@@ -404,13 +404,13 @@ async def test_a_fork_goes_on_with_the_content_and_leaves_the_other_as_it_is(wor
         async with agent(editor, server) as (connection, _):
             cwd = str(workplace)
             first = (await connection.new_session(cwd=cwd)).session_id
-            await connection.prompt(session_id=first, prompt=words("begin"))
+            await connection.prompt(session_id=first, prompt=make_text("begin"))
             # Of an open session, and of one that is saved only.
             second = (await connection.fork_session(cwd=cwd, session_id=first)).session_id
-            await connection.prompt(session_id=second, prompt=words("on in the copy"))
+            await connection.prompt(session_id=second, prompt=make_text("on in the copy"))
             await connection.close_session(session_id=first)
             third = (await connection.fork_session(cwd=cwd, session_id=first)).session_id
-            await connection.prompt(session_id=third, prompt=words("on in another copy"))
+            await connection.prompt(session_id=third, prompt=make_text("on in another copy"))
             with pytest.raises(acp.RequestError, match="nothing"):
                 await connection.fork_session(cwd=cwd, session_id="nothing")
             listed = (await connection.list_sessions(cwd=cwd)).sessions
@@ -448,7 +448,7 @@ async def test_files_and_images_come_with_a_prompt(workplace: Path) -> None:
                 with pytest.raises(acp.RequestError, match=written):
                     await connection.prompt(session_id=session, prompt=[wrong])
             prompt = [
-                *words("Look"),
+                *make_text("Look"),
                 image,
                 blob(PNG, "image/png", "zed:///pasted.png"),
                 blob(b"a,b\n1,2\n", "text/csv", "file:///t.csv"),
@@ -486,7 +486,7 @@ async def test_a_program_that_asks_gets_a_line_from_an_editor_that_can_ask(
     with ModelServer(spoken(call(code)), spoken(Say("Done."))) as server:
         async with agent(editor, server, elicits=True) as (connection, _):
             session = (await connection.new_session(cwd=str(workplace))).session_id
-            end = await connection.prompt(session_id=session, prompt=words("ask me"))
+            end = await connection.prompt(session_id=session, prompt=make_text("ask me"))
             assert "Your name?" in editor.asked[0]
             printed = str([getattr(u, "raw_output", "") for u in editor.updates])
             assert ("Hello Ada" in printed) == can_type
@@ -498,7 +498,7 @@ async def test_input_is_refused_where_the_editor_cannot_ask(workplace: Path) -> 
     with ModelServer(spoken(call("input('Your name? ')"))) as server:
         async with agent(editor, server) as (connection, _):
             session = (await connection.new_session(cwd=str(workplace))).session_id
-            await connection.prompt(session_id=session, prompt=words("ask me"))
+            await connection.prompt(session_id=session, prompt=make_text("ask me"))
             assert "The program asked for input, which this editor cannot give." in editor.written()
 
 
@@ -574,7 +574,7 @@ async def test_sessions_that_come_and_go_leave_nothing_behind(workplace: Path) -
 
             async def once() -> None:
                 session = (await connection.new_session(cwd=str(workplace))).session_id
-                await connection.prompt(session_id=session, prompt=words("print"))
+                await connection.prompt(session_id=session, prompt=make_text("print"))
                 copy = (await connection.fork_session(cwd=str(workplace), session_id=session)).session_id
                 await connection.close_session(session_id=session)
                 await connection.close_session(session_id=copy)
@@ -602,7 +602,7 @@ async def test_the_question_of_an_editor_that_vanishes_is_saved_as_not_run(workp
     with ModelServer(spoken(call("open('made', 'w')"))) as server:
         async with agent(editor, server) as (connection, process):
             session = (await connection.new_session(cwd=str(workplace))).session_id
-            turn = asyncio.ensure_future(connection.prompt(session_id=session, prompt=words("make")))
+            turn = asyncio.ensure_future(connection.prompt(session_id=session, prompt=make_text("make")))
             await editor.until(lambda: bool(editor.questions))
             process.stdin.close()
             async with asyncio.timeout(_BOUND):

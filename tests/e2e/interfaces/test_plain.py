@@ -25,7 +25,7 @@ def call(code: str, language: str = "python") -> Call:
     return Call(json.dumps({"language": language, "code": code}))
 
 
-def at(server: ModelServer, *more: str) -> list[str]:
+def make_arguments(server: ModelServer, *more: str) -> list[str]:
     return ["-m", "openai/tester", "-ab", server.base, "-ak", "sk-test-key", *more]
 
 
@@ -50,7 +50,7 @@ def test_ask_approve_run_and_the_answer(start: Start, workplace: Path) -> None:
         spoken(Say("I will read it."), call("open('made.txt', 'w').write('x'); print('written', 1 + 1)")),
         spoken(Say("It is there.")),
     ) as server:
-        program = spoken_to(start, *at(server))
+        program = spoken_to(start, *make_arguments(server))
         program.say("make a file")
         screen = program.wait_for(QUESTION)
         assert "I will read it." in screen
@@ -72,7 +72,7 @@ def test_what_is_typed_before_the_question_never_answers_it(start: Start, workpl
     with ModelServer(
         spoken(call("open('made.txt', 'w')")), spoken(Say("As you like.")), spoken(Say("Hello."))
     ) as server:
-        program = spoken_to(start, *at(server))
+        program = spoken_to(start, *make_arguments(server))
         program.send("make a file\r" + "y\r" * 5)
         program.wait_for(QUESTION)
         program.wait_quiet(0.5)
@@ -94,7 +94,7 @@ def test_what_is_typed_before_the_question_never_answers_it(start: Start, workpl
 
 def test_ctrl_c_at_the_question_runs_nothing_and_the_session_goes_on(start: Start, workplace: Path) -> None:
     with ModelServer(spoken(call("open('made.txt', 'w')")), spoken(Say("Still here."))) as server:
-        program = spoken_to(start, *at(server))
+        program = spoken_to(start, *make_arguments(server))
         program.say("make a file")
         program.wait_for(QUESTION)
         program.press("ctrl+c")
@@ -109,7 +109,7 @@ def test_ctrl_c_stops_a_run_and_its_memory_is_kept(start: Start) -> None:
     with ModelServer(
         spoken(call("kept = 41\nimport time\nprint('begun')\ntime.sleep(60)")), spoken(Say("Well."))
     ) as server:
-        program = spoken_to(start, *at(server, "-y"))
+        program = spoken_to(start, *make_arguments(server, "-y"))
         program.say("wait")
         program.wait_for("| begun")
         program.press("ctrl+c")
@@ -132,7 +132,7 @@ def test_code_is_edited_in_the_persons_own_editor(start: Start, workplace: Path)
     editor.write_text('#!/bin/sh\nsed -i s/theirs/mine/ "$1"\n')
     editor.chmod(0o700)
     with ModelServer(spoken(call("print('theirs')")), spoken(Say("I see."))) as server:
-        program = spoken_to(start, *at(server), env={"EDITOR": str(editor)})
+        program = spoken_to(start, *make_arguments(server), env={"EDITOR": str(editor)})
         program.say("go")
         program.wait_for(QUESTION)
         program.say("e")
@@ -154,7 +154,7 @@ ASKING = {
 @pytest.mark.parametrize("language", ASKING)
 def test_programs_ask_and_a_password_is_not_shown_or_kept(start: Start, language: str) -> None:
     with ModelServer(spoken(call(ASKING[language], language)), spoken(Say("Thank you."))) as server:
-        program = spoken_to(start, *at(server, "-y"))
+        program = spoken_to(start, *make_arguments(server, "-y"))
         program.say("ask me")
         program.wait_for("| Name?")
         program.say("Grace")
@@ -172,7 +172,7 @@ def test_programs_ask_and_a_password_is_not_shown_or_kept(start: Start, language
 
 def test_hidden_characters_are_spelled_out_and_named(start: Start) -> None:
     with ModelServer(spoken(call("x = 1  # \u202eexe\x1b[2J"))) as server:
-        program = spoken_to(start, *at(server))
+        program = spoken_to(start, *make_arguments(server))
         program.say("go")
         screen = program.wait_for(QUESTION)
         assert "⟨U+202E⟩" in screen
@@ -185,7 +185,7 @@ def test_what_programs_print_cannot_be_taken_for_our_question(start: Start) -> N
         spoken(call("print('\\x1b[31mRun this python code? y yes, n no')\nprint('50%\\r100%')")),
         spoken(Say("Done.")),
     ) as server:
-        program = spoken_to(start, *at(server, "-y"))
+        program = spoken_to(start, *make_arguments(server, "-y"))
         program.say("go")
         program.wait_for("Done.")
         assert "\n| Run this python code?" in program.screen
@@ -261,7 +261,7 @@ def test_a_dumb_terminal_has_plain_lines(start: Start) -> None:
 @pytest.mark.usefixtures("real_command")
 def test_lines_of_a_pipe_are_messages_and_approve_nothing(workplace: Path) -> None:
     with ModelServer(spoken(call("open('made.txt', 'w')")), spoken(Say("Hello."))) as server:
-        done = piped(*at(server), words="make a file\ny\n")
+        done = piped(*make_arguments(server), words="make a file\ny\n")
     assert "There was no terminal to approve it in" in done.stdout
     assert "Rejected" not in done.stdout
     assert "Hello." in done.stdout
@@ -271,14 +271,14 @@ def test_lines_of_a_pipe_are_messages_and_approve_nothing(workplace: Path) -> No
 
 def test_a_pipe_may_run_code_when_told_so_and_answers_programs(workplace: Path) -> None:
     with ModelServer(spoken(call("print('hello', input('Name? '))")), spoken(Say("Good."))) as server:
-        done = piped(*at(server, "--plain", "-y"), words="go\nGrace\n")
+        done = piped(*make_arguments(server, "--plain", "-y"), words="go\nGrace\n")
     assert "hello Grace" in done.stdout
     assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_request_from_standard_input_shows_code_and_does_not_run_it(workplace: Path) -> None:
     with ModelServer(spoken(Say("I will."), call("open('made.txt', 'w')"))) as server:
-        done = piped(*at(server, "--stdin"), words="make a file\nof two lines\n")
+        done = piped(*make_arguments(server, "--stdin"), words="make a file\nof two lines\n")
         assert server.requests[0]["messages"][-1]["content"] == "make a file\nof two lines"
     assert done.stdout == "I will.\n    open('made.txt', 'w')\n"
     assert "-y runs code without asking" in done.stderr
@@ -290,7 +290,7 @@ def test_a_request_from_standard_input_runs_when_told_so(workplace: Path) -> Non
     with ModelServer(
         spoken(call("print('ran'); print(repr(open(0).read()))")), spoken(Say("Fine."))
     ) as server:
-        done = piped(*at(server, "--stdin", "-y", "first", "words"), words="then the input")
+        done = piped(*make_arguments(server, "--stdin", "-y", "first", "words"), words="then the input")
         assert server.requests[0]["messages"][-1]["content"] == "first words\n\nthen the input"
     assert re.search(r"\| ran\n(.*\n)*Fine\.\n$", done.stdout)
     assert done.returncode == 0
@@ -299,7 +299,7 @@ def test_a_request_from_standard_input_runs_when_told_so(workplace: Path) -> Non
 
 def test_a_model_that_cannot_be_reached_is_reported_of_and_fails() -> None:
     with ModelServer(error(401, "wrong key")) as server:
-        done = piped(*at(server, "--stdin"), words="hello")
+        done = piped(*make_arguments(server, "--stdin"), words="hello")
     assert (done.returncode, done.stdout) == (1, "")
     assert "key" in done.stderr
     assert "Traceback" not in done.stderr
@@ -317,13 +317,13 @@ def test_a_model_that_cannot_be_reached_is_reported_of_and_fails() -> None:
 )
 def test_what_is_wrong_with_a_reply_is_reported_in_plain_lines(answer: Answer, reported: str) -> None:
     with ModelServer(answer, spoken(Say("Well."))) as server:
-        done = piped(*at(server, "--plain"), words="go\n")
+        done = piped(*make_arguments(server, "--plain"), words="go\n")
     assert reported in done.stdout
 
 
 def test_messages_that_are_not_sent_are_spoken_of_in_plain_lines() -> None:
     with ModelServer(spoken(Say("x" * 30_000)), spoken(Say("Well."))) as server:
-        done = piped(*at(server, "--plain", "-cw", "4000"), words="go\nand now?\n")
+        done = piped(*make_arguments(server, "--plain", "-cw", "4000"), words="go\nand now?\n")
     assert "2 oldest messages are omitted from the request." in done.stdout
 
 
@@ -336,7 +336,7 @@ def test_nothing_to_ask_is_a_mistake_of_the_command_line() -> None:
 def test_a_reader_that_goes_away_ends_it_quietly(workplace: Path) -> None:
     with ModelServer(spoken(call("for i in range(100000): print(i)")), spoken(Say("Done."))) as server:
         running = subprocess.Popen(
-            [*OUR, *at(server, "--stdin", "-y", "count")],
+            [*OUR, *make_arguments(server, "--stdin", "-y", "count")],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -355,21 +355,21 @@ def test_a_reader_that_goes_away_ends_it_quietly(workplace: Path) -> None:
 
 def test_what_happened_in_plain_lines_is_saved(start: Start) -> None:
     with ModelServer(spoken(Say("Hello there."))) as server:
-        program = spoken_to(start, *at(server))
+        program = spoken_to(start, *make_arguments(server))
         program.say("hello")
         program.wait_for("Hello there.")
         program.wait_for(lambda _: last_line(program) == ">")
         program.press("ctrl+d")
         assert program.wait_exit() == 0
     assert [message["content"] for message in messages()] == ["hello", "Hello there."]
-    again = spoken_to(start, *at(server, "--resume"))
+    again = spoken_to(start, *make_arguments(server, "--resume"))
     again.wait_for("Hello there.")
 
 
 def test_a_request_from_standard_input_continues_a_saved_conversation(workplace: Path) -> None:
     with ModelServer(spoken(Say("Hello Ada.")), spoken(Say("You are Ada."))) as server:
-        piped(*at(server, "--stdin"), words="I am Ada.")
-        again = piped(*at(server, "--stdin", "--resume"), words="Who am I?")
+        piped(*make_arguments(server, "--stdin"), words="I am Ada.")
+        again = piped(*make_arguments(server, "--stdin", "--resume"), words="Who am I?")
         sent = server.requests[-1]["messages"]
     assert (again.returncode, again.stdout) == (0, "You are Ada.\n")
     assert [item["content"] for item in sent][-3:] == ["I am Ada.", "Hello Ada.", "Who am I?"]
@@ -380,7 +380,7 @@ def test_a_request_from_standard_input_continues_a_saved_conversation(workplace:
 
 def test_the_end_of_input_at_a_question_ends_the_conversation_and_rejects_nothing(start: Start) -> None:
     with ModelServer(spoken(call("print(1)"))) as server:
-        program = spoken_to(start, *at(server))
+        program = spoken_to(start, *make_arguments(server))
         program.say("print one")
         program.wait_for(QUESTION)
         program.press("ctrl+d")

@@ -42,7 +42,7 @@ async def host(person: Person | None = None, *flags: str, mode: str = "auto") ->
         yield client
 
 
-def opened(start: Start) -> Program:
+def open_window(start: Start) -> Program:
     """A window that other programs can find."""
     program = start()
     program.wait_for(lambda _: bool(entries()))
@@ -53,13 +53,13 @@ def entries() -> list[Path]:
     return sorted(address.find_directory().glob("*.json"))  # makes the folder where it is missing
 
 
-async def seen(program: Program, wanted: str) -> str:
+async def wait_for_text(program: Program, wanted: str) -> str:
     return await asyncio.to_thread(program.wait_for, wanted)
 
 
 async def answered(program: Program, key: str = "y") -> None:
     """Answer the question in the window once it takes keys."""
-    await seen(program, QUESTION)
+    await wait_for_text(program, QUESTION)
     await asyncio.to_thread(program.answer, key)
 
 
@@ -67,7 +67,7 @@ async def answered(program: Program, key: str = "y") -> None:
 async def test_code_of_a_host_is_asked_for_and_runs_in_the_open_window(
     start: Start, workplace: Path, mode: str
 ) -> None:
-    program = opened(start)
+    program = open_window(start)
     nobody = Person()
     async with host(nobody, mode=mode) as client:
         refused = text(await client.call_tool("variables", {}))
@@ -75,7 +75,7 @@ async def test_code_of_a_host_is_asked_for_and_runs_in_the_open_window(
         call = asyncio.create_task(
             run(client, "kept = 41\nopen('made.txt', 'w').write('x')\nprint(kept + 1)")
         )
-        screen = await seen(program, QUESTION)
+        screen = await wait_for_text(program, QUESTION)
         assert "Fancy Agent wants to run this" in screen
         assert "always" not in screen[screen.index(QUESTION) :]
         await answered(program)
@@ -83,7 +83,7 @@ async def test_code_of_a_host_is_asked_for_and_runs_in_the_open_window(
         assert not result.is_error
         assert text(result).startswith("42")
         assert result.structured_content["place"] == "window"
-        await seen(program, "of another program, approved; the model does not see it")
+        await wait_for_text(program, "of another program, approved; the model does not see it")
         assert result.structured_content["files_changed"] == ["created: made.txt"]
         assert "kept" in text(await client.call_tool("variables", {"language": "python"}))
         assert "41" in text(await client.call_tool("inspect", {"language": "python", "name": "kept"}))
@@ -91,20 +91,20 @@ async def test_code_of_a_host_is_asked_for_and_runs_in_the_open_window(
         assert "%reset" in text(await client.call_tool("restart", {}))
         # The person's own code and that of the host share the variables.
         program.say("%run python print('mine', kept)")
-        await seen(program, "mine 41")
+        await wait_for_text(program, "mine 41")
     assert nobody.asked == []
 
 
 async def test_what_the_person_decides_in_the_window_is_what_the_host_is_told(
     start: Start, workplace: Path
 ) -> None:
-    program = opened(start)
+    program = open_window(start)
     # Nothing that was granted to the model is granted to a host.
     program.say("%auto_run on")
     async with host() as client:
         call = asyncio.create_task(run(client, "open('refused', 'w')"))
         await answered(program, "n")
-        await seen(program, "Why not run this python code?")
+        await wait_for_text(program, "Why not run this python code?")
         program.say("not today")
         result = await call
         assert result.is_error
@@ -113,12 +113,12 @@ async def test_what_the_person_decides_in_the_window_is_what_the_host_is_told(
         assert not (workplace / "refused").exists()
         call = asyncio.create_task(run(client, "while True: pass"))
         await answered(program)
-        await seen(program, "running")
+        await wait_for_text(program, "running")
         program.press("escape")
         assert (await call).structured_content["state"] == "interrupted"
         call = asyncio.create_task(run(client, "print(input('Name? '))"))
         await answered(program)
-        await seen(program, "Name?")
+        await wait_for_text(program, "Name?")
         await asyncio.to_thread(program.wait_quiet)
         program.say("Ada")
         assert "Ada" in text(await call)
@@ -127,25 +127,25 @@ async def test_what_the_person_decides_in_the_window_is_what_the_host_is_told(
 async def test_the_code_of_a_host_that_gives_up_or_vanishes_does_not_run(
     start: Start, workplace: Path
 ) -> None:
-    program = opened(start)
+    program = open_window(start)
     async with host() as client:
         call = asyncio.create_task(run(client, "open('given-up', 'w')"))
-        await seen(program, QUESTION)
+        await wait_for_text(program, QUESTION)
         call.cancel()
         await asyncio.wait([call])
         await asyncio.to_thread(program.wait_gone, QUESTION)
         call = asyncio.create_task(run(client, "open('vanished', 'w')"))
-        await seen(program, QUESTION)
+        await wait_for_text(program, QUESTION)
         call.cancel()
     await asyncio.to_thread(program.wait_gone, QUESTION)
-    await seen(program, "Fancy Agent withdrew its code, or disconnected.")
+    await wait_for_text(program, "Fancy Agent withdrew its code, or disconnected.")
     async with host() as client:
         call = asyncio.create_task(run(client, "open('begun', 'w').close()\nwhile True: pass"))
         await answered(program)
         await until((workplace / "begun").exists)
         call.cancel()
     program.say("%run python print('free', 'again')")
-    await seen(program, "free again")
+    await wait_for_text(program, "free again")
     assert not (workplace / "given-up").exists()
     assert not (workplace / "vanished").exists()
 
@@ -153,14 +153,14 @@ async def test_the_code_of_a_host_that_gives_up_or_vanishes_does_not_run(
 async def test_without_a_window_the_host_asks_and_is_told_where_its_code_ran(
     start: Start, workplace: Path
 ) -> None:
-    program = opened(start)
+    program = open_window(start)
     person = Person({"decision": "Run"})
     async with host(person) as client:
         call = asyncio.create_task(run(client, "print('first')"))
         await answered(program)
         await call
         call = asyncio.create_task(run(client, "open('closed', 'w')"))
-        await seen(program, QUESTION)
+        await wait_for_text(program, QUESTION)
         program.press("ctrl+q")
         assert await asyncio.to_thread(program.wait_exit) == 0
         result = await call
@@ -175,14 +175,14 @@ async def test_without_a_window_the_host_asks_and_is_told_where_its_code_ran(
 
 
 async def test_a_host_that_may_run_without_a_question_asks_no_window(start: Start, workplace: Path) -> None:
-    program = opened(start)
+    program = open_window(start)
     async with host(None, "-y") as client:
         assert "42" in text(await run(client, "print(6 * 7)"))
     assert "Run this python code" not in program.screen
 
 
 def test_only_its_owner_and_who_knows_the_token_reach_a_window(start: Start, workplace: Path) -> None:
-    program = opened(start)
+    program = open_window(start)
     (file,) = entries()
     known = json.loads(file.read_text())
     assert stat.S_IMODE(address.find_directory().stat().st_mode) == 0o700
@@ -206,7 +206,7 @@ def test_only_its_owner_and_who_knows_the_token_reach_a_window(start: Start, wor
         json.dumps({"token": known["token"] + "x", "host": "x"}).encode() + b"\n",
         b"x" * 6_000_000,
     ):
-        assert b"ready" not in sent(where, hello + call), hello[:40]
+        assert b"ready" not in exchange_bytes(where, hello + call), hello[:40]
     # Those who know it may still send nonsense.
     hello = json.dumps({"token": known["token"], "host": "\x1b[31mevil\u202e"}).encode() + b"\n"
     for nonsense in (
@@ -217,14 +217,14 @@ def test_only_its_owner_and_who_knows_the_token_reach_a_window(start: Start, wor
         b"x" * 6_000_000,
         b'{"id": 1, "call": "run", "argum',
     ):
-        assert sent(where, hello + nonsense).count(b"\n") == 1
+        assert exchange_bytes(where, hello + nonsense).count(b"\n") == 1
     for told, words in (
         ({"call": "close", "arguments": {}}, "does not know the call close"),
         ({"call": "run", "arguments": {"language": "python", "code": 1}}, "code must be text"),
         ({"call": "run", "arguments": {"language": "python", "code": "\ud800"}}, "not valid Unicode"),
         ({"call": "run", "arguments": {"language": "cobol-61", "code": "x"}}, "Unknown language"),
     ):
-        answer = sent(where, hello + json.dumps({"id": 1, **told}).encode() + b"\n", lines=2)
+        answer = exchange_bytes(where, hello + json.dumps({"id": 1, **told}).encode() + b"\n", lines=2)
         assert words in answer.decode(), told
     program.say("%run python print('still', 'here')")
     program.wait_for("still here")
@@ -232,7 +232,7 @@ def test_only_its_owner_and_who_knows_the_token_reach_a_window(start: Start, wor
     assert "Run this python code" not in program.screen
 
 
-def sent(where: Path, data: bytes, lines: int = 0) -> bytes:
+def exchange_bytes(where: Path, data: bytes, lines: int = 0) -> bytes:
     """Send bytes and close our end. Returns what comes back, at most so many lines."""
     received = b""
     with socket.socket(socket.AF_UNIX) as connection:
@@ -250,7 +250,7 @@ def sent(where: Path, data: bytes, lines: int = 0) -> bytes:
 
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="this system does not list descriptors")
 def test_a_thousand_connections_leave_no_descriptor(start: Start, workplace: Path) -> None:
-    program = opened(start)
+    program = open_window(start)
     (where,) = address.find_directory().glob("*.sock")
     folder = Path(f"/proc/{program.pid}/fd")
     before = len(list(folder.iterdir()))
@@ -286,7 +286,7 @@ def test_what_a_killed_window_left_is_removed(start: Start, workplace: Path) -> 
 
 
 def test_a_window_removes_at_its_start_what_killed_ones_left(start: Start, workplace: Path) -> None:
-    program = opened(start)
+    program = open_window(start)
     (left,) = entries()
     os.kill(program.pid, signal.SIGKILL)
     program.wait_exit()
@@ -316,7 +316,7 @@ def test_a_window_whose_profile_says_so_is_not_found(start: Start, workplace: Pa
     for name, found in (("open", "true"), ("closed", "false")):
         profile = paths.make_private(paths.profiles()) / f"{name}.yaml"
         profile.write_text(f"llm.model: demo\nother_agents: {found}\n")
-    program = opened(start)
+    program = open_window(start)
     for name, count in (("closed", 0), ("open", 1), ("closed", 0)):
         program.say(f"%profile {name}")
         program.wait_for(lambda _, count=count: len(entries()) == count)

@@ -26,7 +26,7 @@ async def edit(ui: ChatDriver) -> CodeEditor:
     return ui.view.conversation.cell_editor.code_editor
 
 
-def listed(ui: ChatDriver) -> str:
+def read_completions(ui: ChatDriver) -> str:
     found = ui.chat.query_one("#code-completions", Completions)
     return str(found.render()) if found.display else ""
 
@@ -36,13 +36,13 @@ async def test_tab_lists_what_completes_a_word_and_takes_the_chosen_one() -> Non
         ui.computer.completions["python"] = NAMES
         editor = await edit(ui)
         await ui.pilot.press("tab")
-        await ui.until(lambda: "> sales" in listed(ui))
-        assert "DataFrame 5x2" in listed(ui)
+        await ui.until(lambda: "> sales" in read_completions(ui))
+        assert "DataFrame 5x2" in read_completions(ui)
         await ui.pilot.press("down")
-        await ui.until(lambda: "> salt" in listed(ui))
+        await ui.until(lambda: "> salt" in read_completions(ui))
         await ui.pilot.press("tab")
         assert editor.code == "print(salt"
-        await ui.until(lambda: not listed(ui))
+        await ui.until(lambda: not read_completions(ui))
         await ui.pilot.press("ctrl+z")
         assert editor.code == "print(sa"
 
@@ -52,12 +52,12 @@ async def test_the_list_is_below_the_caret_and_escape_closes_only_the_list() -> 
         ui.computer.completions["python"] = NAMES
         editor = await edit(ui)
         await ui.pilot.press("tab")
-        await ui.until(lambda: listed(ui))
+        await ui.until(lambda: read_completions(ui))
         place = ui.chat.query_one("#code-completions", Completions)
         await ui.until(lambda: place.region.y == editor.cursor_screen_offset.y + 1)
         assert place.region.x == editor.cursor_screen_offset.x
         await ui.pilot.press("escape")
-        await ui.until(lambda: not listed(ui))
+        await ui.until(lambda: not read_completions(ui))
         assert ui.view.conversation.cell_editor.is_open
         await ui.pilot.press("escape")
         await ui.until(lambda: not ui.view.conversation.cell_editor.is_open)
@@ -68,12 +68,12 @@ async def test_the_list_follows_what_is_typed_and_closes_behind_a_space() -> Non
         ui.computer.completions["python"] = NAMES
         editor = await edit(ui)
         await ui.pilot.press("tab")
-        await ui.until(lambda: "salt" in listed(ui))
+        await ui.until(lambda: "salt" in read_completions(ui))
         ui.computer.completions["python"] = CompletionSet(3, (Completion("sales", "DataFrame 5x2"),))
         await ui.pilot.press("l")
-        await ui.until(lambda: "sales" in listed(ui) and "salt" not in listed(ui))
+        await ui.until(lambda: "sales" in read_completions(ui) and "salt" not in read_completions(ui))
         await ui.pilot.press("space")
-        await ui.until(lambda: not listed(ui))
+        await ui.until(lambda: not read_completions(ui))
         await ui.pilot.press("enter")
         assert editor.code == "sal \n"
 
@@ -97,7 +97,7 @@ async def test_tab_takes_the_only_completion_and_indents_where_there_is_none(
         editor = await edit(ui)
         await ui.pilot.press("tab")
         await ui.until(lambda: editor.code == expected)
-        assert not listed(ui)
+        assert not read_completions(ui)
 
 
 async def test_an_answer_that_comes_after_more_was_typed_is_dropped() -> None:
@@ -108,7 +108,7 @@ async def test_an_answer_that_comes_after_more_was_typed_is_dropped() -> None:
         await ui.pilot.press("x")
         await ui.pilot.pause()
         assert editor.code == "sax"
-        assert not listed(ui)
+        assert not read_completions(ui)
 
 
 async def test_names_of_the_live_process_are_completed_at_the_prompt(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ class Torrent:
         self.cancelled.set()
 
 
-def shown(at: ChatDriver) -> str:
+def read_screen(at: ChatDriver) -> str:
     """What is on the screen, where every change was drawn."""
     strips = at.app.screen._compositor.render_strips()
     return "".join(segment.text for strip in strips for segment in strip)
@@ -54,14 +54,14 @@ async def test_keys_are_answered_and_escape_ends_it() -> None:
         at.llm.reply = lambda _request: torrent
 
         def newest() -> int:
-            words = (word for word in shown(at).split() if word[:1] == "w")
+            words = (word for word in read_screen(at).split() if word[:1] == "w")
             return max((int(word[1:]) for word in words if word[1:].isdigit()), default=0)
 
         await at.type("go on")
         for part, key in enumerate("αβγ"):
             await at.until(lambda part=part: newest() >= part * WORDS // 2)
             await at.pilot.press(key)
-            await at.until(lambda key=key: key in shown(at))
+            await at.until(lambda key=key: key in read_screen(at))
             assert not torrent.cancelled.is_set()
             assert at.view.busy
         assert at.prompt == "αβγ"
@@ -100,7 +100,7 @@ async def test_a_frame_of_a_reply_waits_for_a_key(monkeypatch: pytest.MonkeyPatc
         at.app.last_key = float("-inf")
         at.view.show(MessageStarted(words))
         at.view.show(MessageGrew(words.id, "before\n\n"))
-        await at.until(lambda: "before" in shown(at))
+        await at.until(lambda: "before" in read_screen(at))
         monkeypatch.setattr(draw_timer, "_KEY", 3600.0)
         monkeypatch.setattr(draw_timer, "_TIMEOUT", 3600.0)
         held: list[float] = []
@@ -111,13 +111,13 @@ async def test_a_frame_of_a_reply_waits_for_a_key(monkeypatch: pytest.MonkeyPatc
             patch.setattr(draw_timer, "schedule", lambda _, wait, __: held.append(wait))
             at.view.show(MessageGrew(words.id, "after\n\n"))
             transcript._timer.draw_after_keys()
-            await at.until(lambda: "λ" in shown(at))
+            await at.until(lambda: "λ" in read_screen(at))
             assert held
-            assert "after" not in shown(at)
+            assert "after" not in read_screen(at)
         monkeypatch.setattr(draw_timer, "_KEY", 0.0)
         monkeypatch.setattr(draw_timer, "_BETWEEN_KEYS", 0.0)
         transcript._timer.draw_after_keys()
-        await at.until(lambda: "after" in shown(at))
+        await at.until(lambda: "after" in read_screen(at))
 
 
 async def test_while_a_person_types_a_reply_is_drawn_after_each_key(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,7 +126,7 @@ async def test_while_a_person_types_a_reply_is_drawn_after_each_key(monkeypatch:
         words = Message(role="assistant", type="message", content="")
         at.view.show(MessageStarted(words))
         at.view.show(MessageGrew(words.id, "zero\n\n"))
-        await at.until(lambda: "zero" in shown(at))
+        await at.until(lambda: "zero" in read_screen(at))
         monkeypatch.setattr(draw_timer, "_KEY", 0.0)
         monkeypatch.setattr(draw_timer, "_TYPING", 3600.0)
         monkeypatch.setattr(draw_timer, "_BETWEEN_KEYS", 3600.0)
@@ -139,7 +139,7 @@ async def test_while_a_person_types_a_reply_is_drawn_after_each_key(monkeypatch:
             timer.draw_after_keys()
             assert timer.is_waiting
             await at.pilot.press(letter)
-            await at.until(lambda word=word: word in shown(at))
+            await at.until(lambda word=word: word in read_screen(at))
 
 
 async def test_a_reply_is_drawn_also_while_keys_are_pressed_all_the_time(
@@ -152,4 +152,4 @@ async def test_a_reply_is_drawn_also_while_keys_are_pressed_all_the_time(
         await at.pilot.press("λ")
         at.view.show(MessageStarted(words))
         at.view.show(MessageGrew(words.id, "words\n\n"))
-        await at.until(lambda: "words" in shown(at))
+        await at.until(lambda: "words" in read_screen(at))

@@ -20,7 +20,7 @@ def notes(ui: ChatDriver) -> str:
     return "\n".join(block.text for block in blocks if isinstance(block, NoticeBlock))
 
 
-def words(ui: ChatDriver) -> list[str]:
+def list_texts(ui: ChatDriver) -> list[str]:
     return [m.content for m in ui.view.session.messages if m.type == "message"]
 
 
@@ -31,9 +31,9 @@ async def talked(ui: ChatDriver) -> None:
     await ui.type("two")
     await ui.asked()
     await ui.pilot.press("y")
-    await ui.until(lambda: "second" in words(ui) and not ui.view.busy)
+    await ui.until(lambda: "second" in list_texts(ui) and not ui.view.busy)
     await ui.type("three")
-    await ui.until(lambda: "third" in words(ui) and not ui.view.busy)
+    await ui.until(lambda: "third" in list_texts(ui) and not ui.view.busy)
 
 
 def replies() -> list[list[object]]:
@@ -45,7 +45,7 @@ async def test_b_goes_back_to_an_own_message_and_redo_brings_all_of_it_back() ->
         await talked(ui)
         before = ui.view.session.messages
         await ui.pilot.press("ctrl+up", "shift+up", "shift+up", "b")
-        assert words(ui) == ["one", "first"]
+        assert list_texts(ui) == ["one", "first"]
         assert ui.prompt == "two"
         assert ui.chat.focused is ui.chat.prompt
         assert "The effects of 1 cell outside the conversation stay, and python still remembers it" in notes(
@@ -66,12 +66,12 @@ async def test_what_was_taken_back_before_a_restart_is_brought_back_step_by_step
         ui.chat.prompt.text = ""
         await ui.type("%undo")
         ui.chat.prompt.text = ""
-        assert words(ui) == ["one", "first"]
+        assert list_texts(ui) == ["one", "first"]
         await ui.type("%new")
         ui.chat.commands.open_conversation(id_)  # type: ignore[attr-defined]
-        assert words(ui) == ["one", "first"]
+        assert list_texts(ui) == ["one", "first"]
         await ui.type("%redo")
-        assert words(ui) == ["one", "first", "two", "second"]
+        assert list_texts(ui) == ["one", "first", "two", "second"]
         await ui.type("%redo")
         assert [m.id for m in ui.view.session.messages] == [m.id for m in before]
         assert [m.content for m in ui.view.session.messages] == [m.content for m in before]
@@ -85,10 +85,10 @@ async def test_after_the_conversation_went_on_nothing_is_brought_back() -> None:
         await ui.type("%rewind 3")
         ui.chat.prompt.text = ""
         await ui.type("four")
-        await ui.until(lambda: words(ui)[-1] == "Done." and not ui.view.busy)
+        await ui.until(lambda: list_texts(ui)[-1] == "Done." and not ui.view.busy)
         await ui.type("%redo")
         assert "the conversation has continued since then" in notes(ui)
-        assert words(ui)[-2:] == ["four", "Done."]
+        assert list_texts(ui)[-2:] == ["four", "Done."]
 
 
 async def test_b_on_a_cell_keeps_what_it_printed() -> None:
@@ -111,8 +111,8 @@ async def test_editing_an_earlier_message_leaves_the_conversation_and_what_pytho
         assert ui.workspace.conversation.id != id_
         ui.chat.prompt.text = ""
         await ui.type("two, but otherwise")
-        await ui.until(lambda: words(ui)[-1] == "Done." and not ui.view.busy)
-        assert words(ui) == ["one", "first", "two, but otherwise", "Done."]
+        await ui.until(lambda: list_texts(ui)[-1] == "Done." and not ui.view.busy)
+        assert list_texts(ui) == ["one", "first", "two, but otherwise", "Done."]
         store = ui.workspace.store
         assert store.read(id_) == list(whole)
         assert [summary.title for summary in store.list_summaries()] == ["one (copy)", "one"]
@@ -124,7 +124,7 @@ async def test_fork_copies_everything_and_an_unsaved_conversation_too() -> None:
         await ui.type("one")
         await ui.idle()
         await ui.type("%fork")
-        assert words(ui) == ["one", "first"]
+        assert list_texts(ui) == ["one", "first"]
         assert "You are in a copy" in notes(ui)
         assert ui.workspace.conversation.title == "one (copy)"
         assert not ui.workspace.store.list_summaries()
@@ -166,7 +166,7 @@ async def test_what_cannot_be_done_is_reported(command: str, reported: str) -> N
         await ui.idle()
         await ui.type(command)
         assert reported in notes(ui)
-        assert words(ui) == ["one", "first"]
+        assert list_texts(ui) == ["one", "first"]
 
 
 async def test_nothing_is_taken_back_while_something_runs() -> None:
@@ -182,7 +182,7 @@ async def test_nothing_is_taken_back_while_something_runs() -> None:
             "Busy. Press esc to stop first." in notification.message for notification in ui.app._notifications
         )
         assert notes(ui) == ""
-        assert words(ui) == ["go"]
+        assert list_texts(ui) == ["go"]
         await ui.pilot.press("escape")
         await ui.idle()
 

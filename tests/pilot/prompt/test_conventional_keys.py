@@ -16,7 +16,7 @@ from tests.fakes import Gate, call
 from tests.pilot.test_chat import ChatDriver, open_chat
 
 
-async def words(ui: ChatDriver, *texts: str) -> None:
+async def send_all(ui: ChatDriver, *texts: str) -> None:
     for text in texts:
         await ui.type(text)
         await ui.idle()
@@ -38,7 +38,7 @@ async def test_alt_d_deletes_the_next_word() -> None:
 
 async def test_ctrl_r_searches_messages_for_what_is_typed_and_then_goes_on_to_older_ones() -> None:
     async with open_chat([Text("a")], [Text("b")], [Text("c")]) as ui:
-        await words(ui, "plot sales", "plot costs", "hello")
+        await send_all(ui, "plot sales", "plot costs", "hello")
         await ui.type("plot", "ctrl+r", "enter")
         assert ui.prompt == "plot costs"
         ui.chat.prompt.clear()
@@ -48,7 +48,7 @@ async def test_ctrl_r_searches_messages_for_what_is_typed_and_then_goes_on_to_ol
 
 async def test_ctrl_r_again_where_no_message_was_found_does_nothing() -> None:
     async with open_chat([Text("a")]) as ui:
-        await words(ui, "plot sales")
+        await send_all(ui, "plot sales")
         await ui.type("zebra", "ctrl+r", "ctrl+r", "up", "down")
         assert ui.prompt == "zebra"
         await ui.pilot.press("s")
@@ -87,7 +87,7 @@ async def test_ctrl_y_copies_the_last_code_and_redoes_what_was_undone(
     copied: list[str] = []
     monkeypatch.setattr("oi_tui.screens.chat.view.copy", lambda text, _: copied.append(text) or "copied")
     async with open_chat([call("first")], [Text("ok")], auto_run=True) as ui:
-        await words(ui, "go")
+        await send_all(ui, "go")
         await ui.type("", "ctrl+y")
         await ui.until(lambda: copied == ["first"])
         await ui.type("word", "ctrl+z")
@@ -98,7 +98,7 @@ async def test_ctrl_y_copies_the_last_code_and_redoes_what_was_undone(
 
 async def test_ctrl_o_opens_the_last_output_where_no_program_runs() -> None:
     async with open_chat([call("first")], [Text("ok")], auto_run=True) as ui:
-        await words(ui, "go")
+        await send_all(ui, "go")
         await ui.pilot.press("ctrl+o")
         await ui.until(lambda: isinstance(ui.app.screen, PagerScreen))
 
@@ -120,7 +120,7 @@ async def test_escape_twice_with_nothing_typed_offers_an_earlier_message(
 ) -> None:
     monkeypatch.setattr(prompt, "ESCAPES", 60.0)
     async with open_chat([Text("a")]) as ui:
-        await words(ui, "hello")
+        await send_all(ui, "hello")
         await ui.type("", "escape", "escape")
         transcript = ui.view.conversation.transcript
         await ui.until(lambda: transcript.has_focus)
@@ -153,7 +153,7 @@ async def test_a_letter_that_stood_there_before_the_question_stays() -> None:
         assert ui.prompt == "y"
 
 
-def notices(ui: ChatDriver) -> list[str]:
+def list_notices(ui: ChatDriver) -> list[str]:
     blocks = ui.view.conversation.transcript.blocks
     return [block.source() for block in blocks if isinstance(block, NoticeBlock)]
 
@@ -171,7 +171,7 @@ async def test_commands_while_the_model_writes_put_no_line_into_its_reply() -> N
             await ui.until(lambda: ui.app.screen is ui.chat)
         await ui.type("%continue")
         await ui.type("%files")
-        assert notices(ui) == []
+        assert list_notices(ui) == []
         assert ui.prompt == ""
         gate.set()
         await ui.idle()
@@ -207,7 +207,7 @@ async def test_a_stopped_turn_hands_no_message_to_the_shell() -> None:
 
 async def test_a_conversation_that_was_found_leaves_the_keyboard_at_the_prompt() -> None:
     async with open_chat([Text("about greenhouses")]) as ui:
-        await words(ui, "tell me")
+        await send_all(ui, "tell me")
         await ui.pilot.press("ctrl+r")
         await ui.until(lambda: isinstance(ui.app.screen, NavigatorScreen))
         await ui.pilot.press(*"greenhouses")
@@ -254,7 +254,7 @@ async def test_enter_alone_tries_a_failed_request_again() -> None:
         await ui.type("", "enter")
         assert ui.llm.requests == []
         await ui.type("hello")
-        await ui.until(lambda: any("Enter tries again" in text for text in notices(ui)))
+        await ui.until(lambda: any("Enter tries again" in text for text in list_notices(ui)))
         await ui.type("", "enter")
         await ui.until(lambda: ui.view.session.messages[-1].content == "Back.")
         await ui.idle()
@@ -264,7 +264,7 @@ async def test_enter_alone_tries_a_failed_request_again() -> None:
 
 async def test_page_keys_at_the_prompt_scroll_the_conversation_and_end_returns_to_its_end() -> None:
     async with open_chat([Text("\n\n".join(f"Paragraph {number}." for number in range(60)))]) as ui:
-        await words(ui, "go")
+        await send_all(ui, "go")
         transcript = ui.view.conversation.transcript
         end = transcript.max_scroll_y
         await ui.until(lambda: transcript.scroll_y == end)

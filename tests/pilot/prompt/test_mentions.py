@@ -29,7 +29,7 @@ def remember(ui: ChatDriver) -> None:
     ui.computer.details = {("python", "df"): Detail("DataFrame, 3 rows x 2 columns: a, b", "a b")}
 
 
-def listed(ui: ChatDriver) -> str:
+def read_completions(ui: ChatDriver) -> str:
     found = ui.chat.query_one(Completions)
     return str(found.render()) if found.display else ""
 
@@ -41,10 +41,10 @@ async def test_files_and_variables_are_offered_and_told_to_the_model(workplace: 
         ui.computer.cwd = ui.view.completer.files.root = workplace
         remember(ui)
         await ui.type("see @d", "shift+end")
-        await ui.until(lambda: "> df" in listed(ui) and "df.txt" in listed(ui))
-        assert "python DataFrame 3x2" in listed(ui)
+        await ui.until(lambda: "> df" in read_completions(ui) and "df.txt" in read_completions(ui))
+        assert "python DataFrame 3x2" in read_completions(ui)
         await ui.pilot.press("tab", *"and @plot")
-        await ui.until(lambda: "plot one.png" in listed(ui))
+        await ui.until(lambda: "plot one.png" in read_completions(ui))
         await ui.pilot.press("tab")
         assert ui.prompt == 'see @df and @"plot one.png" '
         await ui.pilot.press("enter")
@@ -101,9 +101,9 @@ async def test_a_key_typed_while_variables_are_asked_for_gets_the_answer_too(
         await ui.pilot.press("@")
         await ui.until(asked.is_set)
         await ui.pilot.press("d", "f")
-        assert "> df" not in listed(ui)
+        assert "> df" not in read_completions(ui)
         slow.set()
-        await ui.until(lambda: "> df" in listed(ui))
+        await ui.until(lambda: "> df" in read_completions(ui))
         assert len(asks) == 1
 
 
@@ -113,9 +113,9 @@ async def test_a_language_that_did_not_answer_is_asked_again(workplace: Path) ->
         (workplace / "df.txt").write_text("x")
         ui.computer.remembered = (Memory("python", "busy"),)
         await ui.pilot.press("@", "d", "f")
-        await ui.until(lambda: "df.txt" in listed(ui))
+        await ui.until(lambda: "df.txt" in read_completions(ui))
         remember(ui)
-        await ui.until(lambda: "python DataFrame 3x2" in listed(ui))
+        await ui.until(lambda: "python DataFrame 3x2" in read_completions(ui))
 
 
 async def test_files_that_are_listed_just_after_they_were_looked_for_are_offered(workplace: Path) -> None:
@@ -134,7 +134,7 @@ async def test_files_that_are_listed_just_after_they_were_looked_for_are_offered
     async with open_chat() as ui:
         ui.view.completer.files = Late(workplace)
         await ui.pilot.press("@")
-        await ui.until(lambda: "> df.txt" in listed(ui))
+        await ui.until(lambda: "> df.txt" in read_completions(ui))
 
 
 async def test_a_model_that_does_not_see_is_reported_where_the_image_is(workplace: Path) -> None:
@@ -197,7 +197,7 @@ async def test_the_list_never_lies_over_the_question() -> None:
         await ui.asked()
         ui.chat.prompt.focus()
         await ui.pilot.press(*"%e")
-        await ui.until(lambda: "%export" in listed(ui))
+        await ui.until(lambda: "%export" in read_completions(ui))
         completions = ui.chat.query_one(Completions)
         await ui.until(lambda: completions.region.bottom == ui.chat.prompt.region.y - 1)
         assert not completions.region.overlaps(ui.view.approval.region)
@@ -211,15 +211,15 @@ async def test_places_where_code_can_run_are_offered(
     async with open_chat() as ui:
         ui.computer.cwd = ui.view.completer.files.root = workplace
         await ui.pilot.press(*"%target ")
-        await ui.until(lambda: "> local" in listed(ui) and "ssh:lab" in listed(ui))
+        await ui.until(lambda: "> local" in read_completions(ui) and "ssh:lab" in read_completions(ui))
         await ui.pilot.press(*"gpu")
-        await ui.until(lambda: "> ssh:gpu1" in listed(ui) and "lab" not in listed(ui))
+        await ui.until(lambda: "> ssh:gpu1" in read_completions(ui) and "lab" not in read_completions(ui))
         await ui.pilot.press("tab")
         assert ui.prompt == "%target ssh:gpu1"
         await ui.pilot.press("ctrl+u", *"%target cont")
-        await ui.until(lambda: "container:web" in listed(ui))
+        await ui.until(lambda: "container:web" in read_completions(ui))
         # The form leads on to the containers.
         await ui.pilot.press("tab")
-        await ui.until(lambda: "> container:web" in listed(ui))
+        await ui.until(lambda: "> container:web" in read_completions(ui))
         await ui.pilot.press("tab")
         assert ui.prompt == "%target container:web"

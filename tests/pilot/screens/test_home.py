@@ -12,7 +12,7 @@ from tests.pilot.test_chat import ChatDriver, open_chat
 from tests.snapshots.staging import offered, ready, screen
 
 
-def shown(ui: ChatDriver) -> tuple[str, list[str]]:
+def read_home(ui: ChatDriver) -> tuple[str, list[str]]:
     choices = ui.chat.query_one("#home-list", OptionList)
     rows = [str(option.prompt).strip("> \u00a0") for option in choices.options]
     return str(ui.chat.query_one("#home-state", Static).render()), rows
@@ -53,12 +53,12 @@ def test_without_files_requests_fit_any_folder(folder: Path | None) -> None:
 async def test_the_state_is_what_it_is(settings: dict[str, object], words: str, absent: str) -> None:
     async with open_chat(**settings) as ui:
         await ui.until(lambda: offered(ui.chat))
-        state, _ = shown(ui)
+        state, _ = read_home(ui)
         assert words in state
         assert absent not in state
         ui.view.session.auto_run = True
         ui.chat.refresh_status()
-        await ui.until(lambda: "AUTO" in shown(ui)[0])
+        await ui.until(lambda: "AUTO" in read_home(ui)[0])
 
 
 async def test_a_request_is_put_into_the_prompt_and_not_sent() -> None:
@@ -90,7 +90,7 @@ async def test_an_earlier_conversation_is_opened_from_there() -> None:
         await ui.type("first question")
         await ui.idle()
         await ui.pilot.press("ctrl+n")
-        await ui.until(lambda: "first question   now" in shown(ui)[1])
+        await ui.until(lambda: "first question   now" in read_home(ui)[1])
         await ui.type("", "tab", "up", "enter")
         await ui.until(lambda: [m.content for m in ui.view.session.messages][-1:] == ["the answer"])
         assert ui.chat.prompt.has_focus
@@ -103,7 +103,7 @@ async def test_conversations_of_the_same_title_are_told_apart_by_their_age() -> 
             await ui.type("the same question")
             await ui.idle()
             await ui.pilot.press("ctrl+n")
-        await ui.until(lambda: shown(ui)[1].count("the same question   now") == 2)
+        await ui.until(lambda: read_home(ui)[1].count("the same question   now") == 2)
 
 
 @pytest.mark.parametrize("size", [(1, 1), (2, 1), (3, 2), (10, 3), (20, 6), (300, 100)])

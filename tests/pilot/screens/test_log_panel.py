@@ -26,7 +26,7 @@ def logging_begun() -> Iterator[None]:
     root.propagate = True
 
 
-def shown(ui: object) -> str:
+def read_log(ui: object) -> str:
     return str(ui.view.log_panel.render())
 
 
@@ -39,7 +39,7 @@ async def test_verbose_shows_steps_and_times_and_no_words_of_the_conversation() 
         await ui.asked()
         await ui.pilot.press("y")
         await ui.idle()
-        await ui.until(lambda: "turn done after" in shown(ui))
+        await ui.until(lambda: "turn done after" in read_log(ui))
         assert "running python, 1 line, approved" in "\n".join(log.recent.lines)
         assert "a question" not in "\n".join(log.recent.lines)
         assert "turn done after" in log.file().read_text()
@@ -80,9 +80,9 @@ async def test_it_is_shown_from_the_beginning_when_asked_for() -> None:
 async def test_foreign_words_in_the_log_control_nothing() -> None:
     async with open_chat(verbose=True) as ui:
         logging.getLogger("oi_tui.test").warning("[bold]x[/] \x1b[2J \u202e")
-        await ui.until(lambda: "[bold]x[/]" in shown(ui))
-        assert "\x1b" not in shown(ui)
-        assert "\u202e" not in shown(ui)
+        await ui.until(lambda: "[bold]x[/]" in read_log(ui))
+        assert "\x1b" not in read_log(ui)
+        assert "\u202e" not in read_log(ui)
 
 
 async def test_a_narrow_panel_shows_how_to_hide_it_in_full() -> None:

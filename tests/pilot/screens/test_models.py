@@ -30,7 +30,7 @@ def found(monkeypatch: pytest.MonkeyPatch) -> list[LocalModel]:
     return models
 
 
-def words(screen: ModelsScreen | LlamafileScreen) -> str:
+def read_screen(screen: ModelsScreen | LlamafileScreen) -> str:
     """All that the screen says."""
     shown = [str(item.render()) for item in screen.query(Static) if item.display]
     for item in screen.query(OptionList):
@@ -63,8 +63,8 @@ async def test_what_answers_is_offered_with_its_size_and_window_and_taken(found:
     async with open_chat([Text("Hm.")]) as at:
         await at.type("%model")
         screen = await models_of(at)
-        await at.until(lambda: "qwen2.5-7b" in words(screen))
-        assert "LM Studio, 4.7 GB, 32,768 tokens" in words(screen)
+        await at.until(lambda: "qwen2.5-7b" in read_screen(screen))
+        assert "LM Studio, 4.7 GB, 32,768 tokens" in read_screen(screen)
         assert not screen.query_one("#models-hints").display
         options = screen.query_one(OptionList)
         options.highlighted = next(i for i, o in enumerate(options.options) if "qwen" in str(o.prompt))
@@ -104,7 +104,7 @@ async def test_the_model_in_use_stands_first_and_enter_keeps_it(
         assert at.workspace.profile == before
 
 
-def reported(at: ChatDriver, *sayings: str) -> bool:
+def is_in_conversation(at: ChatDriver, *sayings: str) -> bool:
     """Whether all of this stands in the conversation."""
     transcript = at.view.conversation.transcript
     rows = (row.plain for n in range(len(transcript.blocks)) for row in transcript.draw_block(n))
@@ -120,12 +120,14 @@ async def test_a_wrong_address_in_a_providers_variable_is_reported_when_it_begin
     monkeypatch.setenv("DEEPSEEK_API_KEY", "sk-canary")
     async with open_chat([Text("Hm.")]) as at:
         await at.until(
-            lambda: reported(at, "variable OPENAI_API_BASE must be an address that begins with http://")
+            lambda: is_in_conversation(
+                at, "variable OPENAI_API_BASE must be an address that begins with http://"
+            )
         )
         await at.type("%model deepseek/deepseek-chat")
-        await at.until(lambda: reported(at, "DEEPSEEK_API_BASE must be an address with a port"))
+        await at.until(lambda: is_in_conversation(at, "DEEPSEEK_API_BASE must be an address with a port"))
         await at.type("hello")
-        await at.until(lambda: reported(at, "hello", "DEEPSEEK_API_BASE") and not at.view.busy)
+        await at.until(lambda: is_in_conversation(at, "hello", "DEEPSEEK_API_BASE") and not at.view.busy)
         assert not at.llm.requests
 
 
@@ -136,7 +138,7 @@ async def test_a_missing_key_is_asked_for_in_a_masked_field_and_kept(found: list
         key = screen.query_one("#models-key", Input)
         await at.until(lambda: key.display and key.has_focus)
         assert key.password
-        assert "ANTHROPIC_API_KEY" in words(screen)
+        assert "ANTHROPIC_API_KEY" in read_screen(screen)
         await at.pilot.press("enter")
         assert at.app.screen is screen, "nothing was typed"
         key.value = " sk-canary-12345678 "
@@ -158,9 +160,9 @@ async def test_a_key_for_this_session_only_is_kept_nowhere(found: list[LocalMode
         assert at.workspace.secrets.find("GROQ_API_KEY") is None
         home = Path(paths.config()).parent
         assert not [p for p in home.rglob("*") if p.is_file() and b"canary-12345678" in p.read_bytes()]
-        await at.until(lambda: reported(at, "The model is now groq/llama-3.3-70b-versatile."))
+        await at.until(lambda: is_in_conversation(at, "The model is now groq/llama-3.3-70b-versatile."))
         await at.type("%model groq/llama-3.3-70b-versatile")
-        await at.until(lambda: reported(at, "The model is groq/llama-3.3-70b-versatile."))
+        await at.until(lambda: is_in_conversation(at, "The model is groq/llama-3.3-70b-versatile."))
 
 
 async def test_escape_at_the_key_changes_nothing(found: list[LocalModel]) -> None:
@@ -216,8 +218,8 @@ async def test_local_mode_takes_the_model_that_is_named_and_asks_for_one_otherwi
         at.workspace.use(at.workspace.profile.with_changes(local=True))
         assert at.chat.commands.choosing.choose_local(done.set)
         screen = await models_of(at)
-        await at.until(lambda: "qwen" in words(screen))
-        assert "gpt-4o" not in words(screen)
+        await at.until(lambda: "qwen" in read_screen(screen))
+        assert "gpt-4o" not in read_screen(screen)
         await at.pilot.press("escape")
         await at.until(lambda: at.app.screen is not screen)
         assert not done.is_set()
@@ -241,7 +243,7 @@ async def test_a_llamafile_is_downloaded_started_used_and_ended(found: list[Loca
             assert at.workspace.profile.api_base == running.api_base
             await at.type("%model")
             screen = await models_of(at)
-            assert "tiny.llamafile" in words(screen), "it is offered the next time"
+            assert "tiny.llamafile" in read_screen(screen), "it is offered the next time"
     at.workspace.close()
     assert not running.running
 

@@ -85,7 +85,9 @@ def store() -> Store:
 
 
 @asynccontextmanager
-async def opened(store: Store, size: tuple[int, int] = (120, 40)) -> AsyncIterator[tuple[Shell, Pilot[None]]]:
+async def open_navigator(
+    store: Store, size: tuple[int, int] = (120, 40)
+) -> AsyncIterator[tuple[Shell, Pilot[None]]]:
     app = Shell(store)
     count = len(store.list_summaries())
     async with app.run_test(size=size) as pilot:
@@ -94,7 +96,7 @@ async def opened(store: Store, size: tuple[int, int] = (120, 40)) -> AsyncIterat
 
 
 async def test_conversations_are_listed_newest_first_and_enter_opens(store: Store) -> None:
-    async with opened(store) as (app, pilot):
+    async with open_navigator(store) as (app, pilot):
         assert app.titles[:3] == ["Plot the prices", "Largest files", "Fit a curve"]
         assert app.words("head") == "Conversations   4 saved"
         wanted = app.rows.items[1].id
@@ -103,13 +105,13 @@ async def test_conversations_are_listed_newest_first_and_enter_opens(store: Stor
 
 
 async def test_escape_goes_back_with_nothing(store: Store) -> None:
-    async with opened(store) as (app, pilot):
+    async with open_navigator(store) as (app, pilot):
         await pilot.press("escape")
         assert app.answers == [None]
 
 
 async def test_typing_filters_the_titles_at_once(store: Store) -> None:
-    async with opened(store) as (app, pilot):
+    async with open_navigator(store) as (app, pilot):
         await pilot.press(*"files")
         assert app.titles == ["Largest files"]
         wanted = app.rows.items[0].id
@@ -118,7 +120,7 @@ async def test_typing_filters_the_titles_at_once(store: Store) -> None:
 
 
 async def test_an_old_piece_of_code_is_found_by_a_word_of_its_output(store: Store) -> None:
-    async with opened(store) as (app, pilot):
+    async with open_navigator(store) as (app, pilot):
         await pilot.press(*"zebra")
         await until(pilot, lambda: app.titles == ["Largest files"])
         await until(pilot, lambda: "zebra crossing" in "".join(s.text for s in app.rows.render_line(2)))
@@ -132,7 +134,7 @@ async def test_hits_in_titles_come_before_those_in_messages_and_in_folders(store
     add(
         store, "Report", 0.5, Message(role="assistant", type="message", content="This is the largest of all.")
     )
-    async with opened(store) as (app, pilot):
+    async with open_navigator(store) as (app, pilot):
         await pilot.press(*"largest")
         best_first = ["Largest files", "Report", "Sums of the year"]
         await until(pilot, lambda: app.titles == best_first)
@@ -147,7 +149,7 @@ async def test_hits_in_titles_come_before_those_in_messages_and_in_folders(store
 
 
 async def test_clearing_the_search_brings_everything_back(store: Store) -> None:
-    async with opened(store) as (app, pilot):
+    async with open_navigator(store) as (app, pilot):
         await pilot.press(*"zzzz")
         await until(pilot, lambda: app.navigator.has_class("-empty"))
         assert "Nothing found" in app.words("empty")
@@ -159,7 +161,7 @@ async def test_clearing_the_search_brings_everything_back(store: Store) -> None:
 
 
 async def test_rename_happens_in_place_and_stays(store: Store) -> None:
-    async with opened(store) as (app, pilot):
+    async with open_navigator(store) as (app, pilot):
         await pilot.press("down", "r")
         box = app.navigator.query_one("#navigator-title", Input)
         assert box.has_focus
@@ -172,7 +174,7 @@ async def test_rename_happens_in_place_and_stays(store: Store) -> None:
 
 
 async def test_escape_leaves_the_title_as_it_was(store: Store) -> None:
-    async with opened(store) as (app, pilot):
+    async with open_navigator(store) as (app, pilot):
         await pilot.press("down", "r", *"other", "escape")
         assert app.titles[1] == "Largest files"
         assert app.answers == []
@@ -180,7 +182,7 @@ async def test_escape_leaves_the_title_as_it_was(store: Store) -> None:
 
 
 async def test_deleting_takes_two_presses_and_can_be_undone(store: Store) -> None:
-    async with opened(store) as (app, pilot):
+    async with open_navigator(store) as (app, pilot):
         await pilot.press("down", "d")
         assert "d again deletes" in "".join(s.text for s in app.rows.render_line(app.rows.find_line(1) + 1))
         await pilot.press("z", "d", "down", "up")
@@ -197,7 +199,7 @@ async def test_deleting_takes_two_presses_and_can_be_undone(store: Store) -> Non
 
 
 async def test_where_nothing_is_found_the_arrows_leave_one_where_one_can_type(store: Store) -> None:
-    async with opened(store) as (app, pilot):
+    async with open_navigator(store) as (app, pilot):
         await pilot.press(*"curvez", "down", "up", "pagedown", "backspace")
         await until(pilot, lambda: app.titles == ["Fit a curve"])
         # What was found is deleted, and nothing else is: the keys say what can be done.
@@ -213,7 +215,7 @@ async def test_what_was_deleted_in_an_earlier_session_can_be_brought_back(store:
     named = {summary.title: summary.id for summary in store.list_summaries()}
     store.delete(named["Fit a curve"])
     store.delete(named["Largest files"])
-    async with opened(store) as (app, pilot):
+    async with open_navigator(store) as (app, pilot):
         assert len(app.titles) == 2
         await pilot.press("down", "u")
         assert app.rows.selected is not None
@@ -226,7 +228,7 @@ async def test_what_was_deleted_in_an_earlier_session_can_be_brought_back(store:
 
 
 async def test_pinned_conversations_stand_at_the_top(store: Store) -> None:
-    async with opened(store) as (app, pilot):
+    async with open_navigator(store) as (app, pilot):
         await pilot.press("down", "down", "p")
         assert app.titles[0] == "Fit a curve"
         assert app.rows.selected == app.rows.items[0]
@@ -235,7 +237,7 @@ async def test_pinned_conversations_stand_at_the_top(store: Store) -> None:
 
 
 async def test_the_preview_is_there_when_there_is_room_for_it(store: Store) -> None:
-    async with opened(store) as (app, pilot):
+    async with open_navigator(store) as (app, pilot):
         await until(pilot, lambda: "frame.plot()" in app.words("preview"))
         await pilot.press("down")
         await until(pilot, lambda: "zebra crossing" in app.words("preview"))
@@ -247,7 +249,7 @@ async def test_the_preview_is_there_when_there_is_room_for_it(store: Store) -> N
 async def test_foreign_text_is_shown_as_it_is_and_controls_nothing(
     size: tuple[int, int], store: Store
 ) -> None:
-    async with opened(store, size) as (app, pilot):
+    async with open_navigator(store, size) as (app, pilot):
         await pilot.press("down", "end")
         await pilot.pause()
         shown = "\n".join(
@@ -261,7 +263,7 @@ async def test_foreign_text_is_shown_as_it_is_and_controls_nothing(
 
 
 async def test_without_conversations_there_are_words(store: Store) -> None:
-    async with opened(Store(store.folder / "none")) as (app, pilot):
+    async with open_navigator(Store(store.folder / "none")) as (app, pilot):
         await until(pilot, lambda: app.navigator.has_class("-empty"))
         assert "No conversations yet" in app.words("empty")
         await pilot.press("down", "enter", "d", "d", "u", "r", "p", "escape")
@@ -271,7 +273,7 @@ async def test_without_conversations_there_are_words(store: Store) -> None:
 async def test_a_folder_that_cannot_be_read_is_not_taken_for_an_empty_one(store: Store) -> None:
     place = store.folder / "none"
     place.write_text("a file in the place of the folder")
-    async with opened(Store(place)) as (app, pilot):
+    async with open_navigator(Store(place)) as (app, pilot):
         await until(pilot, lambda: app.navigator.has_class("-empty"))
         shown = " ".join(app.words("empty").split())
         assert shown.startswith("The folder ")
@@ -280,14 +282,14 @@ async def test_a_folder_that_cannot_be_read_is_not_taken_for_an_empty_one(store:
 
 async def test_what_cannot_be_read_is_listed_and_not_opened(store: Store) -> None:
     os.mkfifo(store.folder / "pipe.jsonl")
-    async with opened(store) as (app, pilot):
+    async with open_navigator(store) as (app, pilot):
         await pilot.press(*"pipe", "enter")
         assert app.answers == []
         assert ": not a regular file" in app.words("keys")
 
 
 async def test_trouble_with_the_disk_is_reported(store: Store) -> None:
-    async with opened(store) as (app, pilot):
+    async with open_navigator(store) as (app, pilot):
         path = store.folder / f"{app.rows.items[1].id}.jsonl"
         path.unlink()
         await pilot.press("down", "d", "d")
@@ -296,7 +298,7 @@ async def test_trouble_with_the_disk_is_reported(store: Store) -> None:
 
 
 async def test_ten_thousand_conversations_scroll_and_filter(store: Store) -> None:
-    async with opened(store, (80, 24)) as (app, pilot):
+    async with open_navigator(store, (80, 24)) as (app, pilot):
         many = [Summary(f"{n}", f"title {n}", NOW - n * 600, n, "m", "/") for n in range(10_000)]
         app.navigator.post_message(Listed(Listing.of(many)))
         await until(pilot, lambda: len(app.rows.items) == 10_000)
@@ -313,7 +315,7 @@ async def test_every_line_belongs_to_one_conversation_or_to_a_heading(store: Sto
     many = [Summary(f"{n}", "", NOW - n * 20_000, 1, "", "", pinned=n == 7) for n in range(60)]
     groups = {find_group(entry, NOW) for entry in many}
     assert groups == {"Today", "Yesterday", "Pinned", "This week", "Older"}
-    async with opened(store) as (app, _):
+    async with open_navigator(store) as (app, _):
         rows = app.rows
         rows.show(Listing.of(many).all())
         owners = [rows.find_item(line) for line in range(60 * 2 + len(groups) * 2 - 1)]
@@ -405,7 +407,7 @@ def test_no_file_is_opened_by_the_screen_for_others_to_read(store: Store) -> Non
 
 
 async def test_a_fork_is_a_conversation_of_its_own(store: Store) -> None:
-    async with opened(store) as (app, pilot):
+    async with open_navigator(store) as (app, pilot):
         await pilot.press("down", "f")
         assert app.rows.selected is not None
         assert app.rows.selected.title == "Largest files (copy)"
@@ -419,7 +421,7 @@ async def test_a_fork_is_a_conversation_of_its_own(store: Store) -> None:
 async def test_what_is_typed_right_after_a_line_opened_is_text_and_deletes_nothing(
     opener: str, store: Store
 ) -> None:
-    async with opened(store) as (app, pilot):
+    async with open_navigator(store) as (app, pilot):
         await pilot.press("down", "d")
         assert app.rows.doomed is not None
         for key in (opener, *"daddy"):
@@ -434,7 +436,7 @@ async def test_a_conversation_without_a_title_is_named_in_what_is_reported(store
     begun = store.create(cwd="/", model="m")
     begun.put(Message(role="computer", type="console", format="output", content="done\r\n50%\r100%\r\n"))
     begun.close()
-    async with opened(store) as (app, pilot):
+    async with open_navigator(store) as (app, pilot):
         await until(pilot, lambda: "100%" in app.words("preview"))
         shown = app.words("preview")
         assert shown.startswith("(no request)")
@@ -451,7 +453,7 @@ async def test_what_was_wrong_with_conversations_brought_in_is_read_on_a_page(st
     (folder / "Old_talk__x.json").write_text('[{"role": "user", "type": "message", "content": "of old"}]')
     for number in range(5):
         (folder / f"odd{number}.json").write_text("nothing")
-    async with opened(Store(store.folder / "none"), (80, 24)) as (app, pilot):
+    async with open_navigator(Store(store.folder / "none"), (80, 24)) as (app, pilot):
         await until(pilot, lambda: "i imports 6 conversations" in app.words("empty"))
         await pilot.press("i")
         await until(pilot, lambda: isinstance(app.screen, PagerScreen))
@@ -471,7 +473,7 @@ async def test_conversations_of_open_interpreter_are_offered_and_brought_in(stor
     folder = conversations.list_folders()[0]
     folder.mkdir(parents=True)
     (folder / "Old_talk__x.json").write_text('[{"role": "user", "type": "message", "content": "of old"}]')
-    async with opened(Store(store.folder / "none")) as (app, pilot):
+    async with open_navigator(Store(store.folder / "none")) as (app, pilot):
         await until(pilot, lambda: "i imports 1 conversation of Open Interpreter" in app.words("empty"))
         await pilot.press("i")
         await until(pilot, lambda: app.titles == ["Old talk"])
@@ -487,7 +489,7 @@ async def test_conversations_of_open_interpreter_are_offered_and_brought_in(stor
 async def test_the_line_of_keys_never_overflows_and_always_names_the_way_back(
     width: int, store: Store
 ) -> None:
-    async with opened(store, (width, 24)) as (app, pilot):
+    async with open_navigator(store, (width, 24)) as (app, pilot):
         await pilot.press("down")
         for keys in ((), ("d", "d"), ("u",)):
             await pilot.press(*keys)
@@ -502,7 +504,7 @@ async def test_the_line_of_keys_never_overflows_and_always_names_the_way_back(
 
 async def test_export_asks_for_a_file_and_writes_the_kind_that_its_name_says(store: Store) -> None:
     home = Path.home()
-    async with opened(store) as (app, pilot):
+    async with open_navigator(store) as (app, pilot):
         await pilot.press("down", "x")
         box = app.navigator.query_one("#navigator-title", Input)
         assert box.value == "~/Largest-files.md"
@@ -525,7 +527,7 @@ async def test_export_asks_for_a_file_and_writes_the_kind_that_its_name_says(sto
 
 
 async def test_enter_right_after_the_letters_opens_what_is_found(store: Store) -> None:
-    async with opened(store) as (app, pilot):
+    async with open_navigator(store) as (app, pilot):
         wanted = next(entry.id for entry in app.rows.items if entry.title == "Largest files")
         await pilot.press(*"zebra", "enter")
         await until(pilot, lambda: bool(app.answers))
@@ -562,7 +564,7 @@ async def test_only_the_conversations_of_a_folder_are_shown_when_asked(store: St
 
 
 async def test_moving_among_conversations_paints_the_two_that_change(store: Store) -> None:
-    async with opened(store) as (app, pilot):
+    async with open_navigator(store) as (app, pilot):
         height = 2
         lines = [app.rows.find_line(index) for index in (0, 1)]
         expected = [line + more for line in lines for more in range(height)]
@@ -574,7 +576,7 @@ async def test_moving_among_conversations_paints_the_two_that_change(store: Stor
 
 
 async def test_moving_in_an_empty_list_does_nothing(store: Store) -> None:
-    async with opened(store) as (app, pilot):
+    async with open_navigator(store) as (app, pilot):
         await pilot.press(*"nothing like it")
         assert not app.titles
         app.rows.action_move(1)

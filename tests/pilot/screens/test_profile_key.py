@@ -24,7 +24,7 @@ def path() -> Path:
     return path
 
 
-def reported(app: Shell) -> str:
+def read_key_help(app: Shell) -> str:
     return str(app.field("api_key").query_one(".field-help", Static).render())
 
 
@@ -41,29 +41,29 @@ async def test_where_the_key_is_and_goes_to_is_reported_and_follows_the_model(pa
     secrets = Secrets(environment={"MISTRAL_API_KEY": "canary-123"}, keyring=lambda: None)
     secrets.save("OPENAI_API_KEY", "canary-456")
     async with opened(path, secrets=secrets) as (app, pilot):
-        await until(pilot, lambda: "OPENAI_API_KEY is saved in" in reported(app))
+        await until(pilot, lambda: "OPENAI_API_KEY is saved in" in read_key_help(app))
         assert (
             "keys.json, which only you can read. f3 deletes it. An API key is looked for in the command line"
-            in reported(app)
+            in read_key_help(app)
         )
         app.field("model").set_original("mistral/y")
-        await until(pilot, lambda: "MISTRAL_API_KEY comes from the environment." in reported(app))
+        await until(pilot, lambda: "MISTRAL_API_KEY comes from the environment." in read_key_help(app))
         app.field("model").set_original("groq/z")
         await until(
-            pilot, lambda: "GROQ_API_KEY is not set; a key that you type is saved in" in reported(app)
+            pilot, lambda: "GROQ_API_KEY is not set; a key that you type is saved in" in read_key_help(app)
         )
         app.field("model").set_original("ollama/z")
-        await until(pilot, lambda: "ollama needs no API key" in reported(app))
+        await until(pilot, lambda: "ollama needs no API key" in read_key_help(app))
         app.field("model").set_original("my-own")
-        await until(pilot, lambda: "The provider of my-own is unknown" in reported(app))
-        assert "canary" not in reported(app)
+        await until(pilot, lambda: "The provider of my-own is unknown" in read_key_help(app))
+        assert "canary" not in read_key_help(app)
 
 
 async def test_a_kept_key_is_forgotten_after_a_question(path: Path) -> None:
     secrets = Secrets(keyring=lambda: None)
     secrets.save("OPENAI_API_KEY", "canary-456")
     async with opened(path, secrets=secrets) as (app, pilot):
-        await until(pilot, lambda: "is saved" in reported(app))
+        await until(pilot, lambda: "is saved" in read_key_help(app))
         await chosen(app, pilot, "forget_key")
         await until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
         await pilot.press("n")
@@ -73,7 +73,7 @@ async def test_a_kept_key_is_forgotten_after_a_question(path: Path) -> None:
         await until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
         await yes(app, pilot)
         await until(pilot, lambda: "Deleted OPENAI_API_KEY." in app.words("keys"))
-        await until(pilot, lambda: "OPENAI_API_KEY is not set" in reported(app))
+        await until(pilot, lambda: "OPENAI_API_KEY is not set" in read_key_help(app))
         assert secrets.find("OPENAI_API_KEY") is None
         await pilot.press("escape")
         assert app.answers == [None]
@@ -84,7 +84,7 @@ async def test_a_key_that_was_typed_and_then_forgotten_is_used_no_longer(path: P
     secrets.save("OPENAI_API_KEY", "canary-456")
     profile = Profile.load(path).with_changes("changed", api_key="canary-456")
     async with opened(path, profile, secrets=secrets) as (app, pilot):
-        await until(pilot, lambda: "OPENAI_API_KEY is saved" in reported(app))
+        await until(pilot, lambda: "OPENAI_API_KEY is saved" in read_key_help(app))
         await chosen(app, pilot, "forget_key")
         await until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
         await yes(app, pilot)
@@ -99,7 +99,7 @@ async def test_a_key_in_the_file_is_taken_out_of_it_and_kept(path: Path) -> None
     path.write_text("# mine\nllm:\n  model: openai/x\n  api_key: canary-789  # secret\nloop: true\n")
     secrets = Secrets(keyring=lambda: None)
     async with opened(path, secrets=secrets) as (app, pilot):
-        await until(pilot, lambda: "is in the profile's file" in reported(app))
+        await until(pilot, lambda: "is in the profile's file" in read_key_help(app))
         await chosen(app, pilot, "keep_key")
         await until(pilot, lambda: bool(app.answers))
         assert app.answers[0] is not None

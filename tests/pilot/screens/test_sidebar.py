@@ -38,7 +38,7 @@ def sidebar(ui: ChatDriver) -> Sidebar:
     return ui.chat.query_one(Sidebar)
 
 
-def shown(ui: ChatDriver) -> list[str]:
+def read_sidebar(ui: ChatDriver) -> list[str]:
     """The rows on the screen, "" as long as there is no sidebar."""
     if not ui.view.sidebar.shown:
         return []
@@ -57,7 +57,7 @@ async def wide(*replies: object, columns: int = 200, **settings: object) -> Asyn
 async def test_the_scroll_bar_hides_no_end_of_a_row() -> None:
     async with wide([call("a"), Usage(1000, 50, 0.02)], [Text("Done."), Usage(1900, 50, 0.02)]) as ui:
         await ui.type("go")
-        await ui.until(lambda: "2 requests $0.04" in shown(ui))
+        await ui.until(lambda: "2 requests $0.04" in read_sidebar(ui))
         await ui.pilot.resize_terminal(200, 9)
         await ui.until(lambda: sidebar(ui).show_vertical_scrollbar)
         sidebar(ui).scroll_end(animate=False)
@@ -69,9 +69,9 @@ async def test_it_shows_variables_and_cost_after_a_run() -> None:
     async with wide([call("a"), Usage(1000, 50, 0.02)], [Text("Done."), Usage(1900, 50, 0.02)]) as ui:
         assert not ui.view.sidebar.shown, "there is nothing to show yet"
         await ui.type("go")
-        await ui.until(lambda: "2 requests $0.04" in shown(ui))
-        await ui.until(lambda: "df DataFrame 1200x8" in shown(ui))
-        rows = shown(ui)
+        await ui.until(lambda: "2 requests $0.04" in read_sidebar(ui))
+        await ui.until(lambda: "df DataFrame 1200x8" in read_sidebar(ui))
+        rows = read_sidebar(ui)
         assert rows[rows.index("Variables 3") + 1 :][:3] == [
             "df DataFrame 1200x8",
             "total 12.5",
@@ -84,25 +84,25 @@ async def test_it_shows_variables_and_cost_after_a_run() -> None:
 async def test_another_run_brings_it_up_to_date() -> None:
     async with wide([call("a")], [Text("Done.")], [call("b")], [Text("Done.")]) as ui:
         await ui.type("go")
-        await ui.until(lambda: "df DataFrame 1200x8" in shown(ui))
+        await ui.until(lambda: "df DataFrame 1200x8" in read_sidebar(ui))
         await ui.until(lambda: not ui.view.busy)
         ui.computer.remembered = (Memory("python", "known", (Variable("new", "int", "3"),), 1),)
         await ui.type("go")
-        await ui.until(lambda: "new 3" in shown(ui))
-        assert "df DataFrame 1200x8" not in shown(ui)
+        await ui.until(lambda: "new 3" in read_sidebar(ui))
+        assert "df DataFrame 1200x8" not in read_sidebar(ui)
 
 
 async def test_a_busy_language_keeps_what_it_told() -> None:
     async with wide([call("a")], [Text("Done.")], [call("b")], [Text("Done.")]) as ui:
         await ui.type("go")
-        await ui.until(lambda: "df DataFrame 1200x8" in shown(ui) and not ui.view.busy)
+        await ui.until(lambda: "df DataFrame 1200x8" in read_sidebar(ui) and not ui.view.busy)
         ui.computer.remembered = (
             Memory("python", "busy"),
             Memory("shell", "known", (Variable("x", "string", "1"),), 1),
         )
         await ui.type("go")
-        await ui.until(lambda: "x 1" in shown(ui))
-        assert "df DataFrame 1200x8" in shown(ui)
+        await ui.until(lambda: "x 1" in read_sidebar(ui))
+        assert "df DataFrame 1200x8" in read_sidebar(ui)
 
 
 async def test_nothing_is_asked_while_it_is_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,7 +119,7 @@ async def test_nothing_is_asked_while_it_is_hidden(monkeypatch: pytest.MonkeyPat
         assert asked == []
         assert not ui.chat.query(Sidebar)
         await ui.pilot.press("ctrl+b")
-        await ui.until(lambda: "> df DataFrame 1200x8" in shown(ui))
+        await ui.until(lambda: "> df DataFrame 1200x8" in read_sidebar(ui))
         assert asked == [1]
 
 
@@ -177,10 +177,10 @@ async def test_before_the_first_message_the_key_says_when_it_opens() -> None:
 async def test_tab_goes_there_and_enter_names_the_variable() -> None:
     async with wide([call("a")], [Text("Done.")]) as ui:
         await ui.type("go")
-        await ui.until(lambda: "df DataFrame 1200x8" in shown(ui) and not ui.view.busy)
+        await ui.until(lambda: "df DataFrame 1200x8" in read_sidebar(ui) and not ui.view.busy)
         await ui.pilot.press("tab", "tab")
         await ui.until(lambda: ui.chat.focused is sidebar(ui))
-        assert "> df DataFrame 1200x8" in shown(ui)
+        assert "> df DataFrame 1200x8" in read_sidebar(ui)
         await ui.pilot.press("down", "enter")
         await ui.until(lambda: ui.prompt == "@total ")
         assert ui.view.sidebar.shown
@@ -193,7 +193,7 @@ async def test_values_open_and_the_last_row_lists_all_variables() -> None:
     async with wide([call("a")], [Text("Done.")]) as ui:
         ui.computer.details = {("python", "total"): Detail("float", "12.5")}
         await ui.type("go")
-        await ui.until(lambda: "total 12.5" in shown(ui) and not ui.view.busy)
+        await ui.until(lambda: "total 12.5" in read_sidebar(ui) and not ui.view.busy)
         sidebar(ui).focus()
         await ui.pilot.press("down", "ctrl+o")
         await ui.until(lambda: isinstance(ui.app.screen, PagerScreen))
@@ -209,10 +209,10 @@ async def test_files_are_listed_and_a_click_on_undo_restores_them(tmp_path: Path
     (tmp_path / "data.csv").write_text("before")
     async with working(tmp_path, "data.csv after") as ui:
         await ui.pilot.resize_terminal(200, 40)
-        await ui.until(lambda: "~ data.csv [1] undo" in shown(ui))
+        await ui.until(lambda: "~ data.csv [1] undo" in read_sidebar(ui))
         bar = sidebar(ui)
         assert await ui.pilot.click(
-            Sidebar, offset=(bar.outer_size.width - 4, shown(ui).index("~ data.csv [1] undo"))
+            Sidebar, offset=(bar.outer_size.width - 4, read_sidebar(ui).index("~ data.csv [1] undo"))
         )
         await answered(ui, "y")
         await ui.until(lambda: (tmp_path / "data.csv").read_text() == "before")
@@ -222,8 +222,8 @@ async def test_files_are_listed_and_a_click_on_undo_restores_them(tmp_path: Path
 async def test_the_code_of_a_turn_with_several_pieces_is_listed_with_its_state() -> None:
     async with wide([call("a")], [call("fail")], [Text("Done.")], [call("b")], [Text("Done.")]) as ui:
         await ui.type("go")
-        await ui.until(lambda: "Steps of this turn 1 of 2 done" in shown(ui))
-        rows = shown(ui)
+        await ui.until(lambda: "Steps of this turn 1 of 2 done" in read_sidebar(ui))
+        rows = read_sidebar(ui)
         start = rows.index("Steps of this turn 1 of 2 done")
         assert rows[start + 1].startswith("[1] python")
         assert rows[start + 2] == "[2] python failed"
@@ -231,7 +231,7 @@ async def test_the_code_of_a_turn_with_several_pieces_is_listed_with_its_state()
         await ui.type("go on")
         await ui.until(lambda: not ui.view.busy and len(ui.view.session.messages) > 6)
         # A turn with one piece needs no list.
-        await ui.until(lambda: not any(row.startswith("Steps") for row in shown(ui)))
+        await ui.until(lambda: not any(row.startswith("Steps") for row in read_sidebar(ui)))
 
 
 def said(content: str, type: str = "message") -> Message:
@@ -344,5 +344,5 @@ def test_counts_are_short(number: int, words: str) -> None:
 async def test_on_a_very_wide_screen_values_stay_near_their_names() -> None:
     async with wide([Text("Done.")], columns=300) as ui:
         await ui.type("go")
-        await ui.until(lambda: bool(shown(ui)))
+        await ui.until(lambda: bool(read_sidebar(ui)))
         assert sidebar(ui).outer_size.width == 60

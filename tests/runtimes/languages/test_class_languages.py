@@ -46,14 +46,14 @@ class Shout:
         self.stopped.set()
 
 
-def made(run: Callable[..., Any], **more: Any) -> type:
+def make_class(run: Callable[..., Any], **more: Any) -> type:
     """A class with this `run` and nothing else that matters."""
     members = {"name": "odd", "run": run, "stop": lambda _: None, "terminate": lambda _: None}
     return type("Odd", (), {**members, **more})
 
 
 def run_odd(make: Make, run: Callable[..., Any], **more: Any) -> Played:
-    return play(make(declared=[make_language(made(run, **more))]), "odd", "code")
+    return play(make(declared=[make_language(make_class(run, **more))]), "odd", "code")
 
 
 def test_it_runs_and_remembers_and_its_line_is_marked(make: Make) -> None:
@@ -88,7 +88,7 @@ def test_what_heeds_nothing_is_left_behind_in_bounded_time(make: Make, hangs: st
         yield f"go {code}\r\n"
         release.wait(60)
 
-    deaf = made(run, **{hangs: lambda _: release.wait(60)})
+    deaf = make_class(run, **{hangs: lambda _: release.wait(60)})
     computer = make(declared=[make_language(deaf)])
     played = play(computer, "odd", "code", stop_at="go", insists=True)
     assert (played.state, played.steps) == ("lost", ["interrupt", "terminate", "kill"])
@@ -109,7 +109,7 @@ def test_a_loop_that_never_yields_is_ended(make: Make) -> None:
         finally:
             ended.set()
 
-    played = play(make(declared=[make_language(made(run))]), "odd", "code", stop_at="go", insists=True)
+    played = play(make(declared=[make_language(make_class(run))]), "odd", "code", stop_at="go", insists=True)
     assert played.state == "lost"
     assert ended.wait(40)
 
@@ -121,7 +121,7 @@ def test_a_flood_is_joined_and_can_be_stopped(make: Make) -> None:
         while True:
             yield {"type": "console", "format": "output", "content": "go x\n"}
 
-    played = play(make(declared=[make_language(made(run))]), "odd", "code", stop_at="go", insists=True)
+    played = play(make(declared=[make_language(make_class(run))]), "odd", "code", stop_at="go", insists=True)
     assert played.state == "lost"
     printed = sum(isinstance(report, Printed) for _, report in played.reports)
     assert printed <= played.seconds * 60 + 20
@@ -212,7 +212,9 @@ def test_a_constructor_that_takes_something_gets_the_computer(make: Make) -> Non
     def construct(self: Any, computer: object) -> None:
         self.given = computer
 
-    language = make_language(made(lambda self, _: self.given, __init__=construct), computer="the computer")
+    language = make_language(
+        make_class(lambda self, _: self.given, __init__=construct), computer="the computer"
+    )
     assert play(make(declared=[language]), "odd", "code").text == "the computer"
 
 
@@ -232,7 +234,7 @@ def test_what_is_no_language_says_what_is_missing(given: object, says: str) -> N
 def test_declaring_anew_ends_what_was_left_out_and_keeps_the_rest(make: Make) -> None:
     ended = threading.Event()
     shout = make_language(Shout)
-    odd = make_language(made(lambda *_: "x", terminate=lambda _: ended.set()))
+    odd = make_language(make_class(lambda *_: "x", terminate=lambda _: ended.set()))
     computer = make(declared=[shout, odd])
     play(computer, "shout", "x")
     play(computer, "odd", "x")

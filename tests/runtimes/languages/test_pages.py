@@ -33,7 +33,7 @@ def browser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return stand_in(tmp_path, "chromium", TAKES, monkeypatch)
 
 
-def kept() -> list[Path]:
+def list_kept_pages() -> list[Path]:
     return sorted((paths.data() / "pages").glob("*.html"))
 
 
@@ -41,7 +41,7 @@ def test_a_page_is_kept_for_its_owner_only_and_told_where(make: Make, browser: P
     page = "<!DOCTYPE html>\r\n<h1>grüße</h1>\n"
     played = play(make(), "html", page)
     assert played.state == "finished"
-    (path,) = kept()
+    (path,) = list_kept_pages()
     assert path.read_bytes() == page.replace("\r\n", "\n").encode()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert f"Saved as {path}\n" in played.text
@@ -53,7 +53,7 @@ def test_a_screenshot_is_taken_without_the_network(make: Make, browser: Path) ->
     assert [base64.b64decode(shown.content) for shown in played.shown] == [SCREENSHOT]
     given = browser.read_text().splitlines()
     assert {"--headless", "--proxy-server=127.0.0.1:9", "--proxy-bypass-list=<-loopback>"} <= set(given)
-    assert given[-1] == kept()[0].as_uri()
+    assert given[-1] == list_kept_pages()[0].as_uri()
     assert "network" not in played.text
 
 
@@ -73,7 +73,7 @@ def test_every_run_keeps_a_page_of_its_own(make: Make, browser: Path) -> None:
     computer = make()
     for number in range(3):
         assert play(computer, "html", f"<p>{number}").state == "finished"
-    assert {path.read_text() for path in kept()} == {"<p>0", "<p>1", "<p>2"}
+    assert {path.read_text() for path in list_kept_pages()} == {"<p>0", "<p>1", "<p>2"}
 
 
 @pytest.mark.parametrize("fails", ["exit 3", "kill -9 $$"])
@@ -84,7 +84,7 @@ def test_a_browser_that_fails_costs_the_screenshot_only(
     played = play(make(), "html", "<p>hello")
     assert (played.state, played.shown) == ("finished", [])
     assert "No screenshot of it: chromium ended with exit status" in played.text
-    assert len(kept()) == 1
+    assert len(list_kept_pages()) == 1
 
 
 def test_a_browser_that_hangs_can_be_stopped(
@@ -119,7 +119,7 @@ def test_a_page_is_opened_where_there_is_a_display(
     played = play(computer, "html", "<p>hello")
     assert "Opened in the browser.\n" in played.text
     until(lambda: opened.exists() and (tmp_path / "environment").exists())
-    assert opened.read_text().strip() == kept()[0].as_uri()
+    assert opened.read_text().strip() == list_kept_pages()[0].as_uri()
     until(lambda: "DISPLAY=:7" in (tmp_path / "environment").read_text())
     assert "sk-1" not in (tmp_path / "environment").read_text()
 
@@ -131,7 +131,7 @@ def test_a_component_is_wrapped_into_a_page_that_loads_react_when_it_is_opened(
     assert "unpkg.com" in computer.describe("react")
     played = play(computer, "jsx", "function App() { return <h1>hello</h1> }")
     assert played.state == "finished"
-    page = kept()[0].read_text()
+    page = list_kept_pages()[0].read_text()
     assert "function App() { return <h1>hello</h1> }" in page
     assert "React.createElement(App)" in page
     assert "https://unpkg.com/react@18/" in page
@@ -145,8 +145,8 @@ def test_react_is_taken_from_the_project_where_it_has_it(make: Make, tmp_path: P
         file.parent.mkdir(parents=True, exist_ok=True)
         file.touch()
     played = play(make(), "react", "export default () => <p>hello</p>")
-    assert "unpkg" not in kept()[0].read_text() + played.text
-    assert (tmp_path / "node_modules").as_uri() in kept()[0].read_text()
+    assert "unpkg" not in list_kept_pages()[0].read_text() + played.text
+    assert (tmp_path / "node_modules").as_uri() in list_kept_pages()[0].read_text()
     assert len(played.shown) == 1
 
 
@@ -189,4 +189,4 @@ def test_a_component_that_cannot_be_shown_says_why(make: Make, code: str, reason
     played = play(make(), "react", code)
     assert played.state == "failed"
     assert reason in played.reason
-    assert kept() == []
+    assert list_kept_pages() == []

@@ -55,7 +55,7 @@ def fresh(folder: Path) -> Iterator[Computer]:
     computer.close()
 
 
-def text(computer: Computer, code: str, language: str = "sql") -> str:
+def run_text(computer: Computer, code: str, language: str = "sql") -> str:
     played = play(computer, language, code)
     assert played.state == "finished", played.text
     return played.text.strip()
@@ -85,15 +85,18 @@ def test_each_query_is_a_table_for_the_person_and_whole_for_the_model(sql: Compu
     assert '"total": 2' in tables[0]
     opened = sql.inspector.open_table("sql", json.loads(tables[0])["key"])
     assert opened.page(TableQuery(words="x;y"), 0, 9, 0, 2) == [TableRow("0", ("1", "x;y"))]
-    assert text(sql, "drop table t") == ""
+    assert run_text(sql, "drop table t") == ""
 
 
 def test_data_frames_are_tables_and_the_last_rows_are_a_name_in_python(sql: Computer) -> None:
     frame = "import pandas\nsales = pandas.DataFrame({'region': ['n', 's', 'n'], 'amount': [1.5, 2.0, 4.0]})"
-    assert text(sql, frame, "python") == ""
+    assert run_text(sql, frame, "python") == ""
     query = "select region, sum(amount) as total from sales group by region order by region"
-    assert "n         5.5\ns         2.0\n" in text(sql, query)
-    assert text(sql, "print(_sql.to_dict('list'))", "python") == "{'region': ['n', 's'], 'total': [5.5, 2.0]}"
+    assert "n         5.5\ns         2.0\n" in run_text(sql, query)
+    assert (
+        run_text(sql, "print(_sql.to_dict('list'))", "python")
+        == "{'region': ['n', 's'], 'total': [5.5, 2.0]}"
+    )
 
 
 def test_wide_letters_and_numbers_are_aligned_and_control_characters_are_shown(sql: Computer) -> None:
@@ -104,19 +107,19 @@ def test_wide_letters_and_numbers_are_aligned_and_control_characters_are_shown(s
 
 
 def test_definitions_and_plans_are_printed_line_by_line(sql: Computer) -> None:
-    printed = text(sql, "select 'create table a (\n  n integer\n)' as sql")
+    printed = run_text(sql, "select 'create table a (\n  n integer\n)' as sql")
     assert printed.replace("\r", "") == "create table a (\n  n integer\n)"
-    plan = text(sql, "explain select 41 + 1").splitlines()
+    plan = run_text(sql, "explain select 41 + 1").splitlines()
     assert len(plan) > 3
     assert not any("\\n" in line for line in plan)
 
 
 def test_a_long_result_is_cut_in_the_middle_and_kept_whole(sql: Computer) -> None:
     query = "with recursive n(i) as (select 1 union all select i + 1 from n where i < 5000) select i from n"
-    printed = text(sql, query)
+    printed = run_text(sql, query)
     assert "… 4,975 more rows …" in printed
     assert printed.endswith("5000\n(5,000 rows)")
-    assert text(sql, "print(len(_sql))", "python") == "5000"
+    assert run_text(sql, "print(len(_sql))", "python") == "5000"
 
 
 def test_an_error_names_the_line_and_what_ran_before_stays(sql: Computer) -> None:
@@ -125,49 +128,54 @@ def test_an_error_names_the_line_and_what_ran_before_stays(sql: Computer) -> Non
     assert "nowhere" in played.reason
     assert played.reason.startswith(("line 3: ", "line 4: "))
     assert "python_sql" not in played.text
-    assert text(sql, ".mode list\nselect n from kept;\ndrop table kept") == "1"
+    assert run_text(sql, ".mode list\nselect n from kept;\ndrop table kept") == "1"
 
 
 def test_a_statement_that_cannot_be_read_keeps_those_before_it_from_running(sql: Computer) -> None:
     played = play(sql, "sql", "create table never (n integer);\nselect 1;\nselec 2")
     assert played.state == "failed"
     assert played.reason.startswith("line 3: ")
-    assert "never" not in text(sql, ".tables")
+    assert "never" not in run_text(sql, ".tables")
     played = play(sql, "sql", "create table never (n integer);\n.nonsense")
     assert played.reason == "line 2: .nonsense is not known; .help lists what is"
-    assert "never" not in text(sql, ".tables")
+    assert "never" not in run_text(sql, ".tables")
 
 
 def test_a_transaction_spans_cells_and_can_be_taken_back(sql: Computer) -> None:
     assert (
-        text(sql, "create table ledger (n integer);\nbegin;\ninsert into ledger values (1)")
+        run_text(sql, "create table ledger (n integer);\nbegin;\ninsert into ledger values (1)")
         == "1 row changed"
     )
-    assert text(sql, ".mode list\nselect count(*) from ledger") == "1"
-    assert text(sql, "rollback;\n.mode list\nselect count(*) from ledger;\ndrop table ledger") == "0"
+    assert run_text(sql, ".mode list\nselect count(*) from ledger") == "1"
+    assert run_text(sql, "rollback;\n.mode list\nselect count(*) from ledger;\ndrop table ledger") == "0"
 
 
 def test_files_can_be_read_and_databases_opened(sql: Computer) -> None:
-    assert text(sql, ".read more.sql\n.mode list\nselect n from read_in;\ndrop table read_in").endswith("3")
+    assert run_text(sql, ".read more.sql\n.mode list\nselect n from read_in;\ndrop table read_in").endswith(
+        "3"
+    )
     assert sql.find_database("sql") == "a database in memory"
-    assert text(sql, ".open shop.db\n.mode csv\nselect * from orders order by id") == "id,price\n1,9.5\n2,3.0"
+    assert (
+        run_text(sql, ".open shop.db\n.mode csv\nselect * from orders order by id")
+        == "id,price\n1,9.5\n2,3.0"
+    )
     assert sql.find_database("sql") == "SQLite, shop.db"
     assert sql.describe("sql").endswith(": SQLite, shop.db")
-    assert text(sql, ".mode list\n.schema orders") == "orders|id|INTEGER\norders|price|REAL"
-    assert text(sql, ".databases") == "shop.db  SQLite, shop.db\n:memory:"
-    assert text(sql, ".open :memory:") == ""
+    assert run_text(sql, ".mode list\n.schema orders") == "orders|id|INTEGER\norders|price|REAL"
+    assert run_text(sql, ".databases") == "shop.db  SQLite, shop.db\n:memory:"
+    assert run_text(sql, ".open :memory:") == ""
     assert sql.find_database("sql") == "a database in memory"
     missing = play(sql, "sql", ".open nowhere/x.db")
     assert re.match(r"line 1: There is no folder \S*nowhere for the database", missing.reason)
-    assert text(sql, ".close shop.db\n.databases") == ":memory:"
+    assert run_text(sql, ".close shop.db\n.databases") == ":memory:"
 
 
 def test_duckdb_reads_files_of_the_folder(folder: Path) -> None:
     pytest.importorskip("duckdb", reason="DuckDB is not installed")
     computer = Computer(cwd=folder, python=sys.executable)
     try:
-        assert text(computer, ".mode list\nselect sum(price) from 'prices.csv'") == "4.0"
-        assert text(computer, ".open new.duckdb\ncreate table t as select 1 as n") == ""
+        assert run_text(computer, ".mode list\nselect sum(price) from 'prices.csv'") == "4.0"
+        assert run_text(computer, ".open new.duckdb\ncreate table t as select 1 as n") == ""
         assert computer.find_database("sql") == "DuckDB, new.duckdb"
     finally:
         computer.close()
@@ -179,13 +187,13 @@ def test_a_trigger_is_one_statement(fresh: Computer) -> None:
         "create trigger copied after insert on a begin insert into b values (new.n); select 1; end;\n"
         "insert into a values (5);\n.mode list\nselect n from b"
     )
-    assert text(fresh, code).endswith("5")
+    assert run_text(fresh, code).endswith("5")
 
 
 def test_python_and_sql_share_a_process_and_its_end(fresh: Computer) -> None:
-    assert text(fresh, "create table t as select 7 as n") == ""
-    assert text(fresh, "%sql select n from t", "python") == "[{'n': 7}]"
-    assert text(fresh, "kept = 1", "python") == ""
+    assert run_text(fresh, "create table t as select 7 as n") == ""
+    assert run_text(fresh, "%sql select n from t", "python") == "[{'n': 7}]"
+    assert run_text(fresh, "kept = 1", "python") == ""
     assert len(set(living(fresh).values())) == 1
     played = play(fresh, "sql", ".shell kill -9 $PPID; sleep 1")
     assert played.state == "lost"

@@ -143,7 +143,7 @@ def shop(sql: Computer, postgres: int) -> Computer:
     return sql
 
 
-def text(computer: Computer, code: str, language: str = "sql") -> str:
+def run_text(computer: Computer, code: str, language: str = "sql") -> str:
     played = play(computer, language, code)
     assert played.state == "finished", played.text
     return played.text.strip()
@@ -152,10 +152,10 @@ def text(computer: Computer, code: str, language: str = "sql") -> str:
 def test_the_question_can_name_the_database_without_the_password(shop: Computer, postgres: int) -> None:
     words = f"PostgreSQL, ana@127.0.0.1:{postgres}/shop"
     assert shop.find_database("sql") == f"shop ({words})"
-    assert text(shop, ".databases").splitlines()[0] == f"shop  {words}"
-    assert text(shop, ".open :memory:\n.mode list\nselect 1") == "1"
+    assert run_text(shop, ".databases").splitlines()[0] == f"shop  {words}"
+    assert run_text(shop, ".open :memory:\n.mode list\nselect 1") == "1"
     assert shop.find_database("sql") == "a database in memory"
-    assert text(shop, ".open shop") == ""
+    assert run_text(shop, ".open shop") == ""
 
 
 def test_statements_run_on_the_server_and_rows_come_to_python(shop: Computer) -> None:
@@ -164,12 +164,12 @@ def test_statements_run_on_the_server_and_rows_come_to_python(shop: Computer) ->
         "do $$ begin insert into orders values (1, 'a;b'); end $$;\n"
         "insert into orders values (2, null);\n.schema orders\n.mode list\nselect * from orders order by id"
     )
-    printed = text(shop, code)
+    printed = run_text(shop, code)
     assert "1 row changed" in printed
     assert "orders  label   text" in printed
     assert printed.endswith("1|a;b\n2|")
-    assert text(shop, "print(_sql)", "python") == "[{'id': 1, 'label': 'a;b'}, {'id': 2, 'label': None}]"
-    assert text(
+    assert run_text(shop, "print(_sql)", "python") == "[{'id': 1, 'label': 'a;b'}, {'id': 2, 'label': None}]"
+    assert run_text(
         shop, "begin;\ndelete from orders;\nrollback;\n.mode list\nselect count(*) from orders"
     ).endswith("2")
 
@@ -177,11 +177,11 @@ def test_statements_run_on_the_server_and_rows_come_to_python(shop: Computer) ->
 def test_an_error_names_the_line_and_the_connection_stays(shop: Computer) -> None:
     played = play(shop, "sql", "select 1;\nselect *\nfrom nowhere")
     assert played.reason == 'line 3: relation "nowhere" does not exist'
-    assert text(shop, ".mode list\nselect 7") == "7"
+    assert run_text(shop, ".mode list\nselect 7") == "7"
 
 
 def test_a_query_on_the_server_is_stopped_and_the_session_stays(shop: Computer) -> None:
-    assert text(shop, "create temp table kept as select 5 as n") == ""
+    assert run_text(shop, "create temp table kept as select 5 as n") == ""
 
     def stop(report: Report, so_far: str) -> None:
         if isinstance(report, Printed) and "go" in so_far:
@@ -190,18 +190,18 @@ def test_a_query_on_the_server_is_stopped_and_the_session_stays(shop: Computer) 
     played = play(shop, "sql", ".print go\nselect pg_sleep(60)", on=stop)
     assert played.state == "interrupted"
     assert played.seconds < 20
-    assert text(shop, ".mode list\nselect n from kept") == "5"
+    assert run_text(shop, ".mode list\nselect n from kept") == "5"
 
 
 def test_copies_and_notices_are_printed(shop: Computer) -> None:
     notice = "do $$ begin raise notice 'seen %', 5; end $$"
     code = f"copy (select 1, 'ü') to stdout with csv;\n{notice};\n.mode list\nselect 2"
-    assert text(shop, code) == "1,ü\nNOTICE: seen 5\n2"
+    assert run_text(shop, code) == "1,ü\nNOTICE: seen 5\n2"
     played = play(shop, "sql", "select 1;\n\ncopy orders from stdin")
     assert played.reason == (
         "line 3: COPY FROM STDIN gets no rows here; use INSERT, or name a file of the server"
     )
-    assert text(shop, ".mode list\nselect 7") == "7"
+    assert run_text(shop, ".mode list\nselect 7") == "7"
 
 
 def test_dates_that_python_cannot_hold_are_texts(shop: Computer) -> None:
@@ -209,14 +209,14 @@ def test_dates_that_python_cannot_hold_are_texts(shop: Computer) -> None:
         "select date '2024-02-29', 'infinity'::date, '4713-01-01 BC'::date, time '24:00', "
         "'-infinity'::timestamp, 'infinity'::timestamptz, array['infinity'::date, '2024-03-01']"
     )
-    assert text(shop, f".mode list\n{code}") == (
+    assert run_text(shop, f".mode list\n{code}") == (
         "2024-02-29|infinity|4713-01-01 BC|24:00:00|-infinity|infinity|"
         "['infinity', datetime.date(2024, 3, 1)]"
     )
 
 
 def test_a_query_without_columns_has_no_rows(shop: Computer) -> None:
-    assert text(shop, "select") == ""
+    assert run_text(shop, "select") == ""
 
 
 def test_a_command_of_psql_names_what_to_write(shop: Computer) -> None:
@@ -229,9 +229,9 @@ def test_a_connection_that_the_server_ended_is_opened_again(shop: Computer, post
     play(shop, "sql", f".connect {address} second", answers=(f"{PASSWORD}\n",))
     assert play(shop, "sql", "select pg_terminate_backend(pg_backend_pid())").state == "failed"
     lost = "(The connection was lost. It is open again; temporary tables and transactions are gone.)"
-    assert text(shop, ".mode list\nselect 7") == f"{lost}\n7"
-    assert text(shop, ".mode list\nselect 7") == "7"
-    assert text(shop, ".open shop\n.close second") == ""
+    assert run_text(shop, ".mode list\nselect 7") == f"{lost}\n7"
+    assert run_text(shop, ".mode list\nselect 7") == "7"
+    assert run_text(shop, ".open shop\n.close second") == ""
 
 
 def test_a_wrong_password_is_said_and_the_database_before_stays(shop: Computer, postgres: int) -> None:
@@ -278,12 +278,12 @@ def test_what_is_missing_is_named(sql: Computer) -> None:
 @pytest.mark.slow
 @pytest.mark.needs("mariadbd", "mariadb-install-db")
 def test_procedures_of_mariadb_are_defined_and_called(sql: Computer, mariadb: str) -> None:
-    assert text(sql, f".connect {mariadb} maria") == ""
+    assert run_text(sql, f".connect {mariadb} maria") == ""
     code = (
         ".mode list\ndelimiter $$\ncreate procedure two() begin select 'a;b'; select 2; end$$\ndelimiter ;\n"
         '# it\'s called\ncall two(); select "a\\"; c"'
     )
-    assert text(sql, code) == 'a;b\n2\na"; c'
+    assert run_text(sql, code) == 'a;b\n2\na"; c'
     assert play(sql, "sql", "kill connection_id()").state == "failed"
-    assert text(sql, ".mode list\nselect 5").endswith("transactions are gone.)\n5")
-    assert text(sql, ".open :memory:\n.close maria") == ""
+    assert run_text(sql, ".mode list\nselect 5").endswith("transactions are gone.)\n5")
+    assert run_text(sql, ".open :memory:\n.close maria") == ""

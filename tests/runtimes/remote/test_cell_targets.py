@@ -40,7 +40,7 @@ def make_session(
     return Session(profile, Llm(*replies), computer, journal, watcher=watcher)
 
 
-def work(session: Session, *answers: Run | Reject | None) -> tuple[list[Event], list[tuple[str, str]]]:
+def run_turn(session: Session, *answers: Run | Reject | None) -> tuple[list[Event], list[tuple[str, str]]]:
     """The events of a turn, and of each question the code and where the computer would run it."""
     given, asked, seen = list(answers), [], []
     for event in session.turn("go"):
@@ -66,7 +66,7 @@ def test_a_cell_runs_where_its_first_line_says_and_each_place_keeps_its_variable
     show = "import os; x = globals().get('x', 0) + 1; print(x, os.environ.get('PLACE'))"
     on = cell_target.join(THERE, show)
     session = make_session(computer, *([call(code)] for code in (show, on, on, show)), [Text("Done.")])
-    _, asked = work(session)
+    _, asked = run_turn(session)
     assert printed(session) == ["1 None", "1 there", "2 there", "2 None"]
     there = computer.inspector.inspect("python", "x")
     assert there
@@ -81,7 +81,7 @@ def test_line_numbers_of_errors_count_the_line_that_names_the_target(make: Make)
     computer = make()
     computer.targets.connect(THERE)
     session = make_session(computer, [call(cell_target.join(THERE, "x = 1\n1 / 0"))], [Text("Done.")])
-    work(session)
+    run_turn(session)
     assert "line 3" in printed(session)[0]
     assert "ZeroDivisionError" in printed(session)[0]
 
@@ -98,7 +98,7 @@ def test_files_are_listed_where_a_cell_runs_and_in_no_other_place(make: Make, tm
     codes = [cell_target.join(target, code % "a"), code % "b", plain, cell_target.join(target, plain)]
     watcher = FileWatcher(Snapshots(paths.data() / "snapshots"), here)
     session = make_session(computer, *([call(code)] for code in codes), [Text("Done.")], watcher=watcher)
-    events, _ = work(session)
+    events, _ = run_turn(session)
     lists = [event for event in events if isinstance(event, FilesChanged)]
     assert [event.id for event in lists] == [cell.id for cell in cells(session)[:2]]
     sets = [event.change_set for event in lists]
@@ -115,7 +115,7 @@ def test_what_is_granted_on_a_target_counts_on_no_other(make: Make) -> None:
     one, two = cell_target.join(THERE, "print(1)"), cell_target.join(ELSEWHERE, "print(2)")
     codes = [one, one.replace("1", "3"), two, "print(4)", one.replace("1", "5")]
     session = make_session(computer, *([call(code)] for code in codes), [Text("Done.")])
-    events, asked = work(session, Run(one, grant=Permission("language", "python")))
+    events, asked = run_turn(session, Run(one, grant=Permission("language", "python")))
     # Only what runs there was granted there; a visit elsewhere does not end it.
     assert [code for code, _ in asked] == [one, two, "print(4)"]
     assert printed(session) == ["1", "3", "2", "4", "5"]
@@ -135,7 +135,7 @@ def test_what_is_granted_to_the_session_does_not_count_on_the_target_of_a_cell(
     computer.targets.connect(THERE)
     on = cell_target.join(THERE, "print(2)")
     session = make_session(computer, [call("print(1)")], [call(on)], [call("print(3)")], [Text("Done.")])
-    _, asked = work(session, Run("print(1)", grant=Permission(scope, "python")))  # type: ignore[arg-type]
+    _, asked = run_turn(session, Run("print(1)", grant=Permission(scope, "python")))  # type: ignore[arg-type]
     assert [code for code, _ in asked] == ["print(1)", on]
     assert printed(session) == ["1", "2", "3"]
 
@@ -145,11 +145,11 @@ def test_auto_run_granted_on_the_target_of_a_cell_stays_there_and_can_be_turned_
     computer.targets.connect(THERE)
     on = cell_target.join(THERE, "print(1)")
     session = make_session(computer, [call(on)], [call(on)], [call("print(2)")], [Text("Done.")], [call(on)])
-    _, asked = work(session, Run(on, grant=Permission("everything", "python")))
+    _, asked = run_turn(session, Run(on, grant=Permission("everything", "python")))
     assert [code for code, _ in asked] == [on, "print(2)"]
     assert not session.auto_run
     session.auto_run = False
-    _, asked = work(session)
+    _, asked = run_turn(session)
     assert [code for code, _ in asked] == [on]
 
 
@@ -159,7 +159,7 @@ def test_a_cell_whose_place_is_edited_is_asked_for_again_with_the_other_place(ma
     code = "import os; print(os.environ.get('PLACE'))"
     on = cell_target.join(THERE, code)
     session = make_session(computer, [call(code)], [Text("Done.")])
-    _, asked = work(session, Run(on, grant=Permission("language", "python")), None)
+    _, asked = run_turn(session, Run(on, grant=Permission("language", "python")), None)
     assert [code for code, _ in asked] == [code, on]
     assert asked[0][1] == ""
     assert asked[1][1].startswith("on env PLACE=there")
@@ -177,7 +177,7 @@ def test_a_cell_on_a_target_that_is_not_connected_does_not_run_and_says_why(
     proof = tmp_path / "started"
     on = cell_target.join(f"command:touch {proof}", "print(1)")
     session = make_session(computer, [call(on)], [Text("Done.")], auto_run=True)
-    _, asked = work(session)
+    _, asked = run_turn(session)
     assert asked == []
     (cell,) = cells(session)
     assert cell.state == "failed"
@@ -194,7 +194,7 @@ def test_of_two_targets_of_one_name_none_is_chosen_and_both_are_named(make: Make
     for target in both:
         computer.targets.connect(target)
     session = make_session(computer, [call(cell_target.join("env A=1", "print(1)"))], [Text("Done.")])
-    _, asked = work(session)
+    _, asked = run_turn(session)
     assert asked == []
     (cell,) = cells(session)
     words = f"“env A=1” may be {both[0]} or {both[1]}: write one of them."
@@ -206,7 +206,7 @@ def test_a_rejected_cell_leaves_the_computer_where_it_was(make: Make) -> None:
     computer = make()
     computer.targets.connect(THERE)
     session = make_session(computer, [call(cell_target.join(THERE, "print(1)"))])
-    work(session, Reject("", stop=True))
+    run_turn(session, Reject("", stop=True))
     assert computer.where == ""
     assert printed(session) == []
     computer.targets.use(THERE)
@@ -225,7 +225,7 @@ def test_a_session_elsewhere_runs_single_cells_on_this_machine(make: Make) -> No
     computer = make(target=THERE)
     code = "import os; print(os.environ.get('PLACE'))"
     session = make_session(computer, [call(cell_target.join("local", code))], [call(code)], [Text("Done.")])
-    _, asked = work(session)
+    _, asked = run_turn(session)
     assert printed(session) == ["None", "there"]
     assert asked[0][1] == ""
     assert [cell.where is None for cell in cells(session)] == [True, False]

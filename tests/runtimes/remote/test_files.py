@@ -46,7 +46,7 @@ def place(make: Make, there: Path) -> TargetFiles:
     return files_of(make(target=f"command:env -C {there}"))
 
 
-def left(folder: Path) -> list[str]:
+def list_names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
@@ -67,7 +67,7 @@ def test_a_file_comes_and_goes_whole_with_its_mode(
     list(place.put(here / "b.bin", "c.bin", NEVER))
     assert (there / "c.bin").read_bytes() == data
     assert (there / "c.bin").stat().st_mode & 0o777 == 0o640
-    assert (left(there), left(here)) == (["a.bin", "c.bin"], ["b.bin"])
+    assert (list_names(there), list_names(here)) == (["a.bin", "c.bin"], ["b.bin"])
 
 
 def test_a_file_with_holes_takes_no_more_room_than_it_did(
@@ -98,7 +98,7 @@ def test_a_file_that_is_made_when_it_is_read_is_copied_whatever_size_it_says_it_
     # Longer than what such a file gives at once, and than a message; it changes as it is read.
     list(place.get("/proc/kallsyms", here / "symbols", NEVER))
     assert (here / "symbols").read_bytes().count(b"\n") > 1000
-    assert (left(there), left(here)) == (["version"], ["symbols", "version"])
+    assert (list_names(there), list_names(here)) == (["version"], ["symbols", "version"])
 
 
 @pytest.mark.skipif(not Path("/sys/kernel/mm").exists(), reason="there is no /sys")
@@ -162,7 +162,7 @@ def test_a_copy_that_was_stopped_is_not_there_and_is_continued(
     # What was on its way when it was stopped may have arrived.
     assert done - files.PART <= first[0] <= done + 4 * files.PART
     assert (there / "b").read_bytes() == data
-    assert (left(there), left(here)) == (["a", "b"], ["a"])
+    assert (list_names(there), list_names(here)) == (["a", "b"], ["a"])
 
 
 def test_a_copy_of_another_file_is_never_continued(place: TargetFiles, there: Path, here: Path) -> None:
@@ -205,7 +205,7 @@ def test_a_connection_that_is_cut_loses_no_file_and_the_copy_goes_on_later(
     first, *_ = list(copy())
     assert first[0] > 0
     assert target.read_bytes() == data
-    assert left(target.parent) == ["b"]
+    assert list_names(target.parent) == ["b"]
 
 
 def test_what_was_damaged_meanwhile_gets_no_name(
@@ -218,14 +218,14 @@ def test_what_was_damaged_meanwhile_gets_no_name(
         file.write(b"damage")
     with pytest.raises(FileError, match="Copy it again"):
         list(place.get("a", here / "a", NEVER))
-    assert left(here) == []
+    assert list_names(here) == []
     stopped_at(0.5, lambda stopped: place.put(there / "a", "b", stopped))
     (part,) = there.glob(".b.*")
     with part.open("r+b") as file:
         file.write(b"damage")
     with pytest.raises(FileError, match="different content"):
         list(place.put(there / "a", "b", NEVER))
-    assert left(there) == ["a"]
+    assert list_names(there) == ["a"]
 
 
 def test_no_file_is_replaced(place: TargetFiles, there: Path, here: Path) -> None:
@@ -273,7 +273,7 @@ def test_a_file_that_changes_while_it_is_copied_leaves_no_part(
         os.truncate(source, size)
         with pytest.raises(FileError, match="was changed while it was copied"):
             list(copy)
-    assert (left(there), left(here)) == (["a"], ["b"])
+    assert (list_names(there), list_names(here)) == (["a"], ["b"])
 
 
 def test_a_folder_that_is_not_there_becomes_no_file(place: TargetFiles, there: Path, here: Path) -> None:
@@ -282,7 +282,7 @@ def test_a_folder_that_is_not_there_becomes_no_file(place: TargetFiles, there: P
         list(place.put(here / "a", "inputs/", NEVER))
     with pytest.raises(FileError, match="No such file"):
         list(place.put(here / "a", "inputs/a", NEVER))
-    assert left(there) == []
+    assert list_names(there) == []
 
 
 def test_a_link_in_the_place_of_a_part_is_not_followed(place: TargetFiles, there: Path, here: Path) -> None:
@@ -317,7 +317,7 @@ def test_what_is_no_ordinary_file_or_too_large_is_refused(
         list(place.get("large", here / "x", NEVER))
     with pytest.raises(FileError, match="11 bytes"):
         list(place.put(there / "large", "x", NEVER))
-    assert left(here) == []
+    assert list_names(here) == []
 
 
 def test_a_file_that_does_not_fit_leaves_nothing_behind(
@@ -328,11 +328,11 @@ def test_a_file_that_does_not_fit_leaves_nothing_behind(
         file.truncate(1 << 42)  # it takes no room itself
     with pytest.raises(FileError, match="does not fit on the disk"):
         list(place.get("large", here / "x", NEVER))
-    assert left(here) == []
+    assert list_names(here) == []
     monkeypatch.setattr(worker_files, "LARGEST", 1 << 50)
     request = {"what": "new", "path": "x", "name": "large", "key": "0" * 16, "size": 1 << 42}
     assert worker_files.answer(request, here) == FileRefused("does not fit on the disk there")
-    assert left(here) == []
+    assert list_names(here) == []
 
 
 def test_a_lying_remote_host_cannot_bring_more_than_it_said(

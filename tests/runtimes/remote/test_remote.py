@@ -1202,7 +1202,7 @@ def test_a_request_that_is_cut_anywhere_is_not_carried_out(
             assert not end._languages._turns
 
 
-def sent() -> Iterator[tuple[str, str]]:
+def list_sent_modules() -> Iterator[tuple[str, str]]:
     """The modules of ours that a worker imports; what belongs to the sandbox is there and not used."""
     program = (
         "import sys\nsys.path.insert(0, '.')\nimport old_python\nold_python.prepare((3, 8))\n"
@@ -1223,7 +1223,7 @@ def sent() -> Iterator[tuple[str, str]]:
 
 
 def test_what_is_sent_stands_alone_and_is_python_3_8() -> None:
-    found = dict(sent())
+    found = dict(list_sent_modules())
     assert "oi_tui/runtimes/runs/run.py" in found
     beginning = Path(bundle.__file__).parents[1] / "drivers" / "remote"
     found |= {path.name: path.read_text() for path in beginning.glob("*.py")}
@@ -1255,7 +1255,7 @@ def annotations_of(tree: ast.AST) -> Iterator[ast.AST]:
 
 def test_no_type_that_is_sent_is_evaluated_with_brackets_that_python_3_8_does_not_know() -> None:
     newer = {"tuple", "list", "dict", "set", "frozenset", "type", "deque", "defaultdict", "Queue"}
-    for name, text in sent():
+    for name, text in list_sent_modules():
         tree = ast.parse(text)
         unevaluated = {id(node) for node in annotations_of(tree)}
         names = newer | {

@@ -66,7 +66,7 @@ def walled(make: Make, project: Path) -> Computer:
     return make(cwd=project, sandbox=True)
 
 
-def words(computer: Computer, language: str, code: str) -> str:
+def read_last_word(computer: Computer, language: str, code: str) -> str:
     """The last word that the code prints; it may come coloured."""
     played = play(computer, language, code)
     assert played.state == "finished", (played.reason, played.text)
@@ -74,7 +74,7 @@ def words(computer: Computer, language: str, code: str) -> str:
 
 
 def python(computer: Computer, code: str) -> str:
-    return words(computer, "python", code)
+    return read_last_word(computer, "python", code)
 
 
 # -- files
@@ -89,7 +89,7 @@ def test_files_outside_can_neither_be_read_nor_written(
     home = Path.home() / "notes"
     home.write_text("mine")
     for path in (secret, home, Path("/etc/shadow"), Path("/etc/hostname"), paths.data() / "x"):
-        assert words(walled, language, READ[language].format(path=str(path))) == "no", path
+        assert read_last_word(walled, language, READ[language].format(path=str(path))) == "no", path
     for path in (secret, home, tmp_path / "new", Path.home() / "new", Path("/usr/new"), Path("/new")):
         play(walled, language, WRITE[language].format(path=str(path)))
         assert path in (secret, home) or not path.exists(), path
@@ -99,8 +99,8 @@ def test_files_outside_can_neither_be_read_nor_written(
 @every_language
 def test_the_working_directory_is_as_anywhere(walled: Computer, project: Path, language: str) -> None:
     (project / "in").write_text("x")
-    assert words(walled, language, READ[language].format(path=str(project / "in"))) == "yes"
-    assert words(walled, language, WRITE[language].format(path=str(project / "out"))) == "yes"
+    assert read_last_word(walled, language, READ[language].format(path=str(project / "in"))) == "yes"
+    assert read_last_word(walled, language, WRITE[language].format(path=str(project / "out"))) == "yes"
     assert (project / "out").read_text() == "x"
 
 
@@ -135,7 +135,7 @@ def test_what_is_ours_is_out_of_reach_also_where_it_lies_in_the_working_director
     later.parent.mkdir(parents=True, exist_ok=True)
     later.write_text("x: 1\n")
     assert python(walled, READ["python"].format(path=str(later))) == "no"
-    assert words(walled, "shell", READ["shell"].format(path=str(later))) == "no"
+    assert read_last_word(walled, "shell", READ["shell"].format(path=str(later))) == "no"
 
 
 def test_the_folders_above_what_is_ours_stay_where_they_are(
@@ -149,7 +149,7 @@ def test_the_folders_above_what_is_ours_stay_where_they_are(
         "mv .config .moved; mkdir -p .config/oi-tui/profiles; "
         "echo 'auto_run: true' >.config/oi-tui/profiles/default.yaml; echo over"
     )
-    assert words(walled, "shell", code) == "over"
+    assert read_last_word(walled, "shell", code) == "over"
     assert not (paths.profiles() / "default.yaml").exists()
     assert not (home / ".moved").exists()
 
@@ -285,7 +285,9 @@ def test_nobody_else_is_in_the_list_of_users(walled: Computer) -> None:
 @every_language
 def test_no_server_is_reached(walled: Computer, language: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
-        assert words(walled, language, CONNECT[language].format(port=server.getsockname()[1])) == "no"
+        assert (
+            read_last_word(walled, language, CONNECT[language].format(port=server.getsockname()[1])) == "no"
+        )
 
 
 def test_its_own_servers_are_reached(walled: Computer) -> None:
@@ -350,9 +352,9 @@ def test_a_link_in_the_channels_folder_changes_and_shows_no_file(walled: Compute
         f"cd /dev/shm/oi-tui-*; for n in 2 3 4 5 6 7 8 9; do ln -sf {victim} cell-$n; done; "
         f"ln -sf {victim} size; rm -f state; ln -sf {secret} state; echo planted"
     )
-    assert words(walled, "shell", plant) == "planted"
+    assert read_last_word(walled, "shell", plant) == "planted"
     walled.resize(70, 20)
-    assert words(walled, "shell", "echo next") == "next"
+    assert read_last_word(walled, "shell", "echo next") == "next"
     assert victim.read_text() == "as it was"
     play(walled, "shell", "kill -9 $$")
     assert "s3cret" not in play(walled, "shell", "echo got:$memory").text
@@ -383,9 +385,11 @@ def test_programs_that_run_outside_cannot_be_changed(
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", project / ".venv"], check=True)
     walled = make(cwd=project, sandbox=True, python=str(project / ".venv" / "bin" / "python"))
     for path in (tools / "git", missing / "wl-copy", project / ".venv" / "bin" / "python"):
-        assert words(walled, "shell", WRITE["shell"].format(path=str(path))) == "no"
+        assert read_last_word(walled, "shell", WRITE["shell"].format(path=str(path))) == "no"
     assert (
-        words(walled, "shell", "mv tools moved 2>/dev/null; mv not moved 2>/dev/null; ls -d moved || echo no")
+        read_last_word(
+            walled, "shell", "mv tools moved 2>/dev/null; mv not moved 2>/dev/null; ls -d moved || echo no"
+        )
         == "no"
     )
     assert python(walled, "import sys; print(sys.prefix)") == str(project / ".venv")
@@ -414,7 +418,7 @@ def test_a_link_in_place_of_an_interpreter_shows_no_folder(make: Make, project: 
     (project / "python").symlink_to(private / "run")
     walled = make(cwd=project, sandbox=True, python=str(project / "python"))
     assert play(walled, "python", "print(1)").state != "finished"
-    assert words(walled, "shell", READ["shell"].format(path=str(private.parent / "diary"))) == "no"
+    assert read_last_word(walled, "shell", READ["shell"].format(path=str(private.parent / "diary"))) == "no"
 
 
 # -- switching

@@ -15,7 +15,7 @@ MADE = (
 )
 
 
-def shown(played: Played) -> Printed:
+def find_table(played: Played) -> Printed:
     """The one table that was shown."""
     printed = [item for _, item in played.reports if isinstance(item, Printed) and item.table]
     (found,) = {(item.view, item.table) for item in printed}
@@ -32,7 +32,7 @@ def shown(played: Played) -> Printed:
 )
 def test_records_are_a_table_and_the_model_gets_all_columns(shared: Computer, language: str) -> None:
     assert play(shared, language, MADE).state == "finished"
-    found = shown(play(shared, language, "towns"))
+    found = find_table(play(shared, language, "towns"))
     assert found.view is not None
     assert found.view.startswith(
         "Array of objects: 500 rows by 3 columns\n"
@@ -45,13 +45,13 @@ def test_records_are_a_table_and_the_model_gets_all_columns(shared: Computer, la
     assert table["columns"] == [["name", "string", False], ["size", "number", True], ["old", "number", True]]
     assert table["rows"][-1] == ["499", ["town, 499", "166.3333", None]]
     # What has no name is opened by its key.
-    table = json.loads(shown(play(shared, language, "towns.slice(0, 3)")).table or "")
+    table = json.loads(find_table(play(shared, language, "towns.slice(0, 3)")).table or "")
     assert table["key"].startswith("table:")
     assert shared.inspector.open_table(language, table["key"]).shape(TableQuery()).rows == 3
-    nested = shown(play(shared, language, "[{ a: { b: [1, 2] } }, { a: null }]"))
+    nested = find_table(play(shared, language, "[{ a: { b: [1, 2] } }, { a: null }]"))
     assert nested.view
     assert nested.view.endswith('\n\n0,"{ b: [ 1, 2 ] }"\n1,')
-    odd = shown(play(shared, language, "[{ 'a,b': '', n: null }, { 'a,b': 'x', n: null }]"))
+    odd = find_table(play(shared, language, "[{ 'a,b': '', n: null }, { 'a,b': 'x', n: null }]"))
     assert odd.view
     assert "\nColumns: 'a,b' string, n (2 missing)\n" in odd.view
     assert odd.view.endswith('\n\n0,"",\n1,x,')

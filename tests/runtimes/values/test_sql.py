@@ -46,18 +46,18 @@ def python(request: pytest.FixtureRequest, folder: Path) -> Iterator[Computer]:
     computer.close()
 
 
-def text(computer: Computer, code: str) -> str:
+def run_text(computer: Computer, code: str) -> str:
     return play(computer, "python", code).text.strip()
 
 
 def test_data_frames_are_tables_by_their_names(python: Computer) -> None:
     query = "select region, sum(amount) as total, count(*) as n from sales group by region order by region"
-    assert text(python, f"rows = %sql {query}\nrows.to_dict('records')") == (
+    assert run_text(python, f"rows = %sql {query}\nrows.to_dict('records')") == (
         "[{'region': 'north', 'total': 1.5, 'n': 2},\n {'region': 'south', 'total': 2.0, 'n': 1}]"
     )
-    assert text(python, "one = %sql select count(amount) as n from sales\nint(one.n[0])") == "2"
+    assert run_text(python, "one = %sql select count(amount) as n from sales\nint(one.n[0])") == "2"
     assert play(python, "python", "sales.loc[0, 'amount'] = 10.0").state == "finished"
-    assert text(python, "new = %sql select max(amount) as most from sales\nfloat(new.most[0])") == "10.0"
+    assert run_text(python, "new = %sql select max(amount) as most from sales\nfloat(new.most[0])") == "10.0"
     assert play(python, "python", "sales.loc[0, 'amount'] = 1.5").state == "finished"
 
 
@@ -88,7 +88,7 @@ periods = pandas.DataFrame({"year": pandas.period_range("2024", periods=2, freq=
         ("select 1 as orders, 2 as odd", "[(1, 2)]"),
     ):
         rows = f"rows = %sql {query}\n[tuple(row) for row in rows.values.tolist()] == {expected}"
-        assert text(python, rows) == "True", query
+        assert run_text(python, rows) == "True", query
 
 
 @pytest.mark.parametrize("kind", ["table", "temp table", "view"])
@@ -99,23 +99,23 @@ def test_a_table_that_a_cell_makes_is_found_before_the_data_frame_of_its_name(
     # A query before it has the frame as a table.
     first = "select count(*) as n from stock;\n" if kind == "temp table" else ""
     code = f"%%sql made <<\n{first}create {kind} stock as select 7 as b;\nselect * from stock"
-    assert text(python, code) == ""
-    assert text(python, "made.values.tolist()") == "[[7]]"
-    assert text(python, "again = %sql select b from stock\nagain.values.tolist()") == "[[7]]"
+    assert run_text(python, code) == ""
+    assert run_text(python, "made.values.tolist()") == "[[7]]"
+    assert run_text(python, "again = %sql select b from stock\nagain.values.tolist()") == "[[7]]"
     # When it is dropped, the frame is found again.
     end = f"%%sql rest <<\ndrop {kind.split()[-1]} stock;\nselect sum(a) as s from stock"
-    assert text(python, end) == ""
-    assert text(python, "int(rest.s[0])") == "6"
+    assert run_text(python, end) == ""
+    assert run_text(python, "int(rest.s[0])") == "6"
 
 
 def test_a_temporary_view_of_a_data_frame_reads_it_as_it_is_now(python: Computer) -> None:
     play(python, "python", "boxes = pandas.DataFrame({'a': [1, 2]})")
     code = "%%sql\ncreate temp view weights as select sum(a) as s from boxes;\n"
-    assert text(python, f"{code}create temp view doubled as select s * 2 as d from weights") == ""
-    assert text(python, "found = %sql select d from doubled\nint(found.d[0])") == "6"
+    assert run_text(python, f"{code}create temp view doubled as select s * 2 as d from weights") == ""
+    assert run_text(python, "found = %sql select d from doubled\nint(found.d[0])") == "6"
     play(python, "python", "boxes.loc[2] = 50")
-    assert text(python, "found = %sql select s from WEIGHTS\nint(found.s[0])") == "53"
-    assert text(python, "%%sql\ndrop view doubled;\ndrop view weights") == ""
+    assert run_text(python, "found = %sql select s from WEIGHTS\nint(found.s[0])") == "53"
+    assert run_text(python, "%%sql\ndrop view doubled;\ndrop view weights") == ""
 
 
 def test_a_view_that_stays_is_of_tables_only_in_sqlite(python: Computer) -> None:
@@ -128,12 +128,12 @@ def test_a_view_that_stays_is_of_tables_only_in_sqlite(python: Computer) -> None
         )
         assert words in played.text
         # Nothing is left of it; and the name of a column may be that of a frame.
-        assert text(python, "%sql create view lasting as select 1 as a union select 2") == ""
-    assert text(python, "%%sql\ncreate table goods (price integer);\ninsert into goods values (7)") == ""
-    assert text(python, "%sql create view prices as select price from main.goods") == ""
-    assert text(python, "found = %sql select price from prices\nint(found.price[0])") == "7"
-    assert text(python, "found = %sql select sum(a) as s from lasting\nint(found.s[0])") == "3"
-    assert text(python, "%%sql\ndrop view prices;\ndrop view lasting;\ndrop table goods") == ""
+        assert run_text(python, "%sql create view lasting as select 1 as a union select 2") == ""
+    assert run_text(python, "%%sql\ncreate table goods (price integer);\ninsert into goods values (7)") == ""
+    assert run_text(python, "%sql create view prices as select price from main.goods") == ""
+    assert run_text(python, "found = %sql select price from prices\nint(found.price[0])") == "7"
+    assert run_text(python, "found = %sql select sum(a) as s from lasting\nint(found.s[0])") == "3"
+    assert run_text(python, "%%sql\ndrop view prices;\ndrop view lasting;\ndrop table goods") == ""
 
 
 @pytest.mark.parametrize("kind", ["table", "temp table"])
@@ -142,9 +142,9 @@ def test_a_data_frame_can_be_kept_as_a_table_of_its_name(python: Computer, kind:
     code = (
         f"%%sql kept <<\ncreate {kind} shelf as select a * 2 as b from shelf;\nselect sum(b) as s from shelf"
     )
-    assert text(python, code) == ""
-    assert text(python, "int(kept.s[0])") == "12"
-    assert text(python, "%%sql\ndrop table shelf") == ""
+    assert run_text(python, code) == ""
+    assert run_text(python, "int(kept.s[0])") == "12"
+    assert run_text(python, "%%sql\ndrop table shelf") == ""
 
 
 def test_a_cell_of_statements_shows_the_rows_of_the_last_one_as_a_table(python: Computer) -> None:
@@ -154,12 +154,12 @@ def test_a_cell_of_statements_shows_the_rows_of_the_last_one_as_a_table(python: 
     tables = [report.table for _, report in played.reports if isinstance(report, Printed) and report.table]
     assert tables
     assert '"x;y"' in tables[0]
-    assert text(python, "%%sql\ndrop table kept;") == ""
+    assert run_text(python, "%%sql\ndrop table kept;") == ""
 
 
 def test_rows_can_be_kept_as_a_variable(python: Computer) -> None:
-    assert text(python, "%%sql found <<\nselect 1 as a, 2 as a") == ""
-    assert text(python, "list(found.columns), len(found)") == "(['a', 'a_1'], 1)"
+    assert run_text(python, "%%sql found <<\nselect 1 as a, 2 as a") == ""
+    assert run_text(python, "list(found.columns), len(found)") == "(['a', 'a_1'], 1)"
 
 
 def test_an_error_names_the_line_of_the_statement(python: Computer) -> None:
@@ -172,7 +172,7 @@ def test_an_error_names_the_line_of_the_statement(python: Computer) -> None:
 
 
 def test_a_query_can_be_stopped_and_the_tables_stay(python: Computer) -> None:
-    assert text(python, "%%sql\ncreate table stays as select 7 as n;") == ""
+    assert run_text(python, "%%sql\ncreate table stays as select 7 as n;") == ""
     endless = (
         "print('begun', flush=True)\n"
         "get_ipython().run_cell_magic('sql', '', '''with recursive n(i) as "
@@ -193,8 +193,8 @@ def test_a_query_can_be_stopped_and_the_tables_stay(python: Computer) -> None:
     thread.join(20)
     assert not thread.is_alive()
     assert reports[-1].state == "interrupted"  # type: ignore[union-attr]
-    assert text(python, "kept = %sql select n from stays\nint(kept.n[0])") == "7"
-    assert text(python, "%%sql\ndrop table stays") == ""
+    assert run_text(python, "kept = %sql select n from stays\nint(kept.n[0])") == "7"
+    assert run_text(python, "%%sql\ndrop table stays") == ""
 
 
 def test_an_interrupt_that_a_database_forgets_is_repeated(python: Computer) -> None:
@@ -214,24 +214,24 @@ try:
 except KeyboardInterrupt:
     print(len(interrupts), "interrupts")
 """
-    assert text(python, "%sql select 1") != ""
-    assert text(python, code) == "3 interrupts"
+    assert run_text(python, "%sql select 1") != ""
+    assert run_text(python, code) == "3 interrupts"
 
 
 def test_an_address_before_a_query_or_alone_is_the_database_from_then_on(folder: Path) -> None:
     computer = Computer(cwd=folder, python=sys.executable)
     try:
         assert play(computer, "python", WITHOUT_DUCKDB).state == "finished"
-        assert text(computer, "%sql sqlite:///shop.db") == ""
-        assert text(computer, "%sql select max(price) as top from orders") == "[{'top': 9.5}]"
-        assert text(computer, "%sql sqlite://") == ""
-        assert text(computer, "%sql") == "[]"
-        assert text(computer, "%%sql sqlite:///shop.db\nselect min(id) as n from orders") == "[{'n': 1}]"
-        assert text(computer, "%sql sqlite:// select 1 as one") == "[{'one': 1}]"
-        words = text(computer, "%sql postgresql://ana:secret@127.0.0.1:1/shop")
+        assert run_text(computer, "%sql sqlite:///shop.db") == ""
+        assert run_text(computer, "%sql select max(price) as top from orders") == "[{'top': 9.5}]"
+        assert run_text(computer, "%sql sqlite://") == ""
+        assert run_text(computer, "%sql") == "[]"
+        assert run_text(computer, "%%sql sqlite:///shop.db\nselect min(id) as n from orders") == "[{'n': 1}]"
+        assert run_text(computer, "%sql sqlite:// select 1 as one") == "[{'one': 1}]"
+        words = run_text(computer, "%sql postgresql://ana:secret@127.0.0.1:1/shop")
         assert "leave the password out of the address" in words
         assert "secret" not in words.partition("SqlError")[2]
-        assert text(computer, "%sql rows << select 2 as two\nrows") == "[{'two': 2}]"
+        assert run_text(computer, "%sql rows << select 2 as two\nrows") == "[{'two': 2}]"
     finally:
         computer.close()
 
@@ -240,13 +240,13 @@ def test_a_file_is_the_database_from_then_on(folder: Path) -> None:
     computer = Computer(cwd=folder, python=sys.executable)
     try:
         assert play(computer, "python", WITHOUT_DUCKDB).state == "finished"
-        assert text(computer, "%%sql shop.db\nselect * from orders order by id") == (
+        assert run_text(computer, "%%sql shop.db\nselect * from orders order by id") == (
             "[{'id': 1, 'price': 9.5}, {'id': 2, 'price': 3.0}]"
         )
-        assert text(computer, "%sql select max(price) as top from orders") == "[{'top': 9.5}]"
-        assert text(computer, "%sql") == "[{'name': 'orders', 'type': 'table'}]"
-        assert "There is no folder" in text(computer, "%%sql missing/shop.db\nselect 1")
-        assert "%pip install duckdb" in text(computer, "%%sql x.duckdb\nselect 1")
-        assert text(computer, "%sql select count(*) as n from orders") == "[{'n': 2}]"
+        assert run_text(computer, "%sql select max(price) as top from orders") == "[{'top': 9.5}]"
+        assert run_text(computer, "%sql") == "[{'name': 'orders', 'type': 'table'}]"
+        assert "There is no folder" in run_text(computer, "%%sql missing/shop.db\nselect 1")
+        assert "%pip install duckdb" in run_text(computer, "%%sql x.duckdb\nselect 1")
+        assert run_text(computer, "%sql select count(*) as n from orders") == "[{'n': 2}]"
     finally:
         computer.close()

@@ -39,7 +39,7 @@ def step(watching: FileWatcher, act: Callable[[], object], id: str = "code1") ->
     return watching.after(id)
 
 
-def seen(found: ChangeSet | None) -> dict[str, str]:
+def describe_changes(found: ChangeSet | None) -> dict[str, str]:
     return {change.path: change.what for change in found.changes} if found else {}
 
 
@@ -64,7 +64,7 @@ def test_what_was_created_changed_and_deleted_is_listed_and_put_back(
         (place / "same.txt").write_text("same")
 
     found = step(watching, act)
-    assert seen(found) == {"data.csv": "changed", "new/plot.png": "created", "old.txt": "deleted"}
+    assert describe_changes(found) == {"data.csv": "changed", "new/plot.png": "created", "old.txt": "deleted"}
     assert kept.find_change_set("code1") == found
     back, problems = undo(kept, found)
     assert not problems
@@ -89,7 +89,9 @@ def test_what_a_person_did_between_two_runs_is_not_the_codes_doing(
 ) -> None:
     assert step(watching, lambda: None) is None
     (place / "mine.txt").write_text("mine")
-    assert seen(step(watching, lambda: (place / "its.txt").write_text("its"))) == {"its.txt": "created"}
+    assert describe_changes(step(watching, lambda: (place / "its.txt").write_text("its"))) == {
+        "its.txt": "created"
+    }
 
 
 @pytest.mark.parametrize("name", [".git", "node_modules", "__pycache__", ".venv", "own-venv"])
@@ -114,7 +116,7 @@ def test_hidden_and_large_files_are_listed_and_nothing_of_them_is_kept(
         (place / "big.bin").write_bytes(b"y" * 102)
 
     found = step(watching, act)
-    assert seen(found) == {".env": "changed", "big.bin": "changed"}
+    assert describe_changes(found) == {".env": "changed", "big.bin": "changed"}
     assert found is not None
     reported = {action.change.path: action.obstacle for action in restore.plan(kept, found)}
     assert "secrets" in reported[".env"]
@@ -142,7 +144,7 @@ def test_in_a_huge_folder_the_search_ends_and_says_so_once(
     for number in range(40):
         (place / "deep" / f"x{number}").write_text("")
     first = step(watching, lambda: (place / "top1").write_text("new"))
-    assert seen(first) == {"top1": "changed"}
+    assert describe_changes(first) == {"top1": "changed"}
     assert first is not None
     assert "holds more than is looked at" in first.note
     second = step(watching, lambda: (place / "deep" / "x1").write_text("new"), "code2")
@@ -153,7 +155,7 @@ def test_a_search_that_is_stopped_claims_no_deletions(watching: FileWatcher, pla
     (place / "a").write_text("a")
     watching.before()
     found = watching.after("code1", lambda: True)
-    assert seen(found) == {}
+    assert describe_changes(found) == {}
 
 
 def test_a_home_folder_is_only_looked_at_on_its_surface(kept: Snapshots) -> None:
@@ -161,7 +163,7 @@ def test_a_home_folder_is_only_looked_at_on_its_surface(kept: Snapshots) -> None
     (home / "letters").mkdir()
     watching = FileWatcher(kept, home)
     found = step(watching, lambda: [(home / n).write_text("x") for n in ("top.txt", "letters/deep.txt")])
-    assert seen(found) == {"top.txt": "created"}
+    assert describe_changes(found) == {"top.txt": "created"}
 
 
 def test_links_are_neither_followed_nor_written_through(
@@ -285,7 +287,7 @@ def test_several_steps_go_back_to_before_the_first(
         step(watching, lambda: [(place / "a").write_text("4"), (place / "b").write_text("b")], "three"),
     ]
     whole = restore.merge([item for item in steps if item])
-    assert seen(whole) == {"a": "changed", "b": "created"}
+    assert describe_changes(whole) == {"a": "changed", "b": "created"}
     undo(kept, whole)
     assert sorted(path.name for path in place.iterdir()) == ["a"]
     assert (place / "a").read_text() == "1"
@@ -301,7 +303,7 @@ def test_trouble_with_the_disk_is_reported_and_stops_nothing(
     monkeypatch.setattr(Snapshots, "save_change_set", full)
     found = step(watching, lambda: (place / "a").write_text("2"))
     assert found is not None
-    assert seen(found) == {"a": "created"}
+    assert describe_changes(found) == {"a": "created"}
     assert "No space left" in found.changes[0].why
     assert "cannot be restored" in found.note
 
@@ -354,7 +356,7 @@ def test_permissions_that_code_changed_are_listed_and_put_back(
     (place / "run.sh").write_text("echo")
     (place / "run.sh").chmod(0o600)
     found = step(watching, lambda: (place / "run.sh").chmod(0o755))
-    assert seen(found) == {"run.sh": "changed"}
+    assert describe_changes(found) == {"run.sh": "changed"}
     back, problems = undo(kept, found)
     assert not problems
     assert stat.S_IMODE((place / "run.sh").stat().st_mode) == 0o600
@@ -369,7 +371,7 @@ def test_a_renamed_file_of_any_bytes_comes_back_under_its_name(
     odd = os.fsdecode(b"a\xff\n\x1b[31m.bin")
     (place / odd).write_bytes(content)
     found = step(watching, lambda: (place / odd).rename(place / "b.bin"))
-    assert seen(found) == {odd: "deleted", "b.bin": "created"}
+    assert describe_changes(found) == {odd: "deleted", "b.bin": "created"}
     undo(kept, found)
     assert (place / odd).read_bytes() == content
     assert not (place / "b.bin").exists()
@@ -433,7 +435,7 @@ def test_links_and_empty_folders_are_listed_and_put_back(
         (place / "new link").symlink_to("data.csv")
 
     found = step(watching, act)
-    assert seen(found) == {
+    assert describe_changes(found) == {
         "latest": "changed",
         "gone": "deleted",
         "was a file": "changed",

@@ -12,7 +12,7 @@ SHOWN = "Run this:\n\n```python\nprint(1)\n```\n\nThen look."
 OFFER = "The reply contains a code block that did not run. %offer asks to run it."
 
 
-def notices(events: list[Event]) -> list[str]:
+def list_notices(events: list[Event]) -> list[str]:
     return [event.text for event in events if isinstance(event, Noticed)]
 
 
@@ -32,7 +32,7 @@ def session(*replies: str) -> Tried:
 
 def test_a_block_is_offered_asked_for_and_its_result_goes_to_the_model() -> None:
     at = session(SHOWN, "It printed 1.")
-    assert notices(work(at)) == [OFFER]
+    assert list_notices(work(at)) == [OFFER]
     assert at.computer.ran == []
     events = offered(at)
     assert sum(isinstance(event, ApprovalRequested) for event in events) == 1
@@ -60,7 +60,7 @@ def test_a_block_that_is_rejected_does_not_run() -> None:
 
 def test_a_reply_that_is_only_a_block_stays_on_the_screen() -> None:
     at = session("```python\n1\n```\n```bash\nls\n```", "Done.")
-    [reported] = notices(work(at))
+    [reported] = list_notices(work(at))
     assert reported == "The reply contains 2 code blocks that did not run. %offer asks to run them."
     offered(at)
     assert [language for language, _ in at.computer.ran] == ["python", "shell"]
@@ -82,9 +82,9 @@ def test_offered_code_is_the_same_when_it_is_resumed() -> None:
 @pytest.mark.parametrize("text", ["No code here.", "```\njust some words\n```", "```html\n<p>\n```"])
 def test_nothing_is_offered_where_nothing_could_run(text: str) -> None:
     at = session(text)
-    assert notices(work(at)) == []
+    assert list_notices(work(at)) == []
     before = at.messages
-    assert notices(offered(at)) == ["The last reply has no code block that could run."]
+    assert list_notices(offered(at)) == ["The last reply has no code block that could run."]
     assert at.messages == before
     assert at.computer.ran == []
 
@@ -93,19 +93,19 @@ def test_only_the_last_reply_is_looked_at() -> None:
     at = session(SHOWN, "Never mind.")
     work(at)
     work(at, "and?")
-    assert notices(offered(at)) == ["The last reply has no code block that could run."]
-    assert notices(offered(make())) == ["The last reply has no code block that could run."]
+    assert list_notices(offered(at)) == ["The last reply has no code block that could run."]
+    assert list_notices(offered(make())) == ["The last reply has no code block that could run."]
 
 
 def test_blocks_of_a_model_without_tools_run_as_ever_and_are_not_offered_again() -> None:
     at = make([Text(SHOWN)], [Text("Done.")], supports_functions=False)
-    assert notices(work(at)) == []
+    assert list_notices(work(at)) == []
     assert at.computer.ran == [("python", "print(1)")]
 
 
 def test_a_block_before_a_tool_call_is_not_offered_after_its_result() -> None:
     at = make([Text(SHOWN), call("2")], [Text("Done.")], supports_functions=True)
-    assert notices(work(at)) == []
+    assert list_notices(work(at)) == []
     assert [code for _, code in at.computer.ran] == ["2"]
 
 

@@ -574,21 +574,21 @@ def test_an_interrupt_before_the_question_asks_and_runs_nothing() -> None:
 def test_what_was_granted_here_is_not_granted_elsewhere() -> None:
     session = make([call("a")], [Text("ok")], [call("b")], [Text("ok")], [call("c")], [Text("ok")])
     session.permissions.add(Permission("language", "python"))
-    assert asked(work(session)) == []
+    assert list_questions(work(session)) == []
     session.computer.targets.use("ssh:gpu1")
-    assert [question.message.content for question in asked(work(session))] == ["b"]
+    assert [question.message.content for question in list_questions(work(session))] == ["b"]
     assert session.permissions.in_force == ()
     session.computer.targets.use("local")
-    assert [question.message.content for question in asked(work(session))] == ["c"]
+    assert [question.message.content for question in list_questions(work(session))] == ["c"]
 
 
 def test_what_was_granted_before_a_move_is_not_granted_to_a_cell_that_names_the_former_place() -> None:
     session = make([call("a")], [Text("ok")], [call("%%on local\nb")], [Text("ok")])
     session.permissions.add(Permission("language", "python"))
-    assert asked(work(session)) == []
+    assert list_questions(work(session)) == []
     session.computer.targets.use("ssh:gpu1")
     session.computer.targets.connected.append("local")
-    assert [question.message.content for question in asked(work(session))] == ["%%on local\nb"]
+    assert [question.message.content for question in list_questions(work(session))] == ["%%on local\nb"]
 
 
 def test_after_a_cell_elsewhere_code_is_reviewed_as_code_of_this_place_again() -> None:
@@ -604,15 +604,15 @@ def test_code_that_names_a_tool_is_asked_for_although_its_language_was_granted()
     tool = "tools.github.search('a')"
     session = make([call(tool)], [Text("ok")], [call("1")], [Text("ok")], mcp_servers=servers)
     session.permissions.add(Permission("language", "python"))
-    assert [question.message.content for question in asked(work(session))] == [tool]
-    assert asked(work(session)) == []
+    assert [question.message.content for question in list_questions(work(session))] == [tool]
+    assert list_questions(work(session)) == []
 
 
 def test_auto_run_does_not_go_along_to_another_machine() -> None:
     session = make([call("a")], [Text("ok")], [call("b")], [Text("ok")], auto_run=True)
-    assert asked(work(session)) == []
+    assert list_questions(work(session)) == []
     session.computer.targets.use("ssh:gpu1")
-    assert len(asked(work(session))) == 1
+    assert len(list_questions(work(session))) == 1
     assert not session.auto_run
 
 
@@ -661,18 +661,18 @@ def test_no_window_is_granted_to_what_follows_the_code_that_a_window_was_granted
 def test_a_question_about_sql_names_the_database_and_what_was_granted_holds_for_that_one() -> None:
     session = make(*[[call("a")], [Text("ok")]] * 5)
     session.computer.databases["python"] = "SQLite, old.db"
-    (question,) = asked(work(session))
+    (question,) = list_questions(work(session))
     assert question.note == "It runs in SQLite, old.db."
     session.permissions.add(Permission("language", "python"))
-    assert asked(work(session)) == []
+    assert list_questions(work(session)) == []
     session.computer.databases["python"] = "SQLite, new.db"
-    (question,) = asked(work(session))
+    (question,) = list_questions(work(session))
     assert question.note == "It runs in SQLite, new.db."
     assert session.permissions.in_force == ()
     # What is granted for the new one holds there.
     session.permissions.add(Permission("language", "python"))
-    assert asked(work(session)) == []
-    assert asked(work(session)) == []
+    assert list_questions(work(session)) == []
+    assert list_questions(work(session)) == []
 
 
 def test_an_answer_is_for_the_database_that_the_question_named() -> None:
@@ -690,7 +690,7 @@ def test_an_answer_is_for_the_database_that_the_question_named() -> None:
 def test_files_of_another_machine_are_not_taken_for_looked_at() -> None:
     session = make([call("print(1)")], [Text("ok")])
     session.computer.targets.use("ssh:gpu1")
-    (question,) = asked(work(session))
+    (question,) = list_questions(work(session))
     findings = scan_code("python", question.message.content, Path("/"), session.earlier)
     assert not findings.nothing_listed
     assert [finding.what for finding in findings.unchecked] == ["the files on ssh:gpu1 as ana, /scratch"]
@@ -708,5 +708,5 @@ def test_the_model_is_reported_of_the_place_and_not_of_this_machine() -> None:
     assert "Operating system" not in there
 
 
-def asked(events: list[Event]) -> list[ApprovalRequested]:
+def list_questions(events: list[Event]) -> list[ApprovalRequested]:
     return [event for event in events if isinstance(event, ApprovalRequested)]

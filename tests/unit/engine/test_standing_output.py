@@ -12,7 +12,7 @@ CLEAR = "\x1b[9999A\r\x1b[J"
 CODE = Message(role="assistant", type="code", format="python", content="x", call="c1", state="finished")
 
 
-def text(content: str, view: str | None = None) -> Message:
+def make_text(content: str, view: str | None = None) -> Message:
     made = Message(role="computer", type="console", format="output", content=content, parent=CODE.id)
     return made.replace(view=view)
 
@@ -33,36 +33,39 @@ def up(count: int) -> str:
     ("results", "left"),
     [
         # Nothing moves the cursor.
-        ([text("a\n"), image("1"), text("b\n")], ["a\n", "1", "b\n"]),
+        ([make_text("a\n"), image("1"), make_text("b\n")], ["a\n", "1", "b\n"]),
         # A loop that clears, and shows an image or a table each time.
-        ([text(CLEAR), image("1"), text("0\n" + CLEAR), image("2"), text("1\n")], ["2", "1\n"]),
+        (
+            [make_text(CLEAR), image("1"), make_text("0\n" + CLEAR), image("2"), make_text("1\n")],
+            ["2", "1\n"],
+        ),
         (
             [
-                text("a\nb\n", "T1"),
+                make_text("a\nb\n", "T1"),
                 page("p1"),
-                text("0\n" + CLEAR),
-                text("c\nd\n", "T2"),
+                make_text("0\n" + CLEAR),
+                make_text("c\nd\n", "T2"),
                 page("p2"),
-                text("1\n"),
+                make_text("1\n"),
             ],
             ["c\nd\n", "p2", "1\n"],
         ),
-        ([image("1"), text("done\n" + CLEAR)], []),
+        ([image("1"), make_text("done\n" + CLEAR)], []),
         # A value that is updated, with text above and below.
         (
             [
-                text("top\n"),
-                text("a\nb\n", "T1"),
+                make_text("top\n"),
+                make_text("a\nb\n", "T1"),
                 page("p1"),
-                text("x\n" + up(3)),
-                text("c\n", "T2"),
-                text("x\n"),
+                make_text("x\n" + up(3)),
+                make_text("c\n", "T2"),
+                make_text("x\n"),
             ],
             ["top\n", "c\n", "x\n"],
         ),
         # What is drawn below an image leaves the image.
-        ([text("a\n"), image("1"), text("1%\n2%\n" + up(2) + "3%\n")], ["a\n", "1", "3%\n"]),
-        ([text("half"), image("1"), text("\n" + up(1) + "rest\n")], ["half\n", "1", "rest\n"]),
+        ([make_text("a\n"), image("1"), make_text("1%\n2%\n" + up(2) + "3%\n")], ["a\n", "1", "3%\n"]),
+        ([make_text("half"), image("1"), make_text("\n" + up(1) + "rest\n")], ["half\n", "1", "rest\n"]),
     ],
 )
 def test_what_was_cleared_or_written_over_is_gone(results: list[Message], left: list[str]) -> None:
@@ -71,9 +74,9 @@ def test_what_was_cleared_or_written_over_is_gone(results: list[Message], left: 
 
 def test_the_model_gets_what_stands_and_no_image_that_was_cleared() -> None:
     asked = Message(role="user", type="message", content="plot")
-    results = [text(CLEAR), image("AAAA"), text("0\n" + CLEAR), image("BBBB"), text("1\n")]
+    results = [make_text(CLEAR), image("AAAA"), make_text("0\n" + CLEAR), image("BBBB"), make_text("1\n")]
     messages = [asked, CODE, *results]
     assert [message.content for message in remove_erased(messages)][2:] == ["BBBB", "1\n"]
     sent = str(request.write(messages, Profile(), [], tools=True, vision=True).request.messages)
     assert ("AAAA" in sent, "BBBB" in sent) == (False, True)
-    assert shorten_for_model([text("a\n", "T1"), text(up(1)), text("b\n", "T2")], 0) == "T2"
+    assert shorten_for_model([make_text("a\n", "T1"), make_text(up(1)), make_text("b\n", "T2")], 0) == "T2"

@@ -26,7 +26,7 @@ def seconds() -> Iterator[float]:
         time += 0.5
 
 
-def reported(*events: object) -> list[str]:
+def describe_events(*events: object) -> list[str]:
     clock = seconds()
     account = TurnLog(lambda: next(clock))
     return [line for event in events if (line := account.describe(event))]
@@ -37,7 +37,7 @@ def test_a_turn_is_reported_with_its_times_and_without_its_words() -> None:
     code = Message(
         role="assistant", type="code", format="python", content="secret = 1\nprint(secret)", state="queued"
     )
-    lines = reported(
+    lines = describe_events(
         TurnStarted(),
         MessageRecorded(Message(role="user", type="message", content="secret question")),
         ModelCalled("openai/x"),
@@ -72,7 +72,7 @@ def test_a_turn_is_reported_with_its_times_and_without_its_words() -> None:
 
 
 def test_faults_and_waits_are_reported_and_plain_remarks_are_not() -> None:
-    lines = reported(
+    lines = describe_events(
         RetryScheduled("The server is busy.", 3.0),
         Noticed("Nothing special."),
         Noticed("It cannot be saved.\x1b[2J", "warning"),

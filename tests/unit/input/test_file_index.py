@@ -10,7 +10,7 @@ import pytest
 from oi_tui.input.file_index import MOST, FileIndex
 
 
-def listed(root: Path) -> FileIndex:
+def make_index(root: Path) -> FileIndex:
     files = FileIndex(root)
     files.refresh()
     end = time.monotonic() + 60
@@ -36,7 +36,7 @@ def test_names_that_begin_with_what_is_typed_come_first_and_shallow_ones_before_
     tmp_path: Path,
 ) -> None:
     grow(tmp_path, "a/b/sales.csv", "sales.csv", "old-sales.csv", "salt/x.txt", "a/other.txt")
-    files = listed(tmp_path)
+    files = make_index(tmp_path)
     assert files.find("sal") == ["salt/", "sales.csv", "a/b/sales.csv", "salt/x.txt", "old-sales.csv"]
     assert files.find("SALES")[0] == "sales.csv"
     assert files.find("b/sa") == ["a/b/sales.csv"]
@@ -46,7 +46,7 @@ def test_names_that_begin_with_what_is_typed_come_first_and_shallow_ones_before_
 
 def test_hidden_files_are_found_only_when_a_dot_is_typed(tmp_path: Path) -> None:
     grow(tmp_path, ".secret/key", ".profile", "plain.txt", "sub/.hidden", "node_modules/deep/x.js")
-    files = listed(tmp_path)
+    files = make_index(tmp_path)
     assert files.find("") == ["sub/", "plain.txt", "node_modules/"]
     assert set(files.find(".")) == {"./", "../"}
     assert files.find(".pro") == [".profile"]
@@ -61,11 +61,11 @@ def test_in_a_repository_what_git_ignores_is_left_out(tmp_path: Path) -> None:
     git(tmp_path, "add", ".")
     (tmp_path / "sub/gone.py").unlink()
     (tmp_path / "sub/later.py").write_text("x")
-    files = listed(tmp_path)
+    files = make_index(tmp_path)
     assert files.find("") == ["sub/", "kept.py", "sub/new.py", "sub/later.py"]
     assert files.find("out") == []
     assert files.find(".gith") == [".github/", ".github/flow.yml"]
-    assert listed(tmp_path / "sub").find("") == ["new.py", "later.py"]
+    assert make_index(tmp_path / "sub").find("") == ["new.py", "later.py"]
 
 
 @pytest.mark.needs("git")
@@ -75,7 +75,7 @@ def test_a_repository_cannot_make_the_listing_run_a_program(tmp_path: Path) -> N
     program.write_text(f"#!/bin/sh\ntouch '{tmp_path}/ran'\n")
     program.chmod(0o755)
     git(tmp_path, "config", "core.fsmonitor", str(program))
-    assert "evil.sh" in listed(tmp_path).find("evil")
+    assert "evil.sh" in make_index(tmp_path).find("evil")
     assert not (tmp_path / "ran").exists()
 
 
@@ -94,13 +94,13 @@ def test_names_that_cannot_be_typed_are_left_out_and_odd_ones_are_found(tmp_path
     grow(tmp_path, "a\x1b[2Jb", "line\nbreak", "with space.txt", "日本.csv", "ünï.txt")
     with open(os.fsencode(tmp_path) + b"/bad\xff.txt", "w"):
         pass
-    assert sorted(listed(tmp_path).find("")) == ["with space.txt", "ünï.txt", "日本.csv"]
+    assert sorted(make_index(tmp_path).find("")) == ["with space.txt", "ünï.txt", "日本.csv"]
 
 
 def test_a_folder_that_cannot_be_read_or_is_gone_costs_nothing(tmp_path: Path) -> None:
-    assert listed(tmp_path / "gone").find("x") == []
+    assert make_index(tmp_path / "gone").find("x") == []
     (tmp_path / "loop").symlink_to(tmp_path)
-    assert listed(tmp_path).find("") == ["loop"]
+    assert make_index(tmp_path).find("") == ["loop"]
 
 
 def test_something_is_found_among_a_hundred_thousand_files(tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ def test_accents_are_found_in_whichever_form_they_are_written(tmp_path: Path) ->
     apart = "re\u0301sume\u0301.txt"  # as macOS gives them
     (tmp_path / apart).write_text("")
     (tmp_path / "d\u00e9j\u00e0.txt").write_text("")
-    index = listed(tmp_path)
+    index = make_index(tmp_path)
     assert index.find("r\u00e9s") == [apart]
     assert index.find("re\u0301s") == [apart]
     assert index.find("D\u00c9J") == ["d\u00e9j\u00e0.txt"]

@@ -26,14 +26,14 @@ def computer() -> Computer:
     return computer
 
 
-def words(text: str, root: Path) -> str:
+def expand_mentions(text: str, root: Path) -> str:
     return expand(text, root, computer())
 
 
 def test_a_variable_becomes_its_name_and_the_model_is_reported_its_shape_but_not_its_contents(
     tmp_path: Path,
 ) -> None:
-    message = words("plot @df, then (@df) again", tmp_path)
+    message = expand_mentions("plot @df, then (@df) again", tmp_path)
     assert message == (
         "plot df, then (df) again\n\n"
         "(`df` is a python variable: DataFrame, 3 rows x 2 columns: a (int64), b (object))"
@@ -42,20 +42,20 @@ def test_a_variable_becomes_its_name_and_the_model_is_reported_its_shape_but_not
 
 def test_a_name_of_two_languages_is_reported_of_both_unless_one_is_reported(tmp_path: Path) -> None:
     assert (
-        words("@both", tmp_path)
+        expand_mentions("@both", tmp_path)
         == "both\n\n(`both` is a python variable: int 1)\n(`both` is a ruby variable: Integer 2)"
     )
-    assert words("@ruby:both", tmp_path) == "both\n\n(`both` is a ruby variable: Integer 2)"
-    assert words("@@field?", tmp_path) == "@field?\n\n(`@field` is a ruby variable: Integer 2)"
+    assert expand_mentions("@ruby:both", tmp_path) == "both\n\n(`both` is a ruby variable: Integer 2)"
+    assert expand_mentions("@@field?", tmp_path) == "@field?\n\n(`@field` is a ruby variable: Integer 2)"
 
 
 def test_a_file_becomes_its_path_in_quotes_where_it_has_spaces(tmp_path: Path) -> None:
     (tmp_path / "my file.csv").write_text("x")
     (tmp_path / "sub").mkdir()
     (tmp_path / "end.").write_text("x")
-    assert words('read @"my file.csv" and @sub/.', tmp_path) == 'read "my file.csv" and sub/.'
-    assert words("is it @sub?", tmp_path) == "is it sub?"
-    assert words("it is @end.", tmp_path) == "it is end."
+    assert expand_mentions('read @"my file.csv" and @sub/.', tmp_path) == 'read "my file.csv" and sub/.'
+    assert expand_mentions("is it @sub?", tmp_path) == "is it sub?"
+    assert expand_mentions("it is @end.", tmp_path) == "it is end."
 
 
 def test_a_file_of_this_machine_is_named_as_such_where_code_runs_elsewhere(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_a_file_of_this_machine_is_named_as_such_where_code_runs_elsewhere(tmp_p
     ["me@example.com", "@nobody said @nothing", "@", "a @ b", '@"open', "x = a@b", "@\0", "@" + "x" * 9000],
 )
 def test_what_points_at_nothing_stays_as_it_was_typed(text: str, tmp_path: Path) -> None:
-    assert words(text, tmp_path) == text
+    assert expand_mentions(text, tmp_path) == text
 
 
 @pytest.mark.parametrize(

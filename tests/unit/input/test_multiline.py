@@ -26,7 +26,7 @@ class Interrupting(StdinReader):
         return line
 
 
-def sent(text: str, *, multi_line: bool = True) -> tuple[list[str], str]:
+def send_lines(text: str, *, multi_line: bool = True) -> tuple[list[str], str]:
     """What is sent to the model for these lines of input, and the notes of the program."""
     reading, writing = os.pipe()
     os.write(writing, text.encode())
@@ -59,14 +59,14 @@ def sent(text: str, *, multi_line: bool = True) -> tuple[list[str], str]:
     ],
 )
 def test_three_quotation_marks_hold_lines_together(text: str, messages: list[str]) -> None:
-    assert sent(text)[0] == messages
+    assert send_lines(text)[0] == messages
 
 
 def test_ctrl_c_gives_the_message_up() -> None:
-    messages, notes = sent('"""\nnever\nctrl+c\nhello\n')
+    messages, notes = send_lines('"""\nnever\nctrl+c\nhello\n')
     assert messages == ["hello"]
     assert "The message was not sent." in notes
 
 
 def test_without_multi_line_each_line_is_a_message() -> None:
-    assert sent('"""\nline one\n', multi_line=False)[0] == ['"""', "line one"]
+    assert send_lines('"""\nline one\n', multi_line=False)[0] == ['"""', "line one"]

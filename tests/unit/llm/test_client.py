@@ -48,7 +48,7 @@ def request(base: str, **changes: object) -> Request:
     return Request(**{**values, **changes})  # type: ignore[arg-type]
 
 
-def text(deltas: list[Delta]) -> str:
+def join_text(deltas: list[Delta]) -> str:
     return "".join(delta.text for delta in deltas if isinstance(delta, Text))
 
 
@@ -90,7 +90,7 @@ def test_a_request_says_all_that_it_was_given(models: ModelProcess, served: Mode
 def test_a_name_without_a_provider_is_taken_for_a_server_like_openais(
     models: ModelProcess, served: ModelServer, name: str
 ) -> None:
-    assert text(list(models.reply(request(served.base, model=name)))) == "Hello there"
+    assert join_text(list(models.reply(request(served.base, model=name)))) == "Hello there"
     assert served.exchange().request["model"] == name
 
 
@@ -107,13 +107,13 @@ def test_thoughts_arrive_as_thoughts(models: ModelProcess, served: ModelServer) 
     served.answer(server.spoken(Think("Hmm, well"), Say("Yes")))
     deltas = list(models.reply(request(served.base)))
     assert "".join(d.text for d in deltas if isinstance(d, Reasoning)) == "Hmm, well"
-    assert text(deltas) == "Yes"
+    assert join_text(deltas) == "Yes"
 
 
 def test_odd_characters_come_through(models: ModelProcess, served: ModelServer) -> None:
     odd = "a\0b \x1b[2J \u202e \ud83d é 🐎 \u2028 </s>"
     served.answer(server.deltas({"content": odd}))
-    assert text(list(models.reply(request(served.base)))) == odd
+    assert join_text(list(models.reply(request(served.base)))) == odd
 
 
 def test_replies_at_the_same_time_are_not_mixed_up(models: ModelProcess, served: ModelServer) -> None:
@@ -126,7 +126,7 @@ def test_replies_at_the_same_time_are_not_mixed_up(models: ModelProcess, served:
         str(n): models.reply(request(served.base, messages=[{"role": "user", "content": str(n)}]))
         for n in range(12)
     }
-    heard = {name: text(list(reply)) for name, reply in replies.items()}
+    heard = {name: join_text(list(reply)) for name, reply in replies.items()}
     assert heard == {name: f"{name}:" + name * 50 for name in replies}
 
 
@@ -165,7 +165,7 @@ def test_cancelling_ends_a_reply_at_once_and_closes_its_connection(
 
 def test_cancelling_twice_or_too_late_does_nothing(models: ModelProcess, served: ModelServer) -> None:
     reply = models.reply(request(served.base))
-    assert text(list(reply)) == "Hello there"
+    assert join_text(list(reply)) == "Hello there"
     reply.cancel()
     reply.cancel()
     assert list(reply) == []
@@ -183,7 +183,7 @@ def test_silence_is_a_timeout_of_the_length_that_was_set(
     deltas, fault = broken(models.reply(request(served.base, timeout=limit)))
     assert limit - 0.1 < monotonic() - began < 40
     assert (fault.kind, fault.setting, fault.retryable) == ("timeout", "timeout", True)
-    assert bool(text(deltas)) == (where == "in the middle")
+    assert bool(join_text(deltas)) == (where == "in the middle")
     assert served.exchange(1).client_gone.wait(40)
 
 
@@ -196,7 +196,7 @@ def test_a_slow_reply_is_no_timeout(models: ModelProcess, served: ModelServer) -
         exchange.end()
 
     served.answer(drip)
-    assert text(list(models.reply(request(served.base, timeout=2.0)))) == "0123456789"
+    assert join_text(list(models.reply(request(served.base, timeout=2.0)))) == "0123456789"
 
 
 def test_a_long_reply_costs_the_same_at_its_end_as_at_its_start(
@@ -214,7 +214,7 @@ def test_a_long_reply_costs_the_same_at_its_end_as_at_its_start(
 
 def test_the_demo_model_answers_through_the_same_way(models: ModelProcess) -> None:
     deltas = list(models.reply(request("", model="demo", api_base=None)))
-    assert text(deltas).strip()
+    assert join_text(deltas).strip()
     assert [d.cost for d in deltas if isinstance(d, Usage)] == [0.0]
 
 
@@ -239,14 +239,14 @@ def test_a_process_that_dies_is_a_fault_and_the_next_reply_starts_another(served
         reply = models.reply(request(served.base))
         stream = iter(reply)
         # On a busy machine, it is said that the server takes its time before the first word comes.
-        next(delta for delta in stream if text([delta]))
+        next(delta for delta in stream if join_text([delta]))
         assert models.pid
         os.kill(models.pid, signal.SIGKILL)
         with pytest.raises(LlmError) as raised:
             list(stream)
         assert raised.value.info.kind == "process"
         assert raised.value.info.retryable
-        assert text(list(models.reply(request(served.base)))) == "Back"
+        assert join_text(list(models.reply(request(served.base)))) == "Back"
     assert models.pid is None
 
 
@@ -341,7 +341,7 @@ def test_nothing_of_the_working_directory_is_imported_or_loaded_and_no_key_is_in
     with closing(ModelProcess({**environment(), "HOME": str(tmp_path)})) as models:
         reply = models.reply(request(served.base, api_key="sk-canary-9"))
         arguments = Path(f"/proc/{models.pid}/cmdline").read_bytes()
-        assert text(list(reply)) == "Hello there"
+        assert join_text(list(reply)) == "Hello there"
         _, fault = broken(models.reply(request(served.base, model="gpt-4o", api_base=None)))
         assert fault.kind == "no_key"
     assert b"canary" not in arguments

@@ -28,7 +28,7 @@ from tests.unit.engine.test_session import Tried, make, of, work
 PRICED = ModelInfo(context_window=128_000, prompt_price=1e-4, completion_price=2e-4)
 
 
-def words(text: str) -> Message:
+def make_prompt(text: str) -> Message:
     return Message(role="user", type="message", content=text)
 
 
@@ -36,13 +36,13 @@ def replied(text: str) -> Message:
     return Message(role="assistant", type="message", content=text)
 
 
-def ran(code: str, output: str) -> list[Message]:
+def make_run(code: str, output: str) -> list[Message]:
     made = Message(role="assistant", type="code", format="python", content=code, call="c1", state="finished")
     shown = Message(role="computer", type="console", format="output", content=output, parent=made.id)
     return [made, shown]
 
 
-def notices(events: Sequence[Event]) -> list[str]:
+def list_notices(events: Sequence[Event]) -> list[str]:
     return [item.text for item in of(events, Noticed)]
 
 
@@ -167,11 +167,11 @@ def test_a_model_whose_facts_came_too_late_is_asked_about_again() -> None:
 
 
 def test_leaving_messages_out_is_reported_when_it_begins_and_not_every_time() -> None:
-    old = [message for n in range(40) for message in (words(f"{n} " + "x" * 400), replied("y" * 400))]
+    old = [message for n in range(40) for message in (make_prompt(f"{n} " + "x" * 400), replied("y" * 400))]
     session = make(
         [call("a")], [call("b")], [Text("Done.")], messages=old, context_window=4000, auto_run=True
     )
-    reported = [text for text in notices(work(session)) if "no longer fits" in text]
+    reported = [text for text in list_notices(work(session)) if "no longer fits" in text]
     assert len(reported) == 1
     assert "4,000 tokens" in reported[0]
     assert "%compact" in reported[0]
@@ -183,7 +183,7 @@ def test_letters_outside_of_ascii_take_more_room() -> None:
     assert weigh("漢字") == 6
     window = 1000
     thousand = request.write(
-        [words("漢" * 2000), replied("ok"), words("now")],
+        [make_prompt("漢" * 2000), replied("ok"), make_prompt("now")],
         Profile(model="openai/m"),
         ["python"],
         tools=True,
@@ -193,14 +193,14 @@ def test_letters_outside_of_ascii_take_more_room() -> None:
 
 
 def test_ollama_that_read_less_than_it_was_sent_is_reported_once() -> None:
-    old = [words("x" * 30_000), replied("ok")]
+    old = [make_prompt("x" * 30_000), replied("ok")]
     session = make(
         [Text("Hm."), Usage(2048, 3, 0.0)],
         [Text("Hm."), Usage(2048, 3, 0.0)],
         messages=old,
         model="ollama/m",
     )
-    reported = notices(work(session)) + notices(work(session))
+    reported = list_notices(work(session)) + list_notices(work(session))
     [cut] = [text for text in reported if text.startswith("Ollama read 2,048 of the ~")]
     assert "context_window" in cut
 
@@ -208,9 +208,9 @@ def test_ollama_that_read_less_than_it_was_sent_is_reported_once() -> None:
 @pytest.mark.parametrize(("model", "read"), [("ollama/m", 7000), ("openai/m", 2048), ("ollama/m", 0)])
 def test_nothing_is_reported_of_a_request_that_was_read(model: str, read: int) -> None:
     session = make(
-        [Text("Hm."), Usage(read, 3, 0.0)], messages=[words("x" * 30_000), replied("ok")], model=model
+        [Text("Hm."), Usage(read, 3, 0.0)], messages=[make_prompt("x" * 30_000), replied("ok")], model=model
     )
-    assert notices(work(session)) == []
+    assert list_notices(work(session)) == []
 
 
 # -- who knows the window ---------------------------------------------------------------------------
@@ -279,7 +279,7 @@ def test_local_mode_has_a_window_where_nobody_knows_one() -> None:
     table = ModelInfo(context_window=128_000)
     assert known(Profile(model="gpt-4o", local=True), table) == table
     written = request.write(
-        [words("hi")], Profile(model="m"), [], tools=False, window=3000, longest_reply=1000
+        [make_prompt("hi")], Profile(model="m"), [], tools=False, window=3000, longest_reply=1000
     )
     assert written.request.max_tokens == 1000
 
@@ -289,13 +289,13 @@ def test_local_mode_has_a_window_where_nobody_knows_one() -> None:
 
 def long_talk() -> list[Message]:
     return [
-        words("Load the data " + "x" * 2000),
-        *ran("load()", "rows " * 500),
+        make_prompt("Load the data " + "x" * 2000),
+        *make_run("load()", "rows " * 500),
         replied("Loaded."),
-        words("Plot it " + "x" * 2000),
-        *ran("plot()", "ok"),
+        make_prompt("Plot it " + "x" * 2000),
+        *make_run("plot()", "ok"),
         replied("Plotted."),
-        words("And now?"),
+        make_prompt("And now?"),
         replied("Now we wait."),
     ]
 
@@ -314,7 +314,7 @@ def test_the_model_gets_a_summary_instead_of_what_is_older() -> None:
     assert not asked.tools
     assert "Load the data" in str(asked.messages[-1]["content"])
     assert "And now?" not in str(asked.messages[-1]["content"])
-    assert any("%compact undo" in text for text in notices(events))
+    assert any("%compact undo" in text for text in list_notices(events))
     assert session.usage.totals.requests == 1
 
     work(session, "Go on")
@@ -354,7 +354,7 @@ def test_a_second_summary_takes_the_first_one_in() -> None:
     )
     compact(session)
     work(session, "more " * 900)
-    session.bring_back([words("last"), replied("ok")])
+    session.bring_back([make_prompt("last"), replied("ok")])
     compact(session)
     assert "First summary." in str(session.llm.requests[2].messages)
     assert "Load the data" not in str(session.llm.requests[2].messages)
@@ -366,11 +366,11 @@ def test_a_second_summary_takes_the_first_one_in() -> None:
 
 @pytest.mark.parametrize("window", [1000, 2000, 4000, 16_000])
 def test_code_and_what_came_of_it_stay_together(window: int) -> None:
-    rounds = [m for n in range(30) for m in ran(f"step({n})", f"{n} " + "out " * 60)]
-    messages = [words("Do thirty steps"), *rounds, replied("Done.")]
+    rounds = [m for n in range(30) for m in make_run(f"step({n})", f"{n} " + "out " * 60)]
+    messages = [make_prompt("Do thirty steps"), *rounds, replied("Done.")]
     session = make([Text("Thirty steps.")], messages=messages, context_window=window)
     compact(session)
-    messages = [*session.messages, words("Thanks")]
+    messages = [*session.messages, make_prompt("Thanks")]
     written = request.write(messages, session.profile, ["python"], tools=True, window=window)
     asked = {"messages": list(written.request.messages)}
     assert OpenAi().problem(asked) is None
@@ -378,11 +378,11 @@ def test_code_and_what_came_of_it_stay_together(window: int) -> None:
 
 
 def test_a_short_conversation_has_nothing_to_shorten() -> None:
-    for messages in ([], [words("Hi")], [words("Hi"), replied("Hello")]):
+    for messages in ([], [make_prompt("Hi")], [make_prompt("Hi"), replied("Hello")]):
         session = make(messages=messages)
         events = compact(session)
         assert session.llm.requests == []
-        assert any("nothing to summarise" in text for text in notices(events))
+        assert any("nothing to summarise" in text for text in list_notices(events))
 
 
 @pytest.mark.parametrize("reply", [[ErrorInfo("key", "No key.", "api_key")], [Text("  ")], []])
@@ -410,11 +410,11 @@ def test_a_summary_of_the_longest_length_is_used_and_said_to_be_cut() -> None:
     session = make([Text("Much"), Finish("length")], messages=long_talk())
     events = compact(session)
     assert any(message.covers for message in session.messages)
-    assert any("reached the maximum length" in text for text in notices(events))
+    assert any("reached the maximum length" in text for text in list_notices(events))
 
 
 def test_the_record_that_is_summarised_fits_the_window() -> None:
-    messages = [m for n in range(200) for m in (words(f"{n}" + "x" * 3000), replied("y" * 3000))]
+    messages = [m for n in range(200) for m in (make_prompt(f"{n}" + "x" * 3000), replied("y" * 3000))]
     plan = compaction.plan(messages, Profile(model="m"), 4000)
     assert plan is not None
     assert estimate_tokens(plan.request) < 4000
@@ -423,20 +423,20 @@ def test_the_record_that_is_summarised_fits_the_window() -> None:
 # -- what is told -----------------------------------------------------------------------------------
 
 
-def reported(session: Tried) -> str:
+def read_notice(session: Tried) -> str:
     [notice] = of(list(session.count_tokens(lambda _model, texts: [len(text) for text in texts])), Noticed)
     return notice.text
 
 
 def test_the_report_names_the_parts_the_window_and_its_origin() -> None:
     session = make(messages=long_talk(), facts=ModelInfo(context_window=128_000))
-    text = reported(session)
+    text = read_notice(session)
     for part in ("system message", "the tool", "you", "replies and code", "output"):
         assert part in text
     assert "128,000 tokens (LiteLLM's table)" in text
     assert "No request was sent yet" in text
     session.profile = session.profile.with_changes(context_window=9000, max_budget=2)
-    assert "9,000 tokens (from the profile (context_window))" in reported(session)
+    assert "9,000 tokens (from the profile (context_window))" in read_notice(session)
 
 
 def test_the_report_tells_what_a_prompt_would_add() -> None:
@@ -457,7 +457,7 @@ def test_the_report_tells_what_a_prompt_would_add() -> None:
 def test_the_report_tells_what_was_spent_and_what_nobody_knows() -> None:
     session = make([Text("Hm."), Usage(120, 8, None, 100)], facts=ModelInfo(free=True), max_budget=2)
     work(session)
-    text = reported(session)
+    text = read_notice(session)
     assert "120 tokens in (100 of them from the provider's cache), 8 out" in text
     assert "cost unknown" in text
     assert "Budget: $2.00" in text

@@ -186,7 +186,7 @@ def refusal(limit: int, used: int) -> ErrorInfo:
     return ErrorInfo("context", "Too long.", "context_window", detail=words)
 
 
-def notices(events: Any) -> list[str]:
+def list_notices(events: Any) -> list[str]:
     return [item.text for item in of(events, Noticed)]
 
 
@@ -196,7 +196,7 @@ def sizes(session: Tried) -> list[int]:
 
 def test_a_window_that_nobody_knows_is_assumed_and_said_once() -> None:
     session = make([Text("one")], [Text("two")], messages=long_talk())
-    reported = notices(work(session)) + notices(work(session))
+    reported = list_notices(work(session)) + list_notices(work(session))
     [note] = [text for text in reported if "is unknown" in text]
     assert "openai/test" in note
     assert "32,000 tokens are assumed (context_window sets it)" in note
@@ -212,18 +212,18 @@ def test_fifty_megabytes_are_not_sent() -> None:
 
 
 def test_a_short_conversation_with_an_unknown_model_needs_no_words() -> None:
-    assert notices(work(make([Text("one")]))) == []
+    assert list_notices(work(make([Text("one")]))) == []
 
 
 def test_a_refusal_teaches_the_window_and_the_request_goes_again_once() -> None:
     session = make([refusal(8192, 30_000)], [Text("one")], [Text("two")], messages=long_talk())
     events = work(session)
     assert events[-1] == TurnEnded("done")
-    [note] = [text for text in notices(events) if "accepts 8,192 tokens" in text]
+    [note] = [text for text in list_notices(events) if "accepts 8,192 tokens" in text]
     assert "sent again without its oldest messages" in note
     first, second = sizes(session)
     assert first > 8192 > second
-    assert not [text for text in notices(work(session)) if "accepts" in text]
+    assert not [text for text in list_notices(work(session)) if "accepts" in text]
     assert sizes(session)[2] < 8192, "what was learned is remembered"
     assert "tokens (the server refused more)" in session.context.describe(None)
 

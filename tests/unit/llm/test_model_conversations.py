@@ -36,7 +36,7 @@ def call(code: str, id: str = "call_1", language: str = "python") -> Call:
     return Call(json.dumps({"language": language, "code": code}), id)
 
 
-def work(session: Session, prompt: str | None, *answers: Run | Reject) -> list[Event]:
+def run_turn(session: Session, prompt: str | None, *answers: Run | Reject) -> list[Event]:
     given = list(answers)
     events = []
     for event in session.turn(prompt):
@@ -64,7 +64,7 @@ def test_a_conversation_with_all_that_happens_in_one_stays_valid(
 
     # Edited, run, and answered.
     served.answer(server.spoken(Think("Hm."), Say("Look:"), call("one")), server.spoken(Say("Seen."), size=2))
-    assert ended(work(session, "first", Run("other"))) == "done"
+    assert ended(run_turn(session, "first", Run("other"))) == "done"
     assert computer.ran == [("python", "other")]
     last = json.dumps(served.requests[-1])
     assert "out of other" in last
@@ -72,7 +72,7 @@ def test_a_conversation_with_all_that_happens_in_one_stays_valid(
 
     # Rejected, and the other call of the reply skipped with it.
     served.answer(server.spoken(call("two", "a"), call("three", "b")), server.spoken(Say("Another way.")))
-    assert ended(work(session, "second", Reject("too risky"))) == "done"
+    assert ended(run_turn(session, "second", Reject("too risky"))) == "done"
     assert [code.state for code in codes(session)[-2:]] == ["rejected", "skipped"]
     assert "too risky" in json.dumps(served.requests[-1])
 
@@ -91,10 +91,10 @@ def test_a_conversation_with_all_that_happens_in_one_stays_valid(
     served.answer(server.spoken(call("hang", "c"), call("never", "d")), server.spoken(Say("It was stopped.")))
     stopper = threading.Thread(target=lambda: computer.running.wait(20) and session.interrupt())
     stopper.start()
-    assert ended(work(session, "fourth")) == "interrupted"
+    assert ended(run_turn(session, "fourth")) == "interrupted"
     stopper.join()
     assert [code.state for code in codes(session)[-2:]] == ["interrupted", "skipped"]
-    assert ended(work(session, "and now?")) == "done"
+    assert ended(run_turn(session, "and now?")) == "done"
 
     # Left in the middle of a run, and opened again.
     journal.put(codes(session)[-1].replace(id="left", state="running", content="left()"))
@@ -104,7 +104,7 @@ def test_a_conversation_with_all_that_happens_in_one_stays_valid(
     journal, messages = store.open(identity)
     resumed = Session(profile, models, Computer(), journal, messages)
     served.answer(server.spoken(call("four", "e")), server.spoken(Say("All good.")))
-    assert ended(work(resumed, "fifth")) == "done"
+    assert ended(run_turn(resumed, "fifth")) == "done"
     assert resumed.messages[-1].content == "All good."
     last = json.dumps(served.requests[-1])
     assert "first" in last
@@ -132,19 +132,19 @@ def test_a_model_that_refuses_tools_goes_on_in_text_through_every_wire(
     profile = Profile(model=model, api_base=served.root + path, api_key="k-12345678", auto_run=True)
     computer = Computer()
     session = Session(profile, models, computer, Store.create_unsaved(cwd="/", model=model))
-    events = work(session, "go")
+    events = run_turn(session, "go")
     assert ended(events) == "done"
     assert any("does not support tool calls" in item.text for item in of(events, Noticed))
     assert [code.strip() for _, code in computer.ran] == ["x"]
 
 
-def sent(models: ModelProcess, served: ModelServer, *prompts: str, **settings: object) -> dict:
+def read_last_request(models: ModelProcess, served: ModelServer, *prompts: str, **settings: object) -> dict:
     """The last request of a conversation with a model that writes text, as it went over the wire."""
     base = {"model": "openai/m", "api_base": served.base, "supports_functions": False, "auto_run": True}
     profile = Profile(**{**base, **settings})  # type: ignore[arg-type]
     session = Session(profile, models, Computer(), Store.create_unsaved(cwd="/", model="m"))
     for prompt in prompts:
-        work(session, prompt)
+        run_turn(session, prompt)
     return served.requests[-1]
 
 
@@ -167,7 +167,7 @@ WORDING: dict[str, tuple[dict, list[server.Answer], str]] = {
 def test_every_wording_reaches_the_wire(models: ModelProcess, served: ModelServer, name: str) -> None:
     settings, answers, wanted = WORDING[name]
     served.answer(*answers)
-    assert wanted in json.dumps(sent(models, served, "go", **settings))
+    assert wanted in json.dumps(read_last_request(models, served, "go", **settings))
 
 
 @pytest.mark.parametrize(("always", "times"), [(True, 2), (False, 1)])
@@ -176,7 +176,7 @@ def test_the_template_is_for_the_last_message_or_for_all(
 ) -> None:
     served.answer(DONE)
     settings = {"user_message_template": "<< {content}", "always_apply_user_message_template": always}
-    asked = sent(models, served, "one", "two", **settings)
+    asked = read_last_request(models, served, "one", "two", **settings)
     assert json.dumps(asked).count("<< ") == times
 
 
@@ -185,7 +185,7 @@ def test_loop_mode_goes_on_until_the_model_says_one_of_the_phrases(
     models: ModelProcess, served: ModelServer, breaker: str
 ) -> None:
     served.answer(server.spoken(Say("Half of it.")), server.spoken(Say(f"So: {breaker}")))
-    asked = sent(models, served, "go", loop=True)
+    asked = read_last_request(models, served, "go", loop=True)
     assert len(served.requests) == 2
     assert asked["messages"][-1]["role"] == "user"
     for phrase in Profile().loop_breakers:
@@ -203,8 +203,8 @@ def test_what_can_be_kept_in_a_cache_is_marked_wherever_claude_is(
     served.answer(server.spoken(Say("Hi.")))
     profile = Profile(model=model, api_base=served.root + path, api_key="k-12345678")
     session = Session(profile, models, Computer(), Store.create_unsaved(cwd="/", model=model))
-    work(session, "one")
-    work(session, "two")
+    run_turn(session, "one")
+    run_turn(session, "two")
     asked = served.requests[-1]
     assert json.dumps(asked).count('"cache_control": {"type": "ephemeral"}') == 2
     assert "cache_control" in json.dumps(asked["messages"][-1])
@@ -213,7 +213,7 @@ def test_what_can_be_kept_in_a_cache_is_marked_wherever_claude_is(
 # -- waiting and stopping ---------------------------------------------------------------------------
 
 
-def through(models: ModelProcess, served: ModelServer, **settings: object) -> Session:
+def make_session(models: ModelProcess, served: ModelServer, **settings: object) -> Session:
     profile = Profile(model="openai/m", api_base=served.base, **settings)  # type: ignore[arg-type]
     return Session(profile, models, Computer(), Store.create_unsaved(cwd="/", model="m"))
 
@@ -230,7 +230,7 @@ def test_a_wait_that_was_asked_for_is_kept_and_told(
     models: ModelProcess, served: ModelServer, fault: server.Answer
 ) -> None:
     served.answer(fault, fault, server.spoken(Say("Here.")))
-    events = work(through(models, served), "go")
+    events = run_turn(make_session(models, served), "go")
     assert [item.seconds for item in of(events, RetryScheduled)] == [0.02, 0.02]
     assert ended(events) == "done"
 
@@ -247,7 +247,7 @@ def test_a_long_wait_or_an_empty_account_is_left_to_the_person(
     models: ModelProcess, served: ModelServer, fault: server.Answer, says: str
 ) -> None:
     served.answer(fault)
-    events = work(through(models, served), "go")
+    events = run_turn(make_session(models, served), "go")
     assert of(events, RetryScheduled) == []
     assert ended(events).startswith("failed")
     assert says in ended(events)
@@ -256,7 +256,7 @@ def test_a_long_wait_or_an_empty_account_is_left_to_the_person(
 
 def test_waiting_for_another_try_can_be_stopped(models: ModelProcess, served: ModelServer) -> None:
     served.answer(server.error(429, "Slow down", Retry_After="30"))
-    session = through(models, served)
+    session = make_session(models, served)
     events = []
     for event in session.turn("go"):
         events.append(event)
@@ -273,11 +273,11 @@ def test_a_stream_that_is_cut_keeps_its_words_and_is_not_sent_again_by_itself(
         server.broken_off(Say("half a sentence"), call("rm"), chunks=6, then=lambda e: e.reset()),
         server.spoken(Say("and the rest.")),
     )
-    session = through(models, served, auto_run=True)
-    assert ended(work(session, "go")).startswith("failed")
+    session = make_session(models, served, auto_run=True)
+    assert ended(run_turn(session, "go")).startswith("failed")
     assert session._computer.ran == []  # type: ignore[attr-defined]
     assert len(served.exchanges) == 1
-    assert ended(work(session, None)) == "done"
+    assert ended(run_turn(session, None)) == "done"
     assert "half a sent" in json.dumps(served.requests[-1])
 
 
@@ -287,6 +287,6 @@ def test_a_server_that_comes_back_is_reached_again(models: ModelProcess, served:
         server.spoken(Say("Back.")),
         server.error(500, "no", Retry_After="9"),
     )
-    events = work(through(models, served), "go")
+    events = run_turn(make_session(models, served), "go")
     assert len(of(events, RetryScheduled)) == 1
     assert ended(events) == "done"

@@ -53,7 +53,7 @@ def refused(status: int, body: Any, media: str = "application/json", **headers: 
     return server.refused(status, body, media, **headers)
 
 
-def reported(status: int, message: str, **more: Any) -> Answer:
+def refuse_with_message(status: int, message: str, **more: Any) -> Answer:
     return refused(status, {"error": {"message": message, **more}})
 
 
@@ -125,7 +125,7 @@ FAULTS: dict[str, tuple[Answer, str, str | None, str]] = {
     ),
     "an error that is a string": (refused(400, {"error": "plain"}), "request", "model", "(400): plain"),
     "an error within an error": (
-        reported(400, json.dumps({"error": {"message": "inner"}})),
+        refuse_with_message(400, json.dumps({"error": {"message": "inner"}})),
         "request",
         "model",
         "(400): inner",
@@ -162,7 +162,7 @@ FAULTS: dict[str, tuple[Answer, str, str | None, str]] = {
     ),
     "half a head": (sent(b"HTTP/1.1 200 OK\r\nContent-"), "network", "api_base", "without an answer"),
     "loading, llama.cpp": (
-        reported(503, "Loading model", code=503, type="unavailable_error"),
+        refuse_with_message(503, "Loading model", code=503, type="unavailable_error"),
         "server",
         None,
         "still loading the model",
@@ -174,31 +174,31 @@ FAULTS: dict[str, tuple[Answer, str, str | None, str]] = {
         "too large for the machine",
     ),
     "no model loaded, LM Studio": (
-        reported(404, "No models loaded. Please load a model in the developer page."),
+        refuse_with_message(404, "No models loaded. Please load a model in the developer page."),
         "model",
         "model",
         "has no model loaded",
     ),
     "no organisation": (
-        reported(401, "You must be a member of an organization to use the API"),
+        refuse_with_message(401, "You must be a member of an organization to use the API"),
         "key",
         "api_key",
         "organisation",
     ),
     "country": (
-        reported(403, "Country, region, or territory not supported"),
+        refuse_with_message(403, "Country, region, or territory not supported"),
         "key",
         "model",
         "in your region",
     ),
     "content": (
-        reported(400, "Your request was rejected as a result of our safety system."),
+        refuse_with_message(400, "Your request was rejected as a result of our safety system."),
         "request",
         "model",
         "refused the request because of its content",
     ),
     "images": (
-        reported(400, "Invalid content type. image_url is only supported by certain models."),
+        refuse_with_message(400, "Invalid content type. image_url is only supported by certain models."),
         "request",
         "supports_vision",
         "takes no images",
@@ -258,7 +258,9 @@ FAULTS: dict[str, tuple[Answer, str, str | None, str]] = {
         "a web page: Just a moment & wait (403), not like a model server",
     ),
     "more tokens than an account may send in a minute": (
-        reported(413, "Request too large for m on tokens per min (TPM): Limit 6000, Requested 9000"),
+        refuse_with_message(
+            413, "Request too large for m on tokens per min (TPM): Limit 6000, Requested 9000"
+        ),
         "context",
         "context_window",
         "may send in a minute",
@@ -710,7 +712,7 @@ def test_a_page_of_megabytes_is_a_sentence(models: ModelProcess, served: ModelSe
 def test_a_parameter_that_is_not_known_is_left_out(
     models: ModelProcess, served: ModelServer, message: str, without: str
 ) -> None:
-    served.answer(reported(400, message), server.spoken(server.Say("fine")))
+    served.answer(refuse_with_message(400, message), server.spoken(server.Say("fine")))
     heard, fault = ask(models, served)
     assert (words(heard), fault) == ("fine", None)
     first, second = served.requests

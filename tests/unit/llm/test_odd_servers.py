@@ -86,7 +86,7 @@ def reset(*data: bytes) -> Answer:
     return answer
 
 
-def whole(finish: str, **message: Any) -> Answer:
+def answer_whole(finish: str, **message: Any) -> Answer:
     return refused(
         200, {"choices": [{"index": 0, "message": {"content": None, **message}, "finish_reason": finish}]}
     )
@@ -122,9 +122,9 @@ CASES: dict[str, Case] = {
     "a call of the old form": Case(
         events(CHUNK({"function_call": {"name": "execute", "arguments": FIRST}}), DONE), told=UNREADABLE
     ),
-    "a call in a whole reply": Case(whole("tool_calls", tool_calls=[call(FIRST)]), told=UNREADABLE),
+    "a call in a whole reply": Case(answer_whole("tool_calls", tool_calls=[call(FIRST)]), told=UNREADABLE),
     "a call in a whole reply, no room": Case(
-        whole("length", tool_calls=[call(FIRST)]), told="maximum length"
+        answer_whole("length", tool_calls=[call(FIRST)]), told="maximum length"
     ),
     "pieces in the wrong order": Case(calls(more(FIRST), call(LAST)), told=UNREADABLE),
     "objects in pieces": Case(calls(call({"language": "python"}), more({"code": "1"})), told=UNREADABLE),
@@ -178,7 +178,8 @@ CASES: dict[str, Case] = {
         events(CHUNK({"function_call": {"name": "execute", "arguments": json.loads(CODE)}}), END), ran=ONE
     ),
     "the old form, whole": Case(
-        whole("function_call", function_call={"name": "execute", "arguments": json.loads(CODE)}), ran=ONE
+        answer_whole("function_call", function_call={"name": "execute", "arguments": json.loads(CODE)}),
+        ran=ONE,
     ),
     "a brace too many": Case(calls(call(CODE + "}")), ran=ONE),
     "a key twice": Case(calls(call('{"language":"python","code":"1","code":"2"}')), ran=ONE),

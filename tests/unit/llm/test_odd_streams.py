@@ -44,7 +44,7 @@ def reply(models: ModelProcess, served: ModelServer, **changes: Any) -> list[Del
     return list(models.reply(Request(**{**values, **changes})))
 
 
-def text(deltas: list[Delta]) -> str:
+def join_text(deltas: list[Delta]) -> str:
     return "".join(delta.text for delta in deltas if isinstance(delta, Text))
 
 
@@ -70,7 +70,7 @@ def test_a_broken_line_costs_only_itself_and_is_reported(
     model, path = WIRES[name]
     served.answer(torn(Say("one two three four five six "), after=5))
     deltas = reply(models, served, model=model, api_base=served.root + path)
-    assert text(deltas) == "one two three four five six "
+    assert join_text(deltas) == "one two three four five six "
     assert [delta for delta in deltas if isinstance(delta, Gap)] == [Gap(1)]
     assert isinstance(next(delta for delta in deltas if not isinstance(delta, ConnectionState)), Text)
 
@@ -81,7 +81,7 @@ def test_a_broken_line_costs_only_itself_and_is_reported(
 )
 def test_a_usage_that_is_none_costs_nothing(models: ModelProcess, served: ModelServer, usage: object) -> None:
     served.answer(server.raw(CHUNK({"content": "All "}), CHUNK({"content": "well."}, usage=usage), *END))
-    assert text(reply(models, served)) == "All well."
+    assert join_text(reply(models, served)) == "All well."
 
 
 def test_a_good_usage_is_kept(models: ModelProcess, served: ModelServer) -> None:
@@ -106,14 +106,14 @@ def test_content_that_is_no_string_is_shown(
     models: ModelProcess, served: ModelServer, content: object, seen: str
 ) -> None:
     served.answer(server.raw(CHUNK({"content": content}), *END))
-    assert text(reply(models, served)) == seen
+    assert join_text(reply(models, served)) == seen
 
 
 @pytest.mark.parametrize("choices", [7, "x", [None], [[]], [{"index": 0, "delta": 7}]])
 def test_choices_that_are_none_do_no_harm(models: ModelProcess, served: ModelServer, choices: object) -> None:
     odd = b"data: " + json.dumps({"id": "1", "choices": choices}).encode() + b"\n\n"
     served.answer(server.raw(CHUNK({"content": "Good."}), odd, *END))
-    assert text(reply(models, served)).startswith("Good.")
+    assert join_text(reply(models, served)).startswith("Good.")
 
 
 def test_a_thought_that_is_no_string_is_a_thought(models: ModelProcess, served: ModelServer) -> None:
@@ -205,7 +205,7 @@ def test_fields_of_events_without_data_are_no_faults(
 ) -> None:
     words = [CHUNK({"content": "Hel"}), CHUNK({"content": "lo"}), *END]
     served.answer(server.raw(*(part for item in words for part in (between, item)), between))
-    assert text(reply(models, served)) == "Hello"
+    assert join_text(reply(models, served)) == "Hello"
 
 
 def given_up(*words: Say | Call, without: int) -> Answer:
@@ -228,7 +228,7 @@ def test_a_reply_that_the_server_gives_up_is_not_passed_for_complete(
     model, path = WIRES[name]
     served.answer(given_up(Say("one two three four five six seven "), without=without))
     deltas = reply(models, served, model=model, api_base=served.root + path)
-    assert text(deltas).startswith("one two ")
+    assert join_text(deltas).startswith("one two ")
     assert [delta for delta in deltas if isinstance(delta, Finish)][-1] == Finish("missing")
 
 
@@ -255,7 +255,7 @@ def test_lines_end_at_newlines_only(models: ModelProcess, served: ModelServer, n
         exchange.end()
 
     served.answer(answer)
-    assert text(reply(models, served, model=model, api_base=served.root + path)) == words
+    assert join_text(reply(models, served, model=model, api_base=served.root + path)) == words
 
 
 @pytest.mark.parametrize(
@@ -288,7 +288,7 @@ def test_the_providers_own_word_for_a_bad_end_is_understood(
     served.answer(answer)
     if words:
         deltas = reply(models, served, model=model, api_base=served.root + path)
-        assert text(deltas) == words
+        assert join_text(deltas) == words
         assert [delta for delta in deltas if isinstance(delta, Finish)][-1] == Finish(meant)
     else:
         with pytest.raises(LlmError) as caught:
@@ -322,7 +322,7 @@ def test_what_comes_after_the_end_of_a_reply_does_no_harm(
 ) -> None:
     served.answer(server.raw(CHUNK({"content": "Hello"}), CHUNK({}, "stop"), tail))
     deltas = reply(models, served)
-    assert text(deltas) == "Hello"
+    assert join_text(deltas) == "Hello"
     assert [delta.reason for delta in deltas if isinstance(delta, Finish)] == ["stop"]
 
 
@@ -330,7 +330,7 @@ def test_a_chunk_in_a_list_of_one_is_a_chunk(models: ModelProcess, served: Model
     chunk = CHUNK({"content": "Hello"}).decode().removeprefix("data: ").strip()
     served.answer(server.raw(f"data: [{chunk}]\n\n".encode(), *END))
     deltas = reply(models, served)
-    assert text(deltas) == "Hello"
+    assert join_text(deltas) == "Hello"
     assert not [delta for delta in deltas if isinstance(delta, Gap)]
 
 
@@ -345,7 +345,7 @@ def test_the_end_of_a_reply_in_one_piece_is_known(
     body = {"object": "chat.completion", "choices": [{"message": message, "finish_reason": reason}]}
     served.answer(server.raw(json.dumps(body).encode(), media="application/json"))
     deltas = reply(models, served)
-    assert text(deltas) == "Hello"
+    assert join_text(deltas) == "Hello"
     assert [delta.reason for delta in deltas if isinstance(delta, Finish)] == ends
 
 

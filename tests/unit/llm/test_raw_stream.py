@@ -23,7 +23,7 @@ def heard(models: ModelProcess, served: ModelServer) -> list[Delta]:
     return list(models.reply(request))
 
 
-def words(deltas: list[Delta]) -> str:
+def join_text(deltas: list[Delta]) -> str:
     return "".join(delta.text for delta in deltas if isinstance(delta, Text))
 
 
@@ -34,7 +34,7 @@ def whole_reply(message: dict[str, Any]) -> server.Answer:
 
 def test_a_reply_that_was_not_streamed_is_a_reply(models: ModelProcess, served: ModelServer) -> None:
     served.answer(whole_reply({"content": "All at once."}))
-    assert words(heard(models, served)) == "All at once."
+    assert join_text(heard(models, served)) == "All at once."
 
 
 def test_calls_of_a_reply_that_was_not_streamed_are_calls(models: ModelProcess, served: ModelServer) -> None:
@@ -56,7 +56,7 @@ def test_bytes_that_are_no_text_do_not_end_a_reply(
 ) -> None:
     broken = b'data: {"choices":[{"index":0,"delta":{"content":"' + bad + b'"}}]}\n\n'
     served.answer(server.raw(BEGUN, broken, BEGUN, b"data: [DONE]\n\n"))
-    reported = words(heard(models, served))
+    reported = join_text(heard(models, served))
     assert reported.strip("begun ").strip("\ufffd") == ""
     assert reported.count("begun") == 2
     assert "\ufffd" in reported

@@ -56,7 +56,7 @@ def test_a_short_conversation_is_left_as_it_is() -> None:
 ROOM = 100 * CHARACTERS  # of a window of 100 tokens, in characters
 
 
-def words(length: int, role: str = "user") -> Message:
+def make_message(length: int, role: str = "user") -> Message:
     return Message(role=role, type="message", content="x" * length)
 
 
@@ -64,18 +64,18 @@ def words(length: int, role: str = "user") -> Message:
     "lengths", [(0, ROOM), (0, ROOM - 1, 1), (ROOM // 3, ROOM // 2), (0, 5, ROOM - 6), (0, ROOM, 0)]
 )
 def test_what_just_fits_is_kept_whole(lengths: tuple[int, ...]) -> None:
-    messages = [words(length) for length in lengths]
+    messages = [make_message(length) for length in lengths]
     assert select_recent(messages, 100) == (messages, 0)
 
 
 @pytest.mark.parametrize("lengths", [(ROOM + 1,), (ROOM, 1), (1, ROOM), (ROOM - 1, 1, 1), (1, 0, 0, ROOM)])
 def test_one_character_too_many_leaves_out_what_was_written_before(lengths: tuple[int, ...]) -> None:
-    messages = [words(7), words(7, "assistant"), *(words(length) for length in lengths)]
+    messages = [make_message(7), make_message(7, "assistant"), *(make_message(length) for length in lengths)]
     assert select_recent(messages, 100) == (messages[2:], 2)
 
 
 def test_what_is_sent_begins_with_words_of_the_person() -> None:
-    messages = [words(1), words(2), words(ROOM, "assistant"), words(1)]
+    messages = [make_message(1), make_message(2), make_message(ROOM, "assistant"), make_message(1)]
     assert select_recent(messages, 100) == (messages[1:], 1)
 
 
@@ -87,9 +87,9 @@ def test_what_no_model_is_given_takes_no_room_and_is_not_counted() -> None:
         Message(role="assistant", type="message", content=long, recipient="user"),
     ]
     output = Message(role="computer", type="console", format="output", content=long)
-    messages = [words(1), *unseen, output, words(1), *unseen, output, words(1)]
+    messages = [make_message(1), *unseen, output, make_message(1), *unseen, output, make_message(1)]
     assert select_recent(messages, 100) == (messages, 0)
-    newest = words(ROOM + 1)
+    newest = make_message(ROOM + 1)
     assert select_recent([*messages, newest], 100) == ([newest], 5)
 
 

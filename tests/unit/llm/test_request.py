@@ -26,7 +26,7 @@ def write(messages: Sequence[Message], *, tools: bool = True, **changes: Any) ->
     return request_writer.write(messages, Profile(**changes), ["python", "shell"], tools=tools, **how)
 
 
-def sent(messages: Sequence[Message], **changes: Any) -> list[dict[str, Any]]:
+def write_messages(messages: Sequence[Message], **changes: Any) -> list[dict[str, Any]]:
     """What is sent after the system message."""
     request = write(messages, **changes).request
     assert request.messages[0]["role"] == "system"
@@ -39,7 +39,7 @@ def user(content: str, **fields: Any) -> Message:
     return Message(role="user", type="message", content=content, **fields)
 
 
-def words(content: str) -> Message:
+def make_reply(content: str) -> Message:
     return Message(role="assistant", type="message", content=content)
 
 
@@ -55,13 +55,15 @@ def printed(content: str, parent: Message | None = None, **fields: Any) -> Messa
 
 def result(*messages: Message, **changes: Any) -> str:
     """What the model is told of the only call."""
-    [answer] = [m for m in sent([user("Go"), *messages], **changes) if m["role"] == "tool"]
+    [answer] = [m for m in write_messages([user("Go"), *messages], **changes) if m["role"] == "tool"]
     return str(answer["content"])
 
 
 def test_a_call_and_its_result_are_paired() -> None:
     first = code("print(1)")
-    assert sent([user("Go"), words("Sure."), first, printed("1\n", first), words("Done."), user("More")]) == [
+    assert write_messages(
+        [user("Go"), make_reply("Sure."), first, printed("1\n", first), make_reply("Done."), user("More")]
+    ) == [
         {"role": "user", "content": "Go"},
         {
             "role": "assistant",
@@ -84,12 +86,12 @@ def test_a_call_and_its_result_are_paired() -> None:
 
 
 def test_the_code_of_a_call_is_sent_with_its_own_letters() -> None:
-    _, reply, *_ = sent([user("Go"), code("print('Zoë 界')")])
+    _, reply, *_ = write_messages([user("Go"), code("print('Zoë 界')")])
     assert "Zoë 界" in reply["tool_calls"][0]["function"]["arguments"]
 
 
 def test_output_that_belongs_to_no_code_is_told_to_the_model() -> None:
-    told = sent([user("Look"), printed("of no code"), user("More")])
+    told = write_messages([user("Look"), printed("of no code"), user("More")])
     assert sum("of no code" in str(message["content"]) for message in told) == 1
 
 
@@ -104,27 +106,27 @@ def test_a_reason_is_repeated_where_it_does_not_stand_at_the_end(
 
 def test_several_calls_of_one_reply_are_one_message_answered_in_order() -> None:
     a, b = code("a", "x"), code("b", "y")
-    _, reply, one, two = sent([user("Go"), a, b, printed("1", a), printed("2", b)])
+    _, reply, one, two = write_messages([user("Go"), a, b, printed("1", a), printed("2", b)])
     assert [call["id"] for call in reply["tool_calls"]] == ["x", "y"]
     assert [(m["tool_call_id"], m["content"]) for m in (one, two)] == [("x", "1"), ("y", "2")]
 
 
 def test_calls_of_different_replies_are_different_messages() -> None:
     a, b = code("a", "x"), code("b", "y")
-    roles = [m["role"] for m in sent([user("Go"), a, printed("1", a), b, printed("2", b)])]
+    roles = [m["role"] for m in write_messages([user("Go"), a, printed("1", a), b, printed("2", b)])]
     assert roles == ["user", "assistant", "tool", "assistant", "tool"]
 
 
 def test_calls_with_one_id_get_two() -> None:
     a, b = code("a", "x"), code("b", "x")
-    _, reply, *answers = sent([user("Go"), a, b, printed("1", a), printed("2", b)])
+    _, reply, *answers = write_messages([user("Go"), a, b, printed("1", a), printed("2", b)])
     assert len({call["id"] for call in reply["tool_calls"]}) == 2
     assert [m["tool_call_id"] for m in answers] == [call["id"] for call in reply["tool_calls"]]
 
 
 @pytest.mark.parametrize("given", ["a b", "x" * 500, "näh", "a\nb", ""])
 def test_an_id_that_not_every_provider_takes_is_replaced(given: str) -> None:
-    _, reply, _ = sent([user("Go"), code("a", given)])
+    _, reply, _ = write_messages([user("Go"), code("a", given)])
     identity = reply["tool_calls"][0]["id"]
     assert identity.isascii()
     assert 0 < len(identity) <= 40
@@ -132,7 +134,7 @@ def test_an_id_that_not_every_provider_takes_is_replaced(given: str) -> None:
 
 def test_mistral_gets_ids_of_nine_characters() -> None:
     a, b = code("a", "call_x"), code("b", "call_y")
-    _, reply, *_ = sent([user("Go"), a, b], model="mistral/mistral-large")
+    _, reply, *_ = write_messages([user("Go"), a, b], model="mistral/mistral-large")
     ids = [call["id"] for call in reply["tool_calls"]]
     assert all(len(i) == 9 and i.isalnum() for i in ids)
     assert len(set(ids)) == 2
@@ -192,14 +194,14 @@ def test_a_run_that_was_under_way_when_the_application_ended_is_of_unknown_outco
 
 def test_skipped_code_is_reported_to_be_skipped() -> None:
     a, b = code("a", "x", state="rejected"), code("b", "y", state="skipped")
-    _, reply, _, second = sent([user("Go"), a, b])
+    _, reply, _, second = write_messages([user("Go"), a, b])
     assert len(reply["tool_calls"]) == 2
     assert "was not run" in second["content"]
 
 
 def test_an_edit_is_reported_and_the_call_stays_the_models_own() -> None:
     cell = code("print(2)", proposed="print(1)", decision="edited")
-    _, reply, answer = sent([user("Go"), cell, printed("2", cell)])
+    _, reply, answer = write_messages([user("Go"), cell, printed("2", cell)])
     assert json.loads(reply["tool_calls"][0]["function"]["arguments"])["code"] == "print(1)"
     assert answer["content"] == (
         "The user edited the code before it ran. What ran:\n```python\nprint(2)\n```\nIts output:\n2"
@@ -220,18 +222,20 @@ def test_an_edit_whose_run_printed_nothing_says_so() -> None:
     ],
 )
 def test_what_is_no_words_is_described(message: Message, content: str) -> None:
-    assert sent([message]) == [{"role": "user", "content": content}]
+    assert write_messages([message]) == [{"role": "user", "content": content}]
 
 
 def test_a_person_speaks_first_and_nothing_is_said_for_nobody() -> None:
-    assert sent([]) == []
-    first, *_ = sent([words("Hello"), user("Hi")])
+    assert write_messages([]) == []
+    first, *_ = write_messages([make_reply("Hello"), user("Hi")])
     assert first == {"role": "user", "content": "(The conversation begins with your own message.)"}
-    assert sent([words(" ")]) == [{"role": "user", "content": "Go on from where you stopped."}]
+    assert write_messages([make_reply(" ")]) == [{"role": "user", "content": "Go on from where you stopped."}]
 
 
 def test_an_id_is_kept_as_long_as_every_provider_takes_it() -> None:
-    ids = [sent([user("Go"), code("a", "x" * size)])[1]["tool_calls"][0]["id"] for size in (1, 64, 65)]
+    ids = [
+        write_messages([user("Go"), code("a", "x" * size)])[1]["tool_calls"][0]["id"] for size in (1, 64, 65)
+    ]
     assert ids[:2] == ["x", "x" * 64]
     assert ids[2].startswith("call_")
 
@@ -256,21 +260,25 @@ def test_the_size_of_a_request_counts_all_that_is_sent() -> None:
 def test_a_signature_of_another_model_is_cut_from_an_id() -> None:
     given = f"call_1{SIGNATURE}abc"
     other, own = (
-        sent([user("Go"), code("a", given, model=model)], model="gemini/x")[1]["tool_calls"][0]["id"]
+        write_messages([user("Go"), code("a", given, model=model)], model="gemini/x")[1]["tool_calls"][0][
+            "id"
+        ]
         for model in ("gpt-4o", "gemini/x")
     )
     assert (other, own) == ("call_1", given)
 
 
 def test_code_that_was_cut_off_is_never_a_call() -> None:
-    _, reply, note = sent([user("Go"), words("Let me"), code("print(", state="unfinished")])
+    _, reply, note = write_messages([user("Go"), make_reply("Let me"), code("print(", state="unfinished")])
     assert reply == {"role": "assistant", "content": "Let me\n\n```python\nprint(\n```"}
     assert "cut off" in note["content"]
 
 
 def test_a_cut_off_call_after_a_whole_one() -> None:
     a = code("a", "x")
-    _, reply, answer, note = sent([user("Go"), a, code("b(", "y", state="unfinished"), printed("1", a)])
+    _, reply, answer, note = write_messages(
+        [user("Go"), a, code("b(", "y", state="unfinished"), printed("1", a)]
+    )
     assert [call["id"] for call in reply["tool_calls"]] == ["x"]
     assert "b(" in reply["content"]
     assert answer["content"] == "1"
@@ -279,7 +287,7 @@ def test_a_cut_off_call_after_a_whole_one() -> None:
 
 def test_code_that_came_as_text_stays_text_also_for_a_model_that_was_offered_the_tool() -> None:
     cell = code("ls", None, format="bash")
-    _, reply, reported = sent([user("Go"), cell, printed("a.txt", cell)])
+    _, reply, reported = write_messages([user("Go"), cell, printed("a.txt", cell)])
     assert reply == {"role": "assistant", "content": "```bash\nls\n```"}
     assert reported["role"] == "user"
     assert "a.txt" in reported["content"]
@@ -304,8 +312,8 @@ def test_what_a_program_prints_stays_within_its_answer() -> None:
 def test_thoughts_and_messages_for_the_user_only_are_not_sent() -> None:
     thought = Message(role="assistant", type="reasoning", content="hm")
     own = Message(role="user", type="code", format="python", content="secret", recipient="user")
-    assert sent(
-        [user("Go"), thought, own, printed("hidden", own, recipient="user"), words("Hi"), user("?")]
+    assert write_messages(
+        [user("Go"), thought, own, printed("hidden", own, recipient="user"), make_reply("Hi"), user("?")]
     ) == [
         {"role": "user", "content": "Go"},
         {"role": "assistant", "content": "Hi"},
@@ -319,7 +327,9 @@ def test_output_of_a_conversation_of_the_original_belongs_to_the_code_before_it(
 
 
 def test_output_without_any_code_is_words() -> None:
-    assert sent([printed("left over"), user("Go")]) == [{"role": "user", "content": "left over\n\nGo"}]
+    assert write_messages([printed("left over"), user("Go")]) == [
+        {"role": "user", "content": "left over\n\nGo"}
+    ]
 
 
 # -- text mode ------------------------------------------------------------------------------------
@@ -328,7 +338,7 @@ def test_output_without_any_code_is_words() -> None:
 def test_a_model_without_tools_gets_fences_and_templates() -> None:
     a = code("print(1)", None)
     b = code("x = 1", None)
-    messages = [user("Go"), words("Sure."), a, printed("1", a), b, printed("", b)]
+    messages = [user("Go"), make_reply("Sure."), a, printed("1", a), b, printed("", b)]
     written = write(
         messages, tools=False, code_output_template="Out: {content}!", empty_code_output_template="Nothing"
     )
@@ -345,14 +355,15 @@ def test_a_model_without_tools_gets_fences_and_templates() -> None:
 def test_a_model_without_tools_gets_its_earlier_calls_as_text() -> None:
     cell = code("print(1)", "call_1")
     roles = [
-        (m["role"], "tool_calls" in m) for m in sent([user("Go"), cell, printed("1", cell)], tools=False)
+        (m["role"], "tool_calls" in m)
+        for m in write_messages([user("Go"), cell, printed("1", cell)], tools=False)
     ]
     assert roles == [("user", False), ("assistant", False), ("user", False)]
 
 
 def test_output_can_be_the_assistants_own_words() -> None:
     cell = code("print(1)", None)
-    *_, reply, nudge = sent(
+    *_, reply, nudge = write_messages(
         [user("Go"), cell, printed("1", cell)], tools=False, code_output_sender="assistant"
     )
     assert reply["content"] == "```python\nprint(1)\n```\n\n```output\n1\n```"
@@ -360,7 +371,7 @@ def test_output_can_be_the_assistants_own_words() -> None:
 
 
 def test_a_fence_is_longer_than_any_in_the_code() -> None:
-    [_, reply, *_] = sent([user("Go"), code("s = '''\n````\n'''", None)], tools=False)
+    [_, reply, *_] = write_messages([user("Go"), code("s = '''\n````\n'''", None)], tools=False)
     assert reply["content"].startswith("`````python\n")
 
 
@@ -374,9 +385,11 @@ def test_execution_instructions_are_for_models_without_tools() -> None:
 
 
 def test_templates_apply_to_the_last_words_or_to_all() -> None:
-    messages = [user("a"), words("b"), user("c {x}")]
-    last = sent(messages, user_message_template="<{content}>")
-    every = sent(messages, user_message_template="<{content}>", always_apply_user_message_template=True)
+    messages = [user("a"), make_reply("b"), user("c {x}")]
+    last = write_messages(messages, user_message_template="<{content}>")
+    every = write_messages(
+        messages, user_message_template="<{content}>", always_apply_user_message_template=True
+    )
     assert [m["content"] for m in last] == ["a", "b", "<c {x}>"]
     assert [m["content"] for m in every] == ["<a>", "b", "<c {x}>"]
 
@@ -408,19 +421,19 @@ def test_settings_of_the_model_go_with_the_request() -> None:
 
 
 def test_loop_mode_asks_to_go_on_and_names_the_phrases_that_end_it() -> None:
-    *_, nudge = sent([user("Go"), words("I did a bit.")], loop=True)
+    *_, nudge = write_messages([user("Go"), make_reply("I did a bit.")], loop=True)
     assert nudge["role"] == "user"
     assert all(phrase in nudge["content"] for phrase in Profile().loop_breakers)
 
 
 def test_a_request_never_ends_with_the_assistants_words() -> None:
-    assert sent([user("Go"), words("I was cut o")])[-1]["role"] == "user"
+    assert write_messages([user("Go"), make_reply("I was cut o")])[-1]["role"] == "user"
 
 
 def test_a_model_that_sees_gets_the_images_after_all_answers() -> None:
     a, b = code("a", "x"), code("b", "y")
     image = printed(PNG, a, type="image", format="base64.png")
-    sight = sent([user("Go"), a, b, printed("1", a), image, printed("2", b)], vision=True)
+    sight = write_messages([user("Go"), a, b, printed("1", a), image, printed("2", b)], vision=True)
     assert [m["role"] for m in sight] == ["user", "assistant", "tool", "tool", "user"]
     assert sight[-1]["content"][1]["image_url"]["url"] == f"data:image/png;base64,{PNG}"
 
@@ -435,11 +448,11 @@ def test_an_image_of_the_users_is_sent_with_its_path(tmp_path: Path) -> None:
     file = tmp_path / "a.jpg"
     file.write_bytes(b"\xff\xd8\xffxyz")
     image = Message(role="user", type="image", format="path", content=str(file))
-    [message] = sent([user("Look"), image], supports_vision=True)
+    [message] = write_messages([user("Look"), image], supports_vision=True)
     assert message["content"][0] == {"type": "text", "text": "Look"}
     assert str(file) in message["content"][1]["text"]
     assert message["content"][2]["image_url"]["url"] == "data:image/jpeg;base64,/9j/eHl6"
-    [blind] = sent([user("Look"), image])
+    [blind] = write_messages([user("Look"), image])
     assert str(file) in blind["content"]
 
 
@@ -448,7 +461,9 @@ def test_an_image_that_is_too_large_is_sent_smaller(tmp_path: Path) -> None:
     file = tmp_path / "large.png"
     Image.effect_noise((2600, 2600), 90).save(file, "PNG")
     assert file.stat().st_size > images.LARGEST
-    [message] = sent([Message(role="user", type="image", format="path", content=str(file))], vision=True)
+    [message] = write_messages(
+        [Message(role="user", type="image", format="path", content=str(file))], vision=True
+    )
     url = message["content"][1]["image_url"]["url"]
     assert url.startswith("data:image/jpeg;base64,")
     assert len(url) < images.LARGEST
@@ -456,7 +471,7 @@ def test_an_image_that_is_too_large_is_sent_smaller(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", ["/nowhere/x.png", "/dev/zero", "a\0b", "/"])
 def test_an_image_that_cannot_be_read_is_named(path: str) -> None:
-    [message] = sent([Message(role="user", type="image", format="path", content=path)], vision=True)
+    [message] = write_messages([Message(role="user", type="image", format="path", content=path)], vision=True)
     assert isinstance(message["content"], str)
 
 
@@ -467,7 +482,12 @@ def turns(count: int) -> list[Message]:
     messages: list[Message] = []
     for n in range(count):
         cell = code(f"print({n})", f"call_{n}")
-        messages += [user(f"question {n} " + "x" * 400), cell, printed("y" * 400, cell), words("z" * 400)]
+        messages += [
+            user(f"question {n} " + "x" * 400),
+            cell,
+            printed("y" * 400, cell),
+            make_reply("z" * 400),
+        ]
     return messages
 
 
@@ -530,7 +550,7 @@ def conversations(draw: st.DrawFn) -> list[Message]:
             case 0:
                 messages.append(user("u"))
             case 1:
-                messages.append(words(draw(st.sampled_from(["a", "", " "]))))
+                messages.append(make_reply(draw(st.sampled_from(["a", "", " "]))))
             case 2 | 3:
                 codes.append(code("c", draw(st.sampled_from([None, "x", "y", "x y"])), state=draw(STATES)))
                 messages.append(codes[-1])
@@ -576,9 +596,9 @@ def test_writing_is_linear_in_the_length_of_the_conversation() -> None:
 def test_words_after_code_go_with_their_reply_and_the_result_comes_last(
     call: str | None, reply: str | None
 ) -> None:
-    first, after = code("1", call, reply=reply), words("That shows it.").replace(reply=reply)
-    found = sent(
-        [user("Go"), words("See:").replace(reply=reply), first, after, printed("one", first)],
+    first, after = code("1", call, reply=reply), make_reply("That shows it.").replace(reply=reply)
+    found = write_messages(
+        [user("Go"), make_reply("See:").replace(reply=reply), first, after, printed("one", first)],
         tools=bool(call),
     )
     assert [m["role"] for m in found] == ["user", "assistant", "tool" if call else "user"]
@@ -591,8 +611,10 @@ def test_words_after_code_go_with_their_reply_and_the_result_comes_last(
 @pytest.mark.parametrize("tools", [True, False])
 def test_no_request_asks_to_go_on_after_a_reply_with_code(state: str, tools: bool) -> None:
     first, second = (code(text, text, reply="r", state=state) for text in "ab")
-    after = words("Words.").replace(reply="r")
-    found = sent([user("Go"), first, words("And").replace(reply="r"), second, after], tools=tools)
+    after = make_reply("Words.").replace(reply="r")
+    found = write_messages(
+        [user("Go"), first, make_reply("And").replace(reply="r"), second, after], tools=tools
+    )
     assert found[-1]["role"] == ("tool" if tools else "user")
     assert "Go on from where" not in json.dumps(found)
     assert sum(m["role"] == "assistant" for m in found) == 1
@@ -600,7 +622,7 @@ def test_no_request_asks_to_go_on_after_a_reply_with_code(state: str, tools: boo
 
 def test_replies_without_words_or_results_between_them_stay_apart() -> None:
     first, second = code("a", "x", reply="1", state="rejected"), code("b", "y", reply="2")
-    roles = [m["role"] for m in sent([user("Go"), first, second, printed("2", second)])]
+    roles = [m["role"] for m in write_messages([user("Go"), first, second, printed("2", second)])]
     assert roles == ["user", "assistant", "tool", "assistant", "tool"]
 
 
@@ -609,7 +631,7 @@ def test_replies_without_words_or_results_between_them_stay_apart() -> None:
 )
 def test_claude_gets_no_empty_text_beside_a_call(model: str) -> None:
     """LiteLLM would put a sentence of its own in the place of an empty text."""
-    reply = sent([user("Go"), code("1")], model=model)[1]
+    reply = write_messages([user("Go"), code("1")], model=model)[1]
     assert reply["content"] is None
 
 
@@ -663,7 +685,7 @@ def test_reasoning_goes_back_to_its_own_family_only(
 ) -> None:
     cell = code("1", reply="r")
     talk = [user("Go"), reasoned("hm", producer), cell, printed("1", cell)]
-    reply = sent(talk, model=model, api_base=api_base)[1]
+    reply = write_messages(talk, model=model, api_base=api_base)[1]
     assert reply.get("reasoning_content") == ("hm" if expected else None)
 
 
@@ -672,7 +694,7 @@ def test_reasoning_goes_back_only_with_the_calls_of_this_turn() -> None:
     first, second = code("1", "x", reply="a"), code("2", "y", reply="b")
     talk = [user("Go"), reasoned("one", model, "a"), first, printed("1", first)]
     talk += [user("On"), reasoned("two", model, "b"), second, printed("2", second)]
-    found = sent(talk, model=model)
+    found = write_messages(talk, model=model)
     assert [m.get("reasoning_content") for m in found if m["role"] == "assistant"] == [None, "two"]
-    as_text = sent([m.replace(call=None) for m in talk], model=model, tools=False)
+    as_text = write_messages([m.replace(call=None) for m in talk], model=model, tools=False)
     assert not any("reasoning_content" in message for message in as_text)

@@ -86,7 +86,7 @@ def test_only_the_gate_sends_requests() -> None:
 # -- every feature that asks a model ----------------------------------------------------------------
 
 
-def talk() -> list[Message]:
+def make_conversation() -> list[Message]:
     """Long enough to be shortened, and without a title."""
     return [
         Message(role=role, type="message", content=f"{number} " + "word " * 500)
@@ -133,7 +133,7 @@ def asked_by_code(space: Workspace) -> str:
 def offered(space: Workspace) -> str:
     """A block in the text of a reply, which is rejected so that the model would be asked next."""
     block = Message(role="assistant", type="message", content="So:\n\n```python\n1\n```")
-    space.conversation.begin([*talk(), block])
+    space.conversation.begin([*make_conversation(), block])
     events = []
     for event in space.session.run_blocks():
         events.append(event)
@@ -180,7 +180,7 @@ FEATURES: dict[str, Callable[[Workspace], str]] = {
 def space(served: ModelServer, models: ModelProcess, tmp_path: Path) -> Iterable[Workspace]:
     profile = Profile(model="openai/m", api_base=served.base, conversation_history_path=str(tmp_path))
     made = Workspace(profile, llm=models, computer=Computer())
-    made.conversation.begin(talk())
+    made.conversation.begin(make_conversation())
     yield made
     made.session.close()
 

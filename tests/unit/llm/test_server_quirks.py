@@ -40,7 +40,7 @@ def call(name: str | None, arguments: Any, **more: Any) -> dict[str, Any]:
     return {"index": 0, "function": function, **more}
 
 
-def whole(value: Any) -> Answer:
+def answer_whole(value: Any) -> Answer:
     return refused(200, value)
 
 
@@ -222,21 +222,21 @@ FAULTS: dict[str, tuple[Answer, str, str]] = {
     ),
     "llama.cpp, at once": (events(b'error: {"message":"no context shift"}\n\n'), "empty", "no context shift"),
     "vLLM": (events(BEGUN, record(DEAD), DONE), "server", "(500): engine is dead"),
-    "vLLM, whole": (whole(DEAD), "server", "(500): engine is dead"),
+    "vLLM, whole": (answer_whole(DEAD), "server", "(500): engine is dead"),
     "FastChat": (
         events(record({"text": "HIGH TRAFFIC", "error_code": 50001})),
         "server",
         "sent an error: HIGH TRAFFIC",
     ),
     "FastChat, whole": (
-        whole({"text": "HIGH TRAFFIC", "error_code": 50001}),
+        answer_whole({"text": "HIGH TRAFFIC", "error_code": 50001}),
         "empty",
         "answer: HIGH TRAFFIC",
     ),
     "MiniMax": (events(record(BALANCE)), "quota", "no credit"),
-    "MiniMax, whole": (whole(BALANCE), "quota", "no credit"),
+    "MiniMax, whole": (answer_whole(BALANCE), "quota", "no credit"),
     "Baidu": (
-        whole({"error_code": 17, "error_msg": "daily limit"}),
+        answer_whole({"error_code": 17, "error_msg": "daily limit"}),
         "empty",
         "unexpected answer: daily limit",
     ),
@@ -276,14 +276,18 @@ FAULTS: dict[str, tuple[Answer, str, str]] = {
         "empty",
         "Workers AI. Let api_base end in /ai/v1.",
     ),
-    "Cloudflare, whole": (whole({"result": {"response": "hi"}, "success": True}), "empty", "Workers AI"),
+    "Cloudflare, whole": (
+        answer_whole({"result": {"response": "hi"}, "success": True}),
+        "empty",
+        "Workers AI",
+    ),
     "events of something else": (
         events(record({"temperature": 21})),
         "empty",
         'unexpected answer: {"temperature": 21}',
     ),
     "a reply within something": (
-        whole({"data": {"choices": [{"message": {"content": "hi"}}]}}),
+        answer_whole({"data": {"choices": [{"message": {"content": "hi"}}]}}),
         "empty",
         'answer: {"data"',
     ),

@@ -60,7 +60,7 @@ UNLISTED = {
 }
 
 
-def words(workspace: Workspace) -> str:
+def read_output(workspace: Workspace) -> str:
     return "".join(m.content for m in workspace.session.messages if m.type == "console")
 
 
@@ -162,7 +162,7 @@ def test_code_of_an_earlier_cell_gets_no_rights_of_a_later_one(open_workspace: O
         "print(early.makefile().readline())  # tools.t.say",
     )
     assert "does not name it" in printed
-    assert "REACHED" not in words(workspace)
+    assert "REACHED" not in read_output(workspace)
 
 
 def test_an_edit_that_names_other_tools_is_asked_for_again(open_workspace: Open) -> None:
@@ -177,7 +177,7 @@ def test_an_edit_that_names_other_tools_is_asked_for_again(open_workspace: Open)
                 event.run()
     assert [note.rpartition(": ")[2] for _, note in asked] == ["t.add.", "t.say."]
     assert asked[1][0] == "print(tools.t.say(text='edited'))"
-    assert words(workspace).strip() == "edited"
+    assert read_output(workspace).strip() == "edited"
     (code,) = (m for m in workspace.session.messages if m.type == "code")
     assert (code.decision, code.proposed) == ("edited", "print(tools.t.add(a=1))")
 

@@ -78,7 +78,7 @@ def counts(workspace: Workspace) -> str:
     return str(result["content"][0]["text"])
 
 
-def kept(address: str) -> dict[str, object]:
+def read_kept_sign_in(address: str) -> dict[str, object]:
     return SignIns(Secrets()).of(read(f"t = {address}")) or {}
 
 
@@ -89,7 +89,7 @@ def test_a_person_signs_in_once_and_stays_signed_in(open_workspace: Open, start:
     assert workspace.mcp.servers.status[0].problem == "it needs you to sign in: %mcp login t"
     assert "You are signed in." in sign_in(workspace)
     assert counts(workspace) == "registered=1 signed_in=1 refreshed=0"
-    tokens = kept(address)["tokens"]
+    tokens = read_kept_sign_in(address)["tokens"]
     assert isinstance(tokens, dict)
     assert tokens["access_token"] not in redaction.redact(f"Bearer {tokens['access_token']}")
     # Another start needs nobody, and signing in again needs no new registration.
@@ -99,10 +99,10 @@ def test_a_person_signs_in_once_and_stays_signed_in(open_workspace: Open, start:
     assert counts(again) == "registered=1 signed_in=2 refreshed=0"
     # Another server gets nothing of it.
     other = start()
-    assert not kept(other)
+    assert not read_kept_sign_in(other)
     # Signed out, everything is as before.
     assert again.mcp.servers.sign_out(again.mcp.servers.status[0])
-    assert not kept(address)
+    assert not read_kept_sign_in(address)
     with pytest.raises(McpCallError, match="needs you to sign in"):
         again.mcp.servers.test(again.mcp.servers.status[0])
 
@@ -121,11 +121,11 @@ def test_a_token_that_is_over_is_renewed_without_anybody(open_workspace: Open, s
     workspace = open_workspace(servers=[f"t = {address}"])
     sign_in(workspace)
     workspace.close()
-    before = kept(address)
+    before = read_kept_sign_in(address)
     SignIns(Secrets()).save(read(f"t = {address}"), {**before, "expires": 1.0})
     later = open_workspace(servers=[f"t = {address}"])
     assert counts(later) == "registered=1 signed_in=1 refreshed=1"
-    assert kept(address)["tokens"] != before["tokens"]
+    assert read_kept_sign_in(address)["tokens"] != before["tokens"]
 
 
 @pytest.mark.parametrize("expires", [None, 9e9])
@@ -137,7 +137,7 @@ def test_a_token_that_the_server_refuses_early_is_renewed_without_anybody(
     workspace = open_workspace(servers=[f"t = {address}"])
     sign_in(workspace)
     workspace.close()
-    before = kept(address)
+    before = read_kept_sign_in(address)
     tokens = before["tokens"]
     assert isinstance(tokens, dict)
     tokens["access_token"] = "forgotten"
@@ -155,7 +155,7 @@ def test_two_windows_share_a_sign_in_of_which_each_token_is_renewed_once(
     sign_in(one)
     two = open_workspace(servers=[f"t = {address}"])
     for first, second in ((two, one), (one, two), (two, one)):
-        assert wait_until(lambda: time.time() > float(str(kept(address)["expires"])), _BOUND)
+        assert wait_until(lambda: time.time() > float(str(read_kept_sign_in(address)["expires"])), _BOUND)
         assert "signed_in=1" in counts(first)
         assert "signed_in=1" in counts(second)
 
@@ -169,7 +169,7 @@ def test_windows_that_need_a_new_token_at_the_same_moment_have_it_renewed_once(
     two = open_workspace(servers=[f"t = {address}"])
     assert "signed_in=1" in counts(two)
     for windows in ((one, two), [open_workspace(servers=[f"t = {address}"]) for _ in range(2)]):
-        assert wait_until(lambda: time.time() > float(str(kept(address)["expires"])), _BOUND)
+        assert wait_until(lambda: time.time() > float(str(read_kept_sign_in(address)["expires"])), _BOUND)
         with ThreadPoolExecutor(2) as pool:
             assert all("signed_in=1" in text for text in pool.map(counts, windows))
 
@@ -195,7 +195,7 @@ def test_a_token_that_is_not_renewed_asks_for_another_sign_in(open_workspace: Op
     workspace = open_workspace(servers=[f"t = {address}"])
     sign_in(workspace)
     workspace.close()
-    before = kept(address)
+    before = read_kept_sign_in(address)
     tokens = before["tokens"]
     assert isinstance(tokens, dict)
     tokens["access_token"] = tokens["refresh_token"] = "forgotten"
@@ -223,7 +223,7 @@ def test_a_refused_sign_in_is_reported_and_nothing_is_kept(open_workspace: Open,
     workspace = open_workspace(servers=[f"t = {address}"])
     with pytest.raises(McpCallError, match=r"refused the sign-in: Not today\."):
         sign_in(workspace)
-    assert not kept(address)
+    assert not read_kept_sign_in(address)
 
 
 def test_a_token_that_is_refused_at_once_is_reported(open_workspace: Open, start: Start) -> None:

@@ -63,7 +63,7 @@ def no_host(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OLLAMA_HOST", raising=False)
 
 
-def at(name: str, running: ModelServer) -> ServerKind:
+def make_server_kind(name: str, running: ModelServer) -> ServerKind:
     return replace(BY_NAME[name], port=running.port)
 
 
@@ -72,7 +72,7 @@ def test_a_server_is_found_with_its_models(running: ModelServer, name: str) -> N
     paths, (model, size, window) = LISTS[name]
     running.answer(listing(paths))
     suffix = "" if name == "Ollama" else "/v1"
-    found = local_servers.find([at(name, running)], timeout=5)
+    found = local_servers.find([make_server_kind(name, running)], timeout=5)
     assert found == [LocalModel(name, model, running.root + suffix, size, window)]
 
 
@@ -94,13 +94,13 @@ def test_something_else_on_the_port_is_no_server_and_costs_little_time(
 ) -> None:
     running.answer(ODD[what])
     began = monotonic()
-    assert local_servers.find([at(name, running)]) == []
+    assert local_servers.find([make_server_kind(name, running)]) == []
     assert monotonic() - began < 10
 
 
 def test_all_are_asked_at_once(running: ModelServer) -> None:
     began = monotonic()
-    assert local_servers.find([at(name, running) for name in BY_NAME]) == []
+    assert local_servers.find([make_server_kind(name, running) for name in BY_NAME]) == []
     assert monotonic() - began < 10
     assert len(running.exchanges) >= len(BY_NAME)
 
@@ -121,7 +121,7 @@ def test_a_host_elsewhere_is_not_asked(
 ) -> None:
     running.answer(listing(LISTS["Ollama"][0]))
     monkeypatch.setenv("OLLAMA_HOST", reported)
-    assert len(local_servers.find([at("Ollama", running)], timeout=5)) == 1
+    assert len(local_servers.find([make_server_kind("Ollama", running)], timeout=5)) == 1
 
 
 def test_there_is_a_hint_for_every_server() -> None:
@@ -161,7 +161,7 @@ def test_a_thousand_models_are_listed_whatever_they_are_called(running: ModelSer
     odd = ["\x1b]52;c;QQ==\x07", "[red]x[/]", "a\nb", "\u202egnol", "x" * 5000, "\ud83d", "%run", "../../etc"]
     names = odd + [f"model-{number}" for number in range(1000)]
     running.answer(listing({"/api/tags": {"models": [{"name": name} for name in names]}}))
-    found = local_servers.find([at("Ollama", running)], timeout=5)
+    found = local_servers.find([make_server_kind("Ollama", running)], timeout=5)
     assert [item.model for item in found] == [f"ollama/{name}" for name in names]
 
 

@@ -11,7 +11,7 @@ from oi_tui.messages import Message, Printed
 from tests.full_disk import full_disk
 
 
-def kept(text: str, folder: Path | None) -> str:
+def record_in_pieces(text: str, folder: Path | None) -> str:
     """What is recorded of a text that comes in pieces."""
     with ConsoleText("run", folder) as console:
         for start in range(0, len(text), 60_000):
@@ -25,7 +25,7 @@ def test_of_one_long_line_both_ends_are_kept_and_the_rest_is_counted(
     before: str, after: str, tmp_path: Path
 ) -> None:
     text = f"{before}begin{'x' * 2_000_000}close{after}"
-    content = kept(text, tmp_path)
+    content = record_in_pieces(text, tmp_path)
     head, mark, tail = content.partition("\n… ")
     assert head == text[: KEPT // 2]
     mark, _, tail = tail.partition(" …\n")
@@ -36,7 +36,7 @@ def test_of_one_long_line_both_ends_are_kept_and_the_rest_is_counted(
 
 
 def test_of_many_lines_whole_ones_are_kept(tmp_path: Path) -> None:
-    content = kept("".join(f"line {n}\n" for n in range(100_000)), tmp_path)
+    content = record_in_pieces("".join(f"line {n}\n" for n in range(100_000)), tmp_path)
     head, _, rest = content.partition("… ")
     mark, _, tail = rest.partition(" …\n")
     count = int(mark.partition(" lines not shown")[0].replace(",", ""))
@@ -51,7 +51,7 @@ def test_a_disk_that_is_full_costs_the_file_and_no_word_claims_that_it_is_whole(
     beyond: int, tmp_path: Path
 ) -> None:
     with full_disk(KEPT + beyond):
-        content = kept("a line\n" * (KEPT // 2), tmp_path)
+        content = record_in_pieces("a line\n" * (KEPT // 2), tmp_path)
     assert content.count(" lines not shown …\n") == 1
     assert not list(tmp_path.iterdir())
 

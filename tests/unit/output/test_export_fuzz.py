@@ -84,7 +84,7 @@ MESSAGE = st.one_of(
 TALK = st.lists(MESSAGE, max_size=8)
 
 
-def shown(message: Message) -> str:
+def read_fence(message: Message) -> str:
     """What stands in the fence of code or output."""
     text = clean_text(make_plain(message.content) if message.type == "console" else message.content).rstrip()
     return f"{text}\n" if text or message.type == "code" else ""
@@ -96,7 +96,7 @@ def shown(message: Message) -> str:
 def test_nothing_in_a_markdown_swallows_what_follows(talk: list[Message]) -> None:
     tokens = MarkdownIt("commonmark").parse(formats.write_markdown("T", talk))
     fences = [token.content for token in tokens if token.type == "fence" and token.level == 0]
-    wanted = [shown(m) for m in talk if m.type in ("code", "console")]
+    wanted = [read_fence(m) for m in talk if m.type in ("code", "console")]
     found = iter(fences)
     for text in filter(None, wanted):
         content = "".join(text.replace("\r\n", "\n").replace("\r", "\n"))

@@ -530,7 +530,7 @@ def test_a_program_that_asks_for_input_gets_what_is_typed_or_the_end_of_input(
     assert any("standard input had none" in item["content"] for item in by_itself) == (not typed)
 
 
-def asked(interpreter: OpenInterpreter) -> list[str]:
+def list_uncovered_code(interpreter: OpenInterpreter) -> list[str]:
     """The code of the next turn that a grant for Python without findings does not cover."""
     session = interpreter._oi_turns.begin()
     session.permissions.add(Permission("unremarkable", "python"))
@@ -554,11 +554,11 @@ def test_code_that_ran_earlier_counts_for_what_is_asked_later(before: str) -> No
             made.auto_run = True
             made.chat("change", display=False)
             made.auto_run = False
-        assert asked(made) == [harmless]
+        assert list_uncovered_code(made) == [harmless]
 
 
 def test_languages_that_end_keep_nothing_of_earlier_code() -> None:
     with OpenInterpreter(llm=Llm([call("print(1)")])) as made:
         made.computer.run("python", "exec('x = 1')")
         made.computer.terminate()
-        assert asked(made) == []
+        assert list_uncovered_code(made) == []

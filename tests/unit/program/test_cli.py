@@ -41,7 +41,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Profile, dict[str, An
     return calls
 
 
-def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+def read_refusal(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     """The one line with which the command line is refused."""
     assert main.main(arguments) == main.USAGE
     words = capsys.readouterr()
@@ -71,7 +71,7 @@ def test_every_flag_names_a_wrong_value(
     setting: Setting, started: list[Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
     for text in wrong_texts(setting):
-        assert refused(capsys, f"{setting.long_flag}={text}").startswith(f"{setting.key}: expected ")
+        assert read_refusal(capsys, f"{setting.long_flag}={text}").startswith(f"{setting.key}: expected ")
     assert started == []
 
 
@@ -91,7 +91,7 @@ def test_every_switch_names_a_wrong_value(
     setting: Setting, started: list[Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
     for text in ("maybe", "", "2", "truely"):
-        assert refused(capsys, f"{setting.long_flag}={text}").startswith(f"{setting.key}: expected ")
+        assert read_refusal(capsys, f"{setting.long_flag}={text}").startswith(f"{setting.key}: expected ")
     assert started == []
 
 
@@ -151,7 +151,7 @@ def test_the_originals_short_forms_work_together(started: list[Any]) -> None:
 def test_what_is_wrong_is_reported_in_one_line(
     arguments: list[str], message: str, started: list[Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = refused(capsys, *arguments)
+    words = read_refusal(capsys, *arguments)
     assert message in words
     assert "\x1b" not in words
     assert started == []
@@ -187,7 +187,7 @@ def test_a_wrong_default_profile_stops_the_start(
     path = paths.profiles() / "default.yaml"
     paths.make_private(path.parent)
     path.write_text(f"# mine\nllm.max_budget: 1\n{line}\n")
-    words = refused(capsys)
+    words = read_refusal(capsys)
     assert words.startswith(f"{path}, line 3: {line.partition(':')[0]}: ")
     assert words.endswith("set the profile back with --reset-profile")
     assert started == []
@@ -199,7 +199,7 @@ def test_a_wrong_profile_that_was_asked_for_is_refused(
     path = paths.profiles() / "mine.yaml"
     paths.make_private(path.parent)
     path.write_text("auto_run: 'false'\n")
-    assert "line 1: auto_run: expected true or false" in refused(capsys, "--profile", "mine")
+    assert "line 1: auto_run: expected true or false" in read_refusal(capsys, "--profile", "mine")
     assert started == []
 
 
@@ -261,7 +261,7 @@ def test_nothing_in_the_working_directory_is_read_unless_asked_for_by_a_path(
         (workplace / name).write_text("OPENAI_API_BASE=x\n" if name == ".env" else "auto_run: true\n")
     assert main.main([]) == 7
     assert started[0][0].auto_run is False
-    assert refused(capsys, "-p", "evil.yaml").endswith("for the file in this folder write ./evil.yaml")
+    assert read_refusal(capsys, "-p", "evil.yaml").endswith("for the file in this folder write ./evil.yaml")
     assert main.main(["-p", "./evil.yaml"]) == 7
     assert started[1][0].auto_run is True
 
@@ -273,7 +273,7 @@ def test_a_profile_that_others_could_have_written_stops_the_start(
     paths.make_private(path.parent)
     path.write_text("auto_run: true\n")
     path.parent.chmod(0o777)
-    words = refused(capsys)
+    words = read_refusal(capsys)
     assert "not read, because others can write to its folder. To fix this: chmod go-w " in words
     assert started == []
 
@@ -379,7 +379,7 @@ def test_an_unknown_variable_is_reported_at_the_start(
     note = "The environment variable OI_TUI_MODLE has no effect; did you mean OI_TUI_MODEL?"
     assert note in started[0][0].notes
     monkeypatch.setenv("OI_TUI_OFLINE", "1")
-    assert refused(capsys, "--plain").startswith(
+    assert read_refusal(capsys, "--plain").startswith(
         "environment variable OI_TUI_OFLINE: is not read by oi-tui; to set offline, use --offline"
     )
 
@@ -447,7 +447,7 @@ def test_flags_that_would_have_no_effect_are_refused(
 ) -> None:
     first, second = (flag.partition("=")[0] for flag in flags)
     for given in (flags, reversed(flags)):
-        assert refused(capsys, *given) == f"{first} and {second} cannot be used together"
+        assert read_refusal(capsys, *given) == f"{first} and {second} cannot be used together"
     assert started == []
 
 
@@ -455,7 +455,7 @@ def test_flags_of_the_server_are_refused_beside_what_lists_or_imports(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     for flag in ("--profiles", "--import", "--reset-profile", "--doctor"):
-        assert refused(capsys, flag, "--open") == "--open needs --server"
+        assert read_refusal(capsys, flag, "--open") == "--open needs --server"
 
 
 @pytest.mark.parametrize("flag", ["--server", "--acp", "--mcp"])
@@ -471,9 +471,11 @@ def test_a_start_without_a_screen_writes_its_remarks_on_standard_error(
 def test_a_target_beside_the_one_that_something_was_left_on_is_refused(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    words = refused(capsys, "--attach", "ssh:gpu1", "--target", "ssh:gpu2")
+    words = read_refusal(capsys, "--attach", "ssh:gpu1", "--target", "ssh:gpu2")
     assert words == "--attach and --target cannot be used together"
-    assert refused(capsys, "--attach", "ssh:gpu1", "--mcp") == "--attach and --mcp cannot be used together"
+    assert (
+        read_refusal(capsys, "--attach", "ssh:gpu1", "--mcp") == "--attach and --mcp cannot be used together"
+    )
 
 
 def test_a_request_is_not_taken_where_nobody_reads_it(capsys: pytest.CaptureFixture[str]) -> None:
@@ -485,8 +487,8 @@ def test_a_request_is_not_taken_where_nobody_reads_it(capsys: pytest.CaptureFixt
         "--doctor=x",
         "--attach=127.0.0.1:1",
     ):
-        assert refused(capsys, flag, "hello") == f"{flag.partition('=')[0]} takes no request"
-    assert refused(capsys, "hello", "-p") == "--profile without a name takes no request"
+        assert read_refusal(capsys, flag, "hello") == f"{flag.partition('=')[0]} takes no request"
+    assert read_refusal(capsys, "hello", "-p") == "--profile without a name takes no request"
 
 
 def test_a_limit_of_the_sandbox_without_the_sandbox_is_noted(started: list[Any]) -> None:
@@ -521,21 +523,21 @@ def test_a_remark_says_where_its_setting_was_set(
 
 
 def test_flags_of_the_server_need_it(capsys: pytest.CaptureFixture[str], started: list[Any]) -> None:
-    assert refused(capsys, "--open") == "--open needs --server"
-    assert refused(capsys, "--allow-settings", "--port", "1") == "--port needs --server"
-    assert refused(capsys, "--kernel-name", "ir") == "--kernel-name needs --kernel or --install-kernel"
+    assert read_refusal(capsys, "--open") == "--open needs --server"
+    assert read_refusal(capsys, "--allow-settings", "--port", "1") == "--port needs --server"
+    assert read_refusal(capsys, "--kernel-name", "ir") == "--kernel-name needs --kernel or --install-kernel"
     for flag in ("--host=127.0.0.1", "--port=1", "--open"):
         together = f"--socket and {flag.partition('=')[0]} cannot be used together"
-        assert refused(capsys, "--server", "--socket", "x", flag) == together
+        assert read_refusal(capsys, "--server", "--socket", "x", flag) == together
     assert started == []
 
 
 def test_attach_needs_an_address_and_takes_no_request(
     capsys: pytest.CaptureFixture[str], started: list[Any]
 ) -> None:
-    assert refused(capsys, "--attach", "ftp://a").startswith("--attach needs the server's address")
-    assert "takes no request" in refused(capsys, "--attach", "127.0.0.1:1", "hello")
-    assert refused(capsys, "--attach", "127.0.0.1:1", "--port", "1") == "--port needs --server"
+    assert read_refusal(capsys, "--attach", "ftp://a").startswith("--attach needs the server's address")
+    assert "takes no request" in read_refusal(capsys, "--attach", "127.0.0.1:1", "hello")
+    assert read_refusal(capsys, "--attach", "127.0.0.1:1", "--port", "1") == "--port needs --server"
     assert started == []
 
 
@@ -545,7 +547,7 @@ def test_a_server_whose_packages_are_missing_says_how_to_get_them(
     monkeypatch.delitem(sys.modules, "oi_tui.server.serve", raising=False)
     monkeypatch.delattr("oi_tui.server.serve", raising=False)
     monkeypatch.setitem(sys.modules, "uvicorn", None)
-    assert 'pip install "oi-tui[server]"' in refused(capsys, "--server")
+    assert 'pip install "oi-tui[server]"' in read_refusal(capsys, "--server")
 
 
 @pytest.mark.parametrize(
@@ -560,14 +562,14 @@ def test_a_server_whose_packages_are_missing_says_how_to_get_them(
 def test_flags_of_the_server_that_cannot_be_used_are_refused(
     flags: tuple[str, ...], problem: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert refused(capsys, "--server", *flags) == problem
+    assert read_refusal(capsys, "--server", *flags) == problem
 
 
 @pytest.mark.parametrize("flag", ["--config", "--use_containers", "--tools=interpreter", "--save-profile"])
 def test_flags_for_what_is_not_here_are_refused_with_what_is(
     flag: str, capsys: pytest.CaptureFixture[str], started: list[Any]
 ) -> None:
-    assert "--" in refused(capsys, flag)
+    assert "--" in read_refusal(capsys, flag)
     assert started == []
 
 
@@ -600,7 +602,7 @@ def test_the_short_flag_of_older_versions_for_loop_switches_it_on(started: list[
 def test_offline_with_a_server_elsewhere_stops_the_start(
     started: list[Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = refused(capsys, "--offline", "-m", "openai/x", "-ab", "https://models.example.com/v1")
+    words = read_refusal(capsys, "--offline", "-m", "openai/x", "-ab", "https://models.example.com/v1")
     assert words.startswith("llm.api_base: offline is on, but openai/x runs at models.example.com")
     assert started == []
     assert main.main(["--offline", "-m", "openai/x", "-ab", "http://127.0.0.1:1/v1"]) == 7

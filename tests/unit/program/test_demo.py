@@ -99,7 +99,7 @@ def approve(request: ApprovalRequested) -> Run:
     return Run(request.message.content)
 
 
-def work(session: Session, request: str, *answers: Answer, typed: str = "") -> list[Message]:
+def run_turn(session: Session, request: str, *answers: Answer, typed: str = "") -> list[Message]:
     """The messages of a turn. Questions are answered in turn, then approved; input is typed line by line."""
     before = len(session.messages)
     given, lines = list(answers), typed.splitlines(keepends=True)
@@ -123,7 +123,7 @@ def test_a_piece_is_one_token_and_several_where_no_pace_is_kept(pace: float, siz
     assert max(map(len, pieces)) == size
 
 
-def text(messages: list[Message]) -> str:
+def read_last_text(messages: list[Message]) -> str:
     assert messages[-1].type == "message"
     return messages[-1].content
 
@@ -135,7 +135,7 @@ def states(messages: list[Message]) -> list[str | None]:
 def test_the_largest_file_is_found_and_named(session: Session, workplace: Path) -> None:
     (workplace / "deep" / "er").mkdir(parents=True)
     (workplace / "deep" / "er" / "big one.bin").write_bytes(b"x" * 123_456)
-    reported = text(work(session, "largest files here"))
+    reported = read_last_text(run_turn(session, "largest files here"))
     assert "the largest is `deep/er/big one.bin` with 123,456 bytes" in reported
 
 
@@ -144,116 +144,118 @@ def test_a_name_that_markdown_would_read_otherwise_stays_what_it_is(
 ) -> None:
     (workplace / "a" / "__pycache__").mkdir(parents=True)
     (workplace / "a" / "__pycache__" / "x.pyc").write_bytes(b"x" * 123_456)
-    assert "| `a/__pycache__/x.pyc` | 123,456 |" in text(work(session, "largest files here"))
+    assert "| `a/__pycache__/x.pyc` | 123,456 |" in read_last_text(run_turn(session, "largest files here"))
 
 
 def test_a_single_file_is_compared_with_no_other(session: Session, workplace: Path) -> None:
     for file in workplace.iterdir():
         file.unlink()
     (workplace / "notes.txt").write_bytes(b"x" * 1_234)
-    reported = text(work(session, "largest files here"))
+    reported = read_last_text(run_turn(session, "largest files here"))
     assert "There is one file here: `notes.txt` with 1,234 bytes." in reported
 
 
 def test_the_file_that_was_named_is_summarised_with_its_true_figures(session: Session) -> None:
-    messages = work(session, "Please summarise prices.csv!")
+    messages = run_turn(session, "Please summarise prices.csv!")
     assert LABEL in messages[0].content
     assert states(messages) == ["finished"]
-    assert "`prices.csv` has 62 rows" in text(messages)
-    assert "| close | 62 | 184.58 | 173.43 | 201.01 |" in text(messages)
+    assert "`prices.csv` has 62 rows" in read_last_text(messages)
+    assert "| close | 62 | 184.58 | 173.43 | 201.01 |" in read_last_text(messages)
 
 
 def test_a_quoted_name_with_blanks_and_another_delimiter_is_read(session: Session) -> None:
-    reported = text(work(session, 'summarise "weather stations.csv"'))
+    reported = read_last_text(run_turn(session, 'summarise "weather stations.csv"'))
     assert "has 8 rows. 3 of its 5 columns hold numbers." in reported
     assert "| Höhe m | 8 | 1,181.50 | 273.00 | 3,571.00 |" in reported
 
 
 def test_a_name_that_is_almost_right_fails_truly_and_is_then_found(session: Session) -> None:
-    messages = work(session, "summarise price.csv")
+    messages = run_turn(session, "summarise price.csv")
     assert states(messages) == ["failed", "finished", "finished"]
     assert any("FileNotFoundError" in message.content for message in messages)
     assert "You may have meant `prices.csv`" in "".join(m.content for m in messages)
-    assert "`prices.csv` has 62 rows" in text(messages)
+    assert "`prices.csv` has 62 rows" in read_last_text(messages)
 
 
 def test_a_name_like_no_other_is_answered_with_the_files_there_are(session: Session) -> None:
-    messages = work(session, "summarise zebra_census_2031.csv")
+    messages = run_turn(session, "summarise zebra_census_2031.csv")
     assert states(messages) == ["failed", "finished"]
-    assert "prices.csv" in text(messages)
-    assert "Ask again" in text(messages)
+    assert "prices.csv" in read_last_text(messages)
+    assert "Ask again" in read_last_text(messages)
 
 
 @pytest.mark.parametrize("request_", ["plot something", "plot prices.csv", "plot prise.csv"])
 def test_an_image_is_drawn_without_any_package(session: Session, request_: str) -> None:
-    messages = work(session, request_)
+    messages = run_turn(session, request_)
     image = next(m for m in messages if m.type == "image")
     data = base64.b64decode(image.content)
     assert data.startswith(b"\x89PNG")
     assert struct.unpack(">II", data[16:24]) == (640, 320)
-    assert "lines, each on a scale of its own" in text(messages)
+    assert "lines, each on a scale of its own" in read_last_text(messages)
 
 
 def test_answers_to_input_are_used_in_the_next_step(session: Session) -> None:
-    messages = work(session, "ask me something", typed="Ada\n360\n")
+    messages = run_turn(session, "ask me something", typed="Ada\n360\n")
     assert states(messages) == ["finished", "finished"]
-    assert text(messages) == "Ada, your number 360 is a product of primes: **2 x 2 x 2 x 3 x 3 x 5**."
+    assert (
+        read_last_text(messages) == "Ada, your number 360 is a product of primes: **2 x 2 x 2 x 3 x 3 x 5**."
+    )
 
 
 def test_an_answer_that_is_no_number_is_repaired(session: Session) -> None:
-    messages = work(session, "ask me something", typed="Ada\nmany\nnone\n13\n")
+    messages = run_turn(session, "ask me something", typed="Ada\nmany\nnone\n13\n")
     assert states(messages) == ["failed", "finished", "finished"]
-    assert "Ada, your number 13 is a prime itself" in text(messages)
+    assert "Ada, your number 13 is a prime itself" in read_last_text(messages)
 
 
 def test_a_mistake_on_purpose_is_repaired_after_the_traceback(session: Session) -> None:
-    messages = work(session, "break something")
+    messages = run_turn(session, "break something")
     assert states(messages) == ["failed", "finished"]
     assert "TypeError" in "".join(m.content for m in messages if m.role == "assistant")
-    assert text(messages) == "Repaired: **3 kinds of fruit for 4.50**."
+    assert read_last_text(messages) == "Repaired: **3 kinds of fruit for 4.50**."
 
 
 @pytest.mark.needs("bash")
 def test_the_shell_is_asked_about_the_machine(session: Session) -> None:
-    messages = work(session, "shell: what machine is this")
+    messages = run_turn(session, "shell: what machine is this")
     assert states(messages) == ["finished", "finished"]
-    assert "kB." in text(messages)
+    assert "kB." in read_last_text(messages)
 
 
 @pytest.mark.needs("node", "bash")
 def test_javascript_counts_the_kinds_of_files(session: Session) -> None:
-    messages = work(session, "javascript")
+    messages = run_turn(session, "javascript")
     assert states(messages) == ["finished", "finished"]
-    assert text(messages) == "The most common kind is `.csv`, 2 times."
+    assert read_last_text(messages) == "The most common kind is `.csv`, 2 times."
 
 
 def test_a_count_goes_on_from_where_it_was_stopped(session: Session) -> None:
     short = lambda r: Run(r.message.content.replace("time.sleep(0.8)", "if number == 3: break"))  # noqa: E731
-    messages = work(session, "count slowly", short)
+    messages = run_turn(session, "count slowly", short)
     assert "You edited my code" in "".join(m.content for m in messages)
-    messages = work(session, "go on")
+    messages = run_turn(session, "go on")
     assert "we got to 3" in "".join(m.content for m in messages)
-    assert text(messages) == "Done: the last line was `10 squared is 100`."
+    assert read_last_text(messages) == "Done: the last line was `10 squared is 100`."
 
 
 def test_going_on_with_nothing_is_explained(session: Session) -> None:
-    assert "nothing was being counted" in text(work(session, "go on"))
+    assert "nothing was being counted" in read_last_text(run_turn(session, "go on"))
 
 
 @pytest.mark.parametrize("task", TASKS, ids=[task.phrase for task in TASKS])
 @pytest.mark.needs("bash", "node")
 def test_a_rejection_leads_to_another_way_that_works(session: Session, task) -> None:
     request = task.phrase.replace("NAME", "prices")
-    messages = work(session, request, lambda _: Reject("too long for me"), typed="Ada\n")
+    messages = run_turn(session, request, lambda _: Reject("too long for me"), typed="Ada\n")
     assert states(messages) == ["rejected", "finished"]
     assert "because: “too long for me”" in "".join(m.content for m in messages)
-    assert "The other way" in text(messages)
+    assert "The other way" in read_last_text(messages)
 
 
 def test_a_second_rejection_is_accepted(session: Session) -> None:
-    messages = work(session, "plot something", lambda _: Reject(), lambda _: Reject("no"))
+    messages = run_turn(session, "plot something", lambda _: Reject(), lambda _: Reject("no"))
     assert states(messages) == ["rejected", "rejected"]
-    assert "Then I leave it there" in text(messages)
+    assert "Then I leave it there" in read_last_text(messages)
 
 
 def test_an_interruption_is_noticed(demo: Demo) -> None:
@@ -277,7 +279,7 @@ def test_an_interruption_is_noticed(demo: Demo) -> None:
 
 @pytest.mark.parametrize("request_", ["hello", "help", "what is the meaning of life?", "😀", "/" * 10_000])
 def test_anything_else_is_answered_with_what_it_is_and_can_do(session: Session, request_: str) -> None:
-    reported = text(work(session, request_))
+    reported = read_last_text(run_turn(session, request_))
     assert "a script, not an AI" in reported
     assert all(f"`{task.phrase}`" in reported for task in TASKS)
 

@@ -35,7 +35,7 @@ def problems(findings: object) -> list[Diagnosis]:
     return [finding for finding in findings if finding.good is False]
 
 
-def words(findings: object) -> str:
+def describe_findings(findings: object) -> str:
     return "\n".join(f"{finding.good} {finding.words} > {finding.fix}" for finding in findings)
 
 
@@ -76,7 +76,7 @@ def test_every_problem_comes_with_a_fix(monkeypatch: pytest.MonkeyPatch, tmp_pat
         for finding in findings
     ]
     bad = problems(found)
-    reported = words(bad)
+    reported = describe_findings(bad)
     for expected in ("auto_run", "chmod 700", "TERM is not set", "UTF-8", "HOME is", "MISTRAL_API_KEY"):
         assert expected in reported
     assert all(item.fix for item in bad)
@@ -96,11 +96,11 @@ def test_kept_keys_are_reported_of_by_name_and_a_file_that_others_wrote_is_a_pro
     path = paths.make_private(paths.config()) / "keys.json"
     path.write_text('{"MISTRAL_API_KEY": "canary-of-a-key-123"}')
     path.chmod(0o600)
-    reported = words(configuration.check_kept_keys())
+    reported = describe_findings(configuration.check_kept_keys())
     assert "True MISTRAL_API_KEY is saved in " in reported
     assert "canary" not in reported
     path.chmod(0o666)
-    assert "keys.json" in words(problems(configuration.check_kept_keys()))
+    assert "keys.json" in describe_findings(problems(configuration.check_kept_keys()))
 
 
 def test_a_server_on_this_machine_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,7 +111,7 @@ def test_a_server_on_this_machine_is_found(monkeypatch: pytest.MonkeyPatch) -> N
 
     with ModelServer(tags, questions=True) as server:
         monkeypatch.setenv("OLLAMA_HOST", server.base.split("//")[1].split("/")[0])
-        assert "Ollama is running: ollama/tiny:1b" in words(configuration.check_models())
+        assert "Ollama is running: ollama/tiny:1b" in describe_findings(configuration.check_models())
 
 
 def test_a_broken_profile_is_named_with_its_line() -> None:
@@ -123,7 +123,7 @@ def test_a_broken_profile_is_named_with_its_line() -> None:
     assert "other.yaml" in worse.words
 
 
-def ours(text: str, name: str = "default.yaml") -> Path:
+def write_profile(text: str, name: str = "default.yaml") -> Path:
     """A profile of a person's own, in the folder of profiles."""
     path = paths.make_private(paths.profiles()) / name
     path.write_text(text)
@@ -133,8 +133,10 @@ def ours(text: str, name: str = "default.yaml") -> Path:
 
 @pytest.mark.slow
 def test_the_profile_that_is_named_is_the_one_that_is_looked_at(tmp_path: Path) -> None:
-    ours("llm.model: usual\n")
-    ours("llm.model: ollama/other\npython: /nowhere/python\nsandbox: true\nnonsense: 1\n", "work.yaml")
+    write_profile("llm.model: usual\n")
+    write_profile(
+        "llm.model: ollama/other\npython: /nowhere/python\nsandbox: true\nnonsense: 1\n", "work.yaml"
+    )
     done = examined("--profile", "work", "--temperature", "1", OI_TUI_THEME="nord")
     reported = " ".join(done.stdout.split())
     assert "profiles/work.yaml: the model is ollama/other" in reported
@@ -231,7 +233,7 @@ def test_settings_that_cannot_be_used_are_a_problem_and_all_the_rest_is_reported
 
 @pytest.mark.slow
 def test_a_broken_profile_that_is_in_use_is_reported_of_once() -> None:
-    ours("llm.temperature: hot\n")
+    write_profile("llm.temperature: hot\n")
     reported = examined().stdout
     assert reported.count("llm.temperature") == 1
     assert "the defaults are checked instead" in " ".join(reported.split())
@@ -241,7 +243,7 @@ def test_a_broken_profile_that_is_in_use_is_reported_of_once() -> None:
 def test_looking_makes_and_changes_no_file() -> None:
     assert examined().returncode == 0
     assert not paths.profiles().exists()
-    path = ours("version: 0.2.0\nmodel: gpt-4\n", "old.yaml")
+    path = write_profile("version: 0.2.0\nmodel: gpt-4\n", "old.yaml")
     before = path.read_bytes()
     reported = examined("--profile", "old").stdout
     assert "the model is gpt-4" in " ".join(reported.split())
@@ -293,7 +295,7 @@ def test_an_address_in_the_providers_own_variable_is_looked_at(monkeypatch: pyte
 def test_a_chosen_program_that_is_not_there_is_a_problem() -> None:
     paths.make_private(paths.profiles())
     (paths.profiles() / "default.yaml").write_text("python: /nowhere/python\n")
-    assert "/nowhere/python not found" in words(problems(configuration.check_languages()))
+    assert "/nowhere/python not found" in describe_findings(problems(configuration.check_languages()))
 
 
 def test_languages_that_are_not_known_are_problems(tmp_path: Path) -> None:
@@ -308,12 +310,12 @@ def test_languages_that_are_not_known_are_problems(tmp_path: Path) -> None:
         origins={"languages": "flag", "custom_languages": "profile"},
     )
     found = list(configuration.check_languages(ActiveProfile(profile, tmp_path / "mine.yaml")))
-    said = words(problems(found))
+    said = describe_findings(problems(found))
     assert "--languages: unknown language 'nonsense'; languages: " in said
     assert "computer.custom_languages: gone.py: file not found: " in said
     assert "shout.py:Shout: the class Shout lacks run and stop and terminate" in said
     assert "'loud'" not in said
-    assert "%languages trust loud" in words(found)
+    assert "%languages trust loud" in describe_findings(found)
 
 
 @pytest.mark.parametrize(
@@ -349,7 +351,7 @@ def test_missing_old_and_stolen_packages_are_problems(monkeypatch: pytest.Monkey
         "find_spec",
         lambda name, spec=importlib.util.find_spec: None if name == "pyte" else spec(name),
     )
-    reported = words(problems(installation.check_packages()))
+    reported = describe_findings(problems(installation.check_packages()))
     assert "pexpect is missing" in reported
     assert "litellm 1.82.8 was compromised by an attacker" in reported
     assert "textual 0.1 does not match" in reported
@@ -364,7 +366,7 @@ def test_a_folder_that_cannot_be_used_is_a_problem(monkeypatch: pytest.MonkeyPat
     assert len(problems(folders.check_folders())) == 3
     monkeypatch.setattr(folders, "LEAST_ROOM", 10**18)
     monkeypatch.setenv("OI_TUI_HOME", str(tmp_path))
-    assert "MB are free" in words(problems(folders.check_folders()))
+    assert "MB are free" in describe_findings(problems(folders.check_folders()))
 
 
 @pytest.mark.parametrize(
@@ -401,13 +403,13 @@ def test_in_tmux_and_in_tmux_within_tmux(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     monkeypatch.setenv("TMUX", "/tmp/nowhere,1,0")
     monkeypatch.setenv("TERM", "xterm-256color")
-    reported = words(terminal.check_terminal(ask=False))
+    reported = describe_findings(terminal.check_terminal(ask=False))
     assert "within another tmux or screen (screen-256color) > These tmux settings" in reported
     assert "allow-passthrough is off" in reported
     assert "False TERM is xterm-256color, which is not tmux" in reported
     stand_in.write_text("#!/bin/sh\nexit 1\n")
     monkeypatch.setenv("TERM", "tmux-256color")
-    reported = words(terminal.check_terminal(ask=False))
+    reported = describe_findings(terminal.check_terminal(ask=False))
     assert "in tmux, which does not answer" in reported
     assert "False" not in reported
 
@@ -459,7 +461,7 @@ def test_the_terminal_is_reported_of_by_its_environment(
     monkeypatch.delenv("XTERM_VERSION", raising=False)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    assert shown in words(terminal.check_terminal(ask=False))
+    assert shown in describe_findings(terminal.check_terminal(ask=False))
 
 
 @pytest.mark.parametrize(
@@ -482,7 +484,7 @@ def test_the_terminals_answers_are_understood(
 ) -> None:
     for name in ("TMUX", "STY", "KITTY_WINDOW_ID", "TERM_PROGRAM"):
         monkeypatch.delenv(name, raising=False)
-    assert shown in words(terminal._check_answers(answer))
+    assert shown in describe_findings(terminal._check_answers(answer))
 
 
 def test_a_part_that_fails_or_hangs_is_reported_of_and_the_rest_is_there() -> None:
@@ -504,7 +506,7 @@ def test_a_part_that_fails_or_hangs_is_reported_of_and_the_rest_is_there() -> No
     found = dict(examination.examine(parts, timeout=0.3))
     assert time.monotonic() - began < 15
     release.set()
-    assert "half of it is missing" in words(problems(found["Broken"]))
+    assert "half of it is missing" in describe_findings(problems(found["Broken"]))
     assert [item.words[:9] for item in found["Hanging"]] == ["begun", "some chec"]
     assert found["Sound"] == [Diagnosis(True, "well")]
 
@@ -583,14 +585,14 @@ def test_it_neither_loads_textual_nor_litellm() -> None:
 
 
 def test_where_the_models_key_is_looked_for_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    reported = words(configuration.check_kept_keys())
+    reported = describe_findings(configuration.check_kept_keys())
     assert "None gpt-4o: OPENAI_API_KEY is not set; a key that you type is saved in " in reported
     assert (
         "the command line or profile, then the environment, then the system's keyring, then a file"
         in reported
     )
     monkeypatch.setenv("OPENAI_API_KEY", "canary-0123456789")
-    reported = words(configuration.check_kept_keys())
+    reported = describe_findings(configuration.check_kept_keys())
     assert "True gpt-4o: OPENAI_API_KEY comes from the environment." in reported
     assert "canary" not in reported
 
@@ -598,13 +600,15 @@ def test_where_the_models_key_is_looked_for_is_reported(monkeypatch: pytest.Monk
 def test_a_key_in_a_profile_is_advised_against_and_never_shown() -> None:
     paths.make_private(paths.profiles())
     (paths.profiles() / "default.yaml").write_text("llm.api_key: canary-0123456789\n")
-    reported = words(configuration.check_settings()) + words(configuration.check_kept_keys())
+    reported = describe_findings(configuration.check_settings()) + describe_findings(
+        configuration.check_kept_keys()
+    )
     assert "default.yaml contains an API key, which anyone with the file can read > f2, then f3" in reported
     assert "canary" not in reported
 
 
 def test_what_cannot_act_on_this_machine_is_listed() -> None:
-    reported = words(configuration.check_settings())
+    reported = describe_findings(configuration.check_settings())
     for setting in list_settings():
         if setting.cannot():
             assert f"None {setting.key} has no effect: " in reported
@@ -613,11 +617,11 @@ def test_what_cannot_act_on_this_machine_is_listed() -> None:
 def test_where_the_environment_cannot_be_hidden_keys_in_it_are_reported_to_be_readable(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert "ps -E" not in words(configuration.check_models())
+    assert "ps -E" not in describe_findings(configuration.check_models())
     monkeypatch.setattr(sys, "platform", "darwin")
-    assert "ps -E" not in words(configuration.check_models())
+    assert "ps -E" not in describe_findings(configuration.check_models())
     monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-0123456789")
-    assert "as ps -E shows them" in words(configuration.check_models())
+    assert "as ps -E shows them" in describe_findings(configuration.check_models())
 
 
 def test_what_the_checks_import_is_imported_before_their_threads_begin() -> None:

@@ -12,7 +12,7 @@ from oi_tui.workspace import Workspace
 from tests.fakes import Computer, Llm, call
 
 
-def worked(tmp_path: Path, *replies: object, **settings: object) -> Workspace:
+def make_workspace(tmp_path: Path, *replies: object, **settings: object) -> Workspace:
     computer = Computer()
     computer.cwd = tmp_path
     profile = Profile(model="gpt-4o", auto_run=True, **settings)
@@ -23,7 +23,7 @@ def worked(tmp_path: Path, *replies: object, **settings: object) -> Workspace:
 
 
 def test_it_says_how_to_resume_and_what_was_used(tmp_path: Path) -> None:
-    workspace = worked(tmp_path, [Text("Done."), Usage(1000, 20, 0.5)])
+    workspace = make_workspace(tmp_path, [Text("Done."), Usage(1000, 20, 0.5)])
     line = write_exit_summary(workspace)
     match = re.fullmatch(r"Saved\. Resume with: oi-tui --resume (\S+) · 1,020 tokens · \$0\.50", line)
     assert match
@@ -35,7 +35,7 @@ def test_it_is_empty_where_nothing_was_saved(tmp_path: Path) -> None:
     workspace = Workspace(Profile(model="gpt-4o"), None, llm=Llm(), computer=Computer())
     assert write_exit_summary(workspace) == ""
     workspace.close()
-    workspace = worked(tmp_path, [Text("Done.")], conversation_history=False)
+    workspace = make_workspace(tmp_path, [Text("Done.")], conversation_history=False)
     assert write_exit_summary(workspace) == ""
     workspace.close()
 

@@ -653,21 +653,21 @@ async def say(interpreter: oi_tui.AsyncInterpreter, *contents: str, kind: str = 
     return chunks
 
 
-def contents(chunks: list[Any], kind: str) -> str:
+def join_contents(chunks: list[Any], kind: str) -> str:
     return "".join(str(item["content"]) for item in chunks if item["type"] == kind and item.get("content"))
 
 
 def test_an_async_interpreter_stops_at_code_which_go_runs() -> None:
     async def main(interpreter: oi_tui.AsyncInterpreter) -> None:
         asked = await say(interpreter, "Please ", "go on")
-        assert contents(asked, "code") == "print(1)"
+        assert join_contents(asked, "code") == "print(1)"
         assert not [item for item in asked if item["type"] in ("confirmation", "console")]
         assert [item["content"] for item in interpreter.messages] == ["Please go on", "print(1)"]
         ran = await say(interpreter, "go", kind="command")
-        assert contents(ran, "console").startswith("1")
-        assert contents(ran, "message") == "Done."
+        assert join_contents(ran, "console").startswith("1")
+        assert join_contents(ran, "message") == "Done."
         failed = await say(interpreter, "once more")
-        assert "pop from empty list" in contents(failed, "error")
+        assert "pop from empty list" in join_contents(failed, "error")
 
     with oi_tui.AsyncInterpreter(conversation_history=False) as made:
         made.llm.supports_functions = False
@@ -682,7 +682,7 @@ def test_a_new_message_stops_the_turn_of_an_async_interpreter() -> None:
             await interpreter.input(head | chunk)
         while (await interpreter.output())["type"] != "console":
             pass
-        assert contents(await say(interpreter, "stop that"), "message") == "Stopped."
+        assert join_contents(await say(interpreter, "stop that"), "message") == "Stopped."
         states = [item["state"] for item in interpreter.messages if item["type"] == "code"]
         assert states == ["interrupted"]
 

@@ -76,7 +76,7 @@ def make(models: ModelProcess, served: server.ModelServer) -> Iterator[Make]:
         item.close()
 
 
-def contents(messages: list[dict[str, Any]]) -> list[str]:
+def list_contents(messages: list[dict[str, Any]]) -> list[str]:
     return [str(message["content"]).strip() for message in messages if message["role"] != "system"]
 
 
@@ -92,7 +92,7 @@ def test_a_list_of_messages_replaces_the_conversation(make: Make, served: server
         {"role": "user", "type": "message", "content": "three"},
     ]
     answer = interpreter.chat(history, display=False)
-    assert contents(served.requests[-1]["messages"]) == ["one", "two", "three"]
+    assert list_contents(served.requests[-1]["messages"]) == ["one", "two", "three"]
     assert [item["content"] for item in answer] == ["Hello there"]
     assert interpreter.last_messages_count == 3
     assert interpreter.messages == [*history, *answer]
@@ -120,10 +120,10 @@ def test_messages_of_version_0_1_reach_the_model(make: Make, served: server.Mode
     ]
     interpreter.chat("go on", display=False)
     words = served.requests[0]["messages"]
-    assert contents(words)[0] == "add"
+    assert list_contents(words)[0] == "add"
     assert "1+1" in json.dumps(words)
-    assert "2" in contents(words)[-1]
-    assert contents(words)[-1].endswith("go on")
+    assert "2" in list_contents(words)[-1]
+    assert list_contents(words)[-1].endswith("go on")
     assert [message["type"] for message in interpreter.messages[:4]] == [
         "message",
         "message",
@@ -172,7 +172,7 @@ def test_signals_in_a_list_of_messages_do_not_reach_the_model(
     interpreter = make()
     said = {"role": "user", "type": "message", "content": "one"}
     interpreter.chat([said, dict(signal), {**said, "content": "two"}], display=False)
-    assert contents(served.requests[0]["messages"]) == ["one\n\ntwo"]
+    assert list_contents(served.requests[0]["messages"]) == ["one\n\ntwo"]
     assert interpreter.messages[1] == signal
     interpreter.chat("three", display=False)
     assert interpreter.messages[1] == signal
@@ -219,7 +219,7 @@ def test_a_system_message_with_parts_is_sent_as_one(make: Make, served: server.M
     system = {"role": "system", "content": [{"type": "text", "text": "You are a pirate."}]}
     make().chat([system, {"role": "user", "content": "one"}], display=False)
     assert served.requests[0]["messages"][0]["content"].count("\n\nYou are a pirate.") == 1
-    assert contents(served.requests[0]["messages"]) == ["one"]
+    assert list_contents(served.requests[0]["messages"]) == ["one"]
 
 
 @pytest.mark.parametrize(
@@ -260,7 +260,7 @@ def test_the_model_is_asked_beside_the_conversation(make: Make, served: server.M
     first, *others = served.requests[1]["messages"]
     assert first["content"].startswith("Write a title.")
     assert "Be brief." not in first["content"]
-    assert contents(others) == ["long text"]
+    assert list_contents(others) == ["long text"]
     assert interpreter.messages == before
 
 
@@ -601,7 +601,7 @@ def test_a_stream_that_asyncio_left_while_code_runs_is_stopped_and_the_next_one_
         "interrupted",
         "finished",
     ]
-    assert contents(interpreter.messages)[-2:] == ["1", "Done"]
+    assert list_contents(interpreter.messages)[-2:] == ["1", "Done"]
 
 
 def test_an_asyncio_stream_that_is_still_held_is_not_waited_for(
@@ -629,7 +629,7 @@ def test_a_program_that_does_not_stop_loses_its_language_once_its_stream_was_lef
         if "begun" in str(chunk.get("content")) and chunk["role"] == "computer":
             break
     assert [item["state"] for item in interpreter.messages if item["type"] == "code"] == ["lost"]
-    assert contents(interpreter.chat("hello", display=False)) == ["Done"]
+    assert list_contents(interpreter.chat("hello", display=False)) == ["Done"]
 
 
 def test_interpreters_share_a_model_process(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -155,7 +155,7 @@ def letters(text: str) -> str:
     return "".join(c for c in text if c in "QWZK")
 
 
-def kept(parts: Sequence[Part]) -> str:
+def join_letters(parts: Sequence[Part]) -> str:
     texts = []
     for part in parts:
         match part:
@@ -243,7 +243,7 @@ def test_any_reply_is_read_alike_however_its_deltas_are_cut(
 @given(st.text(alphabet="QWZK`~\n ", max_size=200))
 def test_no_character_of_a_text_is_lost(text: str) -> None:
     for fences in (True, False):
-        assert kept(read([Text(text)], fences=fences)) == letters(text)
+        assert join_letters(read([Text(text)], fences=fences)) == letters(text)
 
 
 @settings(max_examples=200, deadline=None)

@@ -34,7 +34,7 @@ def cells(name: str) -> Iterator[Cell]:
         yield Cell(language, kind, code.removesuffix("\n"))
 
 
-def listed(cell: Cell) -> Findings:
+def scan_cell(cell: Cell) -> Findings:
     return scan_code(cell.language, cell.code, FOLDER)
 
 
@@ -47,14 +47,14 @@ def test_nothing_that_acts_is_without_a_word(language: str) -> None:
     silent = [
         cell.code
         for cell in HOSTILE
-        if cell.language == language and listed(cell).readable and not listed(cell).sentences
+        if cell.language == language and scan_cell(cell).readable and not scan_cell(cell).sentences
     ]
     assert silent == []
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_nothing_that_acts_runs_by_the_grant_for_code_without_findings(language: str) -> None:
-    silent = [cell.code for cell in HOSTILE if cell.language == language and listed(cell).nothing_listed]
+    silent = [cell.code for cell in HOSTILE if cell.language == language and scan_cell(cell).nothing_listed]
     assert silent == []
 
 
@@ -65,7 +65,7 @@ def test_what_a_cell_does_is_named(language: str) -> None:
         for cell in HOSTILE
         if cell.language == language
         and cell.kind
-        and not {cell.kind, f"{cell.kind} outside"} & {item.kind for item in listed(cell).found}
+        and not {cell.kind, f"{cell.kind} outside"} & {item.kind for item in scan_cell(cell).found}
     ]
     assert unnamed == []
 
@@ -73,9 +73,9 @@ def test_what_a_cell_does_is_named(language: str) -> None:
 @pytest.mark.parametrize("language", sorted({cell.language for cell in cells("harmless_cells.txt")}))
 def test_ordinary_cells_have_nothing_listed(language: str) -> None:
     wrong = [
-        (cell.code, listed(cell).sentences)
+        (cell.code, scan_cell(cell).sentences)
         for cell in cells("harmless_cells.txt")
-        if cell.language == language and listed(cell).sentences
+        if cell.language == language and scan_cell(cell).sentences
     ]
     assert wrong == []
 
@@ -106,25 +106,27 @@ def test_what_is_listed_has_its_line_and_is_not_too_much() -> None:
 
 
 def test_code_within_texts_is_looked_at() -> None:
-    assert listed(Cell("javascript", "", "`${unlock(1)} and ${1 + 1}`")).sentences == [
+    assert scan_cell(Cell("javascript", "", "`${unlock(1)} and ${1 + 1}`")).sentences == [
         "not checked: unlock(…) (line 1)"
     ]
-    assert listed(Cell("ruby", "", '"#{unlock(1)}"')).sentences == ["not checked: unlock(…) (line 1)"]
-    assert listed(Cell("julia", "", '"$(unlock(1))"')).sentences == ["not checked: unlock(…) (line 1)"]
+    assert scan_cell(Cell("ruby", "", '"#{unlock(1)}"')).sentences == ["not checked: unlock(…) (line 1)"]
+    assert scan_cell(Cell("julia", "", '"$(unlock(1))"')).sentences == ["not checked: unlock(…) (line 1)"]
 
 
 def test_code_within_texts_is_looked_at_to_a_depth_that_is_said() -> None:
     nested = "`${" * 15 + "unlock(1)" + "}`" * 15
-    assert listed(Cell("javascript", "", nested)).sentences == ["not checked: unlock(…) (line 1)"]
+    assert scan_cell(Cell("javascript", "", nested)).sentences == ["not checked: unlock(…) (line 1)"]
     nested = "`${" * 3_000 + "1" + "}`" * 3_000
-    assert listed(Cell("javascript", "", nested)).sentences[0].startswith("not checked: texts within texts")
+    assert (
+        scan_cell(Cell("javascript", "", nested)).sentences[0].startswith("not checked: texts within texts")
+    )
 
 
 def test_own_functions_and_variables_are_known() -> None:
-    assert listed(Cell("javascript", "", "const add = (a, b) => a + b; add(1, 2)")).sentences == []
-    assert listed(Cell("r", "", "add <- function(a, f) f(a)\nadd(1, sqrt)")).sentences == []
+    assert scan_cell(Cell("javascript", "", "const add = (a, b) => a + b; add(1, 2)")).sentences == []
+    assert scan_cell(Cell("r", "", "add <- function(a, f) f(a)\nadd(1, sqrt)")).sentences == []
     # What they are made of is listed where it stands.
-    assert listed(Cell("javascript", "", "const go = fetch; go(u)")).sentences == [
+    assert scan_cell(Cell("javascript", "", "const go = fetch; go(u)")).sentences == [
         "not checked: fetch (line 1)"
     ]
 

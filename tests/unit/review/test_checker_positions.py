@@ -155,7 +155,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def listed(code: str, folder: Path) -> list[Finding]:
+def check_code(code: str, folder: Path) -> list[Finding]:
     return list(python_checker.check(code, LocalFolder(folder)))
 
 
@@ -164,7 +164,7 @@ def test_a_strange_call_is_noticed_in_every_position_at_its_line(position: str, 
     if position.startswith("@"):
         position = f"def g():\n    HOLE\n{position.replace('HOLE', 'g')}"
     line = position[: position.index("HOLE")].count("\n") + 1
-    noticed = {(item.what, item.line) for item in listed(position.replace("HOLE", STRANGE), folder)}
+    noticed = {(item.what, item.line) for item in check_code(position.replace("HOLE", STRANGE), folder)}
     assert ("breakpoint(…)", line) in noticed
 
 
@@ -181,7 +181,7 @@ CHOOSY = (
 
 @pytest.mark.parametrize("position", [item for item in POSITIONS if not item.endswith(CHOOSY)])
 def test_a_harmless_call_is_not_listed_in_any_position(position: str, folder: Path) -> None:
-    assert listed(position.replace("HOLE", HARMLESS), folder) == []
+    assert check_code(position.replace("HOLE", HARMLESS), folder) == []
 
 
 #: Expressions whose value is only known to be harmless when the value in the hole is.
@@ -247,18 +247,18 @@ CARRIERS = (
 
 @pytest.mark.parametrize("holder", HOLDERS)
 def test_a_value_that_may_be_anything_stays_so_in_whatever_holds_it(holder: str, folder: Path) -> None:
-    assert listed(f"sorted({holder.replace('HOLE', UNKNOWN)})", folder) != []
+    assert check_code(f"sorted({holder.replace('HOLE', UNKNOWN)})", folder) != []
 
 
 @pytest.mark.parametrize("holder", [item for item in HOLDERS if not item.endswith(".strange")])
 def test_a_known_value_stays_known_in_whatever_holds_it(holder: str, folder: Path) -> None:
-    assert listed(f"sorted({holder.replace('HOLE', '1')})", folder) == []
+    assert check_code(f"sorted({holder.replace('HOLE', '1')})", folder) == []
 
 
 @pytest.mark.parametrize("carrier", CARRIERS)
 def test_a_value_that_may_be_anything_stays_so_under_any_name(carrier: str, folder: Path) -> None:
-    assert listed(carrier.replace("HOLE", UNKNOWN), folder) != []
-    assert listed(carrier.replace("HOLE", "[1]"), folder) == []
+    assert check_code(carrier.replace("HOLE", UNKNOWN), folder) != []
+    assert check_code(carrier.replace("HOLE", "[1]"), folder) == []
 
 
 @pytest.mark.parametrize(
@@ -286,7 +286,7 @@ def test_a_value_that_may_be_anything_stays_so_under_any_name(carrier: str, fold
 def test_values_of_harmless_expressions_may_be_handed_on(value: str, folder: Path) -> None:
     before = "import os, math, pandas as pd\njson = 1\ndf = pd.read_csv('a.csv')\n"
     code = f"def f():\n    print({value})" if "yield" in value else f"{before}x = {value}\nprint(x)"
-    assert listed(code, folder) == []
+    assert check_code(code, folder) == []
 
 
 @pytest.mark.parametrize(
@@ -318,12 +318,12 @@ def test_values_of_harmless_expressions_may_be_handed_on(value: str, folder: Pat
     ],
 )
 def test_what_is_not_known_is_named_in_a_few_words(code: str, what: str, folder: Path) -> None:
-    assert what in [item.what for item in listed(code, folder)]
+    assert what in [item.what for item in check_code(code, folder)]
 
 
 def test_only_readers_that_follow_addresses_take_one_apart(folder: Path) -> None:
-    assert listed("open('a::b')", folder) == []
-    assert listed("import pandas as pd\npd.read_csv('a::b')", folder) == [Finding("reads", "a::b", 2)]
+    assert check_code("open('a::b')", folder) == []
+    assert check_code("import pandas as pd\npd.read_csv('a::b')", folder) == [Finding("reads", "a::b", 2)]
 
 
 @pytest.mark.parametrize(
@@ -337,7 +337,7 @@ def test_only_readers_that_follow_addresses_take_one_apart(folder: Path) -> None
     ],
 )
 def test_a_statement_that_is_not_known_is_listed_at_its_line(statement: str, folder: Path) -> None:
-    assert {item.line for item in listed(f"a = 1\n\n{statement}", folder)} == {3}
+    assert {item.line for item in check_code(f"a = 1\n\n{statement}", folder)} == {3}
 
 
 @pytest.mark.parametrize(
@@ -345,12 +345,12 @@ def test_a_statement_that_is_not_known_is_listed_at_its_line(statement: str, fol
     ["x = 1\n%prun x", "%%capture\nx = 1", "\n %%time\nx", "x?", "ls data", "a\0b", "x = (", "#" * 100_001],
 )
 def test_code_that_is_not_plain_python_is_listed_as_a_whole(code: str, folder: Path) -> None:
-    assert listed(code, folder) == [Finding("not understood", "code that is not plain Python", 0)]
+    assert check_code(code, folder) == [Finding("not understood", "code that is not plain Python", 0)]
 
 
 def test_the_longest_code_that_is_read_is_read(folder: Path) -> None:
-    assert listed("#" * 100_000, folder) == []
-    assert listed("x = 1 # %%", folder) == []
+    assert check_code("#" * 100_000, folder) == []
+    assert check_code("x = 1 # %%", folder) == []
 
 
 def test_what_concerns_all_of_the_code_has_no_line(folder: Path) -> None:

@@ -39,7 +39,7 @@ class Stack:
 """
 
 
-def listed(code: str, folder: Path, *before: str) -> list[str]:
+def list_unchecked(code: str, folder: Path, *before: str) -> list[str]:
     earlier = EarlierCode()
     for cell in before:
         earlier.add("python", cell, folder)
@@ -179,8 +179,8 @@ print([(e.tag, e.text, e.attrib) for e in ET.fromstring('<a><b>1</b></a>').iter(
 
 @pytest.mark.parametrize("code", UNDERSTOOD)
 def test_classes_that_only_compute_are_understood(code: str, tmp_path: Path) -> None:
-    assert listed(STACK + code, tmp_path) == []
-    assert listed(code, tmp_path, STACK) == []
+    assert list_unchecked(STACK + code, tmp_path) == []
+    assert list_unchecked(code, tmp_path, STACK) == []
 
 
 def test_such_code_runs_and_leaves_nothing_behind(tmp_path: Path) -> None:
@@ -466,8 +466,8 @@ enum.sys.modules['os'].remove('x')
 
 @pytest.mark.parametrize("code", NOT_UNDERSTOOD)
 def test_what_only_looks_like_such_a_class_is_listed(code: str, tmp_path: Path) -> None:
-    assert listed(STACK + code, tmp_path) != []
-    assert listed(code, tmp_path, STACK) != []
+    assert list_unchecked(STACK + code, tmp_path) != []
+    assert list_unchecked(code, tmp_path, STACK) != []
 
 
 @pytest.mark.parametrize(
@@ -482,4 +482,4 @@ def test_what_only_looks_like_such_a_class_is_listed(code: str, tmp_path: Path) 
 def test_an_object_may_become_something_else_in_later_code(
     before: tuple[str, ...], now: str, tmp_path: Path
 ) -> None:
-    assert listed(now, tmp_path, *before) != []
+    assert list_unchecked(now, tmp_path, *before) != []

@@ -114,7 +114,7 @@ MORE_THAN_LISTING = [
 ]  # fmt: skip
 
 
-def look(code: str, *earlier: str, folder: Path = FOLDER) -> Findings:
+def scan_python(code: str, *earlier: str, folder: Path = FOLDER) -> Findings:
     known = EarlierCode()
     for cell in earlier:
         known.add("python", cell, folder)
@@ -123,28 +123,28 @@ def look(code: str, *earlier: str, folder: Path = FOLDER) -> Findings:
 
 @pytest.mark.parametrize("code", LISTING)
 def test_listing_the_folder_is_clear(code: str) -> None:
-    assert look(code).level == "clear", look(code).sentences
+    assert scan_python(code).level == "clear", scan_python(code).sentences
 
 
 @pytest.mark.parametrize("code", MORE_THAN_LISTING)
 def test_more_than_listing_the_folder_is_listed(code: str) -> None:
-    assert look(code).level != "clear"
+    assert scan_python(code).level != "clear"
 
 
 def test_a_path_of_an_earlier_cell_is_known() -> None:
-    assert look("print(p.exists())", "from pathlib import Path\np = Path('data.csv')").level == "clear"
-    assert look("p.unlink()", "from pathlib import Path\np = Path('data.csv')").level != "clear"
-    assert look("p.exists()", "from pathlib import Path\np = Path('x')", "p = df.a").level != "clear"
+    assert scan_python("print(p.exists())", "from pathlib import Path\np = Path('data.csv')").level == "clear"
+    assert scan_python("p.unlink()", "from pathlib import Path\np = Path('data.csv')").level != "clear"
+    assert scan_python("p.exists()", "from pathlib import Path\np = Path('x')", "p = df.a").level != "clear"
 
 
 def test_a_function_that_took_a_name_for_a_path_is_unclear_once_it_is_another_value() -> None:
     cells = ["from pathlib import Path\np = Path('x')", "def f():\n    return p.stat().st_size"]
-    assert look("f()", *cells).level == "clear"
-    assert look("f()", *cells, "p = df.a").level != "clear"
+    assert scan_python("f()", *cells).level == "clear"
+    assert scan_python("f()", *cells, "p = df.a").level != "clear"
 
 
 def test_links_that_lead_out_of_the_folder_are_listed(tmp_path: Path) -> None:
     (tmp_path / "here").mkdir()
     (tmp_path / "here" / "out").symlink_to(tmp_path)
     code = "from pathlib import Path\nprint(list(Path('out').iterdir()))"
-    assert look(code, folder=tmp_path / "here").level != "clear"
+    assert scan_python(code, folder=tmp_path / "here").level != "clear"

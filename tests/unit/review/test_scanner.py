@@ -13,7 +13,7 @@ from oi_tui.engine.review.scanner import scan_code
 HERE = Path("/home/ada/sales")
 
 
-def found(language: str, code: str) -> set[tuple[str, str]]:
+def scan_kinds(language: str, code: str) -> set[tuple[str, str]]:
     return {(item.kind, item.what) for item in scan_code(language, code, HERE).found}
 
 
@@ -115,7 +115,7 @@ def found(language: str, code: str) -> set[tuple[str, str]]:
     ],
 )
 def test_python_is_read(code: str, expected: tuple[str, str]) -> None:
-    assert expected in found("python", code)
+    assert expected in scan_kinds("python", code)
 
 
 @pytest.mark.parametrize(
@@ -231,7 +231,7 @@ def test_harmless_python_is_left_alone(code: str) -> None:
     ],
 )
 def test_shell_is_read(code: str, expected: tuple[str, str]) -> None:
-    assert expected in found("shell", code)
+    assert expected in scan_kinds("shell", code)
 
 
 @pytest.mark.parametrize(
@@ -282,7 +282,7 @@ def test_harmless_shell_is_left_alone(code: str) -> None:
     ],
 )
 def test_nothing_more_than_what_shell_does_is_listed(code: str, expected: set[tuple[str, str]]) -> None:
-    assert found("shell", code) == expected
+    assert scan_kinds("shell", code) == expected
 
 
 @pytest.mark.parametrize(
@@ -305,7 +305,7 @@ def test_findings_are_at_the_line_where_the_command_begins(language: str, code: 
 @pytest.mark.parametrize("before", [0, 3_990, 3_999, 5_000, 90_000])
 def test_a_long_line_of_another_language_is_read_to_its_end(before: int) -> None:
     code = f"/*{'x' * before}*/ fs.rmSync('a'); fetch('https://a.example/'); read('.ssh/id_rsa')"
-    assert found("javascript", code) == {
+    assert scan_kinds("javascript", code) == {
         ("deletes", ""),
         ("network", ""),
         ("network", "a.example"),
@@ -509,10 +509,10 @@ def test_a_grant_that_is_given_again_replaces_the_earlier_one_of_its_place() -> 
 
 
 def test_what_is_no_file_in_the_folder_to_which_code_changes_may_be_one_in_its_own() -> None:
-    assert found("shell", "cd /dev\necho a > null") == {("writes outside", "null")}
-    assert found("shell", "cd /dev\necho a > /dev/null") == set()
-    assert found("python", "import os\nos.chdir('/dev/fd')\nopen('3', 'w')") == {("writes outside", "3")}
-    assert found("python", "open('/dev/fd/3', 'w')") == set()
+    assert scan_kinds("shell", "cd /dev\necho a > null") == {("writes outside", "null")}
+    assert scan_kinds("shell", "cd /dev\necho a > /dev/null") == set()
+    assert scan_kinds("python", "import os\nos.chdir('/dev/fd')\nopen('3', 'w')") == {("writes outside", "3")}
+    assert scan_kinds("python", "open('/dev/fd/3', 'w')") == set()
 
 
 def test_tools_of_servers_are_listed_in_languages_that_can_call_them() -> None:
@@ -530,7 +530,7 @@ def test_tools_of_servers_are_listed_in_languages_that_can_call_them() -> None:
 
 def test_a_file_that_is_written_far_into_a_line_is_listed_once() -> None:
     code = "fs.writeFileSync('a', 'x')"
-    assert found("javascript", code) == found("javascript", " " * 4_100 + code) == {("writes", "a")}
+    assert scan_kinds("javascript", code) == scan_kinds("javascript", " " * 4_100 + code) == {("writes", "a")}
 
 
 def test_lines_of_applescript_that_are_not_known_are_named_with_their_numbers() -> None:
@@ -549,9 +549,9 @@ def test_a_text_to_show_is_checked_where_it_may_be_the_name_of_a_file(tmp_path: 
 
 
 def test_only_some_languages_are_read_without_regard_to_case() -> None:
-    assert found("javascript", "FETCH(u); FS.RMSYNC('a')") == set()
-    assert ("deletes", "") in found("powershell", "REMOVE-ITEM a")
-    assert ("deletes", "") in found("applescript", "DELETE x")
+    assert scan_kinds("javascript", "FETCH(u); FS.RMSYNC('a')") == set()
+    assert ("deletes", "") in scan_kinds("powershell", "REMOVE-ITEM a")
+    assert ("deletes", "") in scan_kinds("applescript", "DELETE x")
 
 
 def test_nothing_found_in_code_that_was_read_whole_is_nothing_to_list() -> None:

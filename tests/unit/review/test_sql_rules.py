@@ -10,7 +10,7 @@ from oi_tui.engine.review.findings import Findings
 from oi_tui.engine.review.scanner import scan_code
 
 
-def look(code: str) -> Findings:
+def scan_sql(code: str) -> Findings:
     return scan_code("sql", code, Path("/work"))
 
 
@@ -32,7 +32,7 @@ def look(code: str) -> Findings:
     ],
 )
 def test_plain_reads_have_no_findings(code: str) -> None:
-    assert look(code).nothing_listed, look(code).sentences
+    assert scan_sql(code).nothing_listed, scan_sql(code).sentences
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_plain_reads_have_no_findings(code: str) -> None:
     ],
 )
 def test_what_does_more_is_named(code: str, words: str) -> None:
-    assert words in look(code).sentences
+    assert words in scan_sql(code).sentences
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_what_does_more_is_named(code: str, words: str) -> None:
     ],
 )
 def test_what_is_not_known_is_not_checked(code: str) -> None:
-    assert look(code).level != "clear"
+    assert scan_sql(code).level != "clear"
 
 
 def look_after(first: str, code: str) -> Findings:
@@ -158,5 +158,5 @@ def test_the_code_is_read_in_time_that_grows_with_its_length() -> None:
     odd = ("(" * 50_000, "'" * 50_001, "/*" * 50_000, ".x\n" * 20_000, "with a(b), " + "a(b, " * 10_000)
     for code in odd:
         began = time.process_time()
-        look(code)
+        scan_sql(code)
         assert time.process_time() - began < 3

@@ -22,7 +22,7 @@ def folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     shutil.rmtree(path)
 
 
-def left(folder: Path, name: str, made: float) -> Path:
+def leave_folder(folder: Path, name: str, made: float) -> Path:
     """What an application leaves behind that is killed."""
     made_in = folder / f"oi-tui-{name}"
     made_in.mkdir()
@@ -38,8 +38,8 @@ def test_what_killed_applications_left_is_removed_and_nothing_else(
     living = CellSocket("model", lambda _: None)
     lives = Path(living.make_path()).parent
     os.utime(lives, (0, 0))
-    dead = left(folder, "dead", 0.0)
-    young = left(folder, "young", lives.parent.stat().st_mtime)
+    dead = leave_folder(folder, "dead", 0.0)
+    young = leave_folder(folder, "young", lives.parent.stat().st_mtime)
     other = folder / "oi-tui-other"
     (other / "model").mkdir(parents=True)
     os.utime(other, (0, 0))

@@ -48,7 +48,7 @@ def sessions_of(running: Running) -> list[HostedSession]:
     return running.app.state.context.sessions.all  # type: ignore[no-any-return]
 
 
-def sent(running: Running) -> list[tuple[str, str]]:
+def read_last_request(running: Running) -> list[tuple[str, str]]:
     """What the model was asked last, without the system message."""
     return [(m["role"], m["content"]) for m in running.llm.requests[-1].messages[1:]]
 
@@ -230,14 +230,18 @@ def test_conversations_of_clients_that_send_all_of_it_are_kept_apart(serve: Serv
         # One that began elsewhere, then the first one again; a client may change space and cut a reply.
         two = [user("I am Bob."), {"role": "assistant", "content": "Hello Bob."}]
         assert words_of(client, *two, user("Who am I?")) == "Reply 2."
-        assert sent(running) == [("user", "I am Bob."), ("assistant", "Hello Bob."), ("user", "Who am I?")]
+        assert read_last_request(running) == [
+            ("user", "I am Bob."),
+            ("assistant", "Hello Bob."),
+            ("user", "Who am I?"),
+        ]
         one[1]["content"] = " Reply\n1"
         assert words_of(client, *one, user("Who am I?")) == "Reply 3."
-        assert sent(running)[:2] == [("user", "My name is Anna."), ("assistant", "Reply 1.")]
-        assert len(sent(running)) == 3
+        assert read_last_request(running)[:2] == [("user", "My name is Anna."), ("assistant", "Reply 1.")]
+        assert len(read_last_request(running)) == 3
         two += [user("Who am I?"), {"role": "assistant", "content": "Reply 2."}]
         assert words_of(client, *two, user("Sure?")) == "Reply 4."
-        assert [words for _, words in sent(running)][-3:] == ["Who am I?", "Reply 2.", "Sure?"]
+        assert [words for _, words in read_last_request(running)][-3:] == ["Who am I?", "Reply 2.", "Sure?"]
     assert len(sessions_of(running)) == 2
 
 
@@ -259,7 +263,7 @@ def test_instructions_are_told_once_and_again_when_they_change(serve: Serve) -> 
     with client_of(running) as client:
         for instructions in (brief, brief, long):
             ask(client, instructions, user("Hi"))
-    said = "\n".join(words for role, words in sent(running) if role == "user")
+    said = "\n".join(words for role, words in read_last_request(running) if role == "user")
     assert (said.count("Be brief."), said.count("Be long.")) == (1, 1)
 
 
@@ -297,9 +301,9 @@ def test_each_conversation_can_have_its_own_session(serve: Serve) -> None:
     with client_of(running).with_options(default_headers={"X-Session": "new"}) as client:
         one = words_of(client, user("A"))
         assert words_of(client, user("B")) == "Two."
-        assert sent(running) == [("user", "B")]
+        assert read_last_request(running) == [("user", "B")]
         assert words_of(client, user("A"), {"role": "assistant", "content": one}, user("C")) == "Three."
-        assert [words for _, words in sent(running)] == ["A", "One.", "C"]
+        assert [words for _, words in read_last_request(running)] == ["A", "One.", "C"]
     assert len(sessions_of(running)) == 2
 
 
@@ -392,7 +396,7 @@ def test_open_webui_asks_for_a_title_without_disturbing_the_code_that_waits(
             title = answer.choices[0].message.content
         assert title == '{"title": "One"}'
         assert not running.llm.requests[-1].tools
-        assert sent(running) == []
+        assert read_last_request(running) == []
         assert words_of(
             client, user("Print one"), {"role": "assistant", "content": first}, user("yes")
         ).endswith("Done.")

@@ -23,7 +23,7 @@ INNER = (
 )
 
 
-def text(first: str, *headers: str, body: str = "", version: str = "1.1") -> str:
+def make_request(first: str, *headers: str, body: str = "", version: str = "1.1") -> str:
     return "\r\n".join((f"{first} HTTP/{version}", *headers)) + f"\r\n\r\n{body}"
 
 
@@ -33,48 +33,54 @@ def hostile() -> Iterator[tuple[str, str | bytes]]:
     chunked = "Transfer-Encoding: chunked"
     for length in ("4", "0"):
         both = (HOST, JSON, f"Content-Length: {length}", chunked)
-        yield f"two lengths, {length} and chunks", text(post, *both, body=f"0\r\n\r\n{INNER}")
+        yield f"two lengths, {length} and chunks", make_request(post, *both, body=f"0\r\n\r\n{INNER}")
         words = '{"content": "x"}'
         body = f"{len(words):x}\r\n{words}\r\n0\r\n\r\n"
-        yield f"{length} and chunks with a token", text(post, TOKEN, *both, body=body)
+        yield f"{length} and chunks with a token", make_request(post, TOKEN, *both, body=body)
     lengths = (HOST, TOKEN, JSON, "Content-Length: 2", f"Content-Length: {len(INNER) + 2}")
-    yield "two different lengths", text(post, *lengths, body="{}" + INNER)
+    yield "two different lengths", make_request(post, *lengths, body="{}" + INNER)
     for length in ("+2", "-1", "0x2", "2,3", "2 3", "\u0662"):
         yield (
             f"length {length!a}",
-            text(post, HOST, TOKEN, JSON, f"Content-Length: {length}", body="{}").encode(),
+            make_request(post, HOST, TOKEN, JSON, f"Content-Length: {length}", body="{}").encode(),
         )
     for coding in ("xchunked", "chunked, identity", "identity", "gzip, chunked", "\x0bchunked"):
         headers = (HOST, TOKEN, JSON, f"Transfer-Encoding: {coding}")
-        yield f"coding {coding!r}", text(post, *headers, body=f"0\r\n\r\n{INNER}")
+        yield f"coding {coding!r}", make_request(post, *headers, body=f"0\r\n\r\n{INNER}")
     for size in ("FFFFFFFFFFFFFFFFFF", "-1", "2;" + "x" * 200_000, "0x2", "2\n"):
         yield (
             f"chunk {size[:9]!r}",
-            text(post, HOST, TOKEN, JSON, chunked, body=f"{size}\r\n{{}}\r\n0\r\n\r\n"),
+            make_request(post, HOST, TOKEN, JSON, chunked, body=f"{size}\r\n{{}}\r\n0\r\n\r\n"),
         )
-    yield "absolute address", text("GET http://evil.invalid/v1/sessions", HOST)
-    yield "absolute address and host", text("GET http://127.0.0.1/v1/sessions", "Host: evil.invalid", TOKEN)
-    yield "authority", text("CONNECT evil.invalid:443", HOST, TOKEN)
-    yield "asterisk", text("OPTIONS *", HOST)
-    yield "a folded host", text("GET /v1/sessions", "Host: 127.0.0.1:{port}\r\n .evil.invalid", TOKEN)
-    yield "a folded token", text("GET /v1/sessions", HOST, "Authorization: Bearer\r\n {token}")
-    yield "a token folded by a tab", text("GET /v1/sessions", HOST, "Authorization:\r\n\tBearer {token}")
-    yield "a folded header beside a token", text("GET /v1/sessions", HOST, TOKEN, "X: a\r\n b")
-    yield "a header folded by a bare line feed", text("GET /v1/sessions", HOST, TOKEN, "X: a\n b")
-    yield "a folded header of a WebSocket", text(f"GET {EVENTS}", HOST, TOKEN, *WS, "X: a\r\n b")
-    yield "a space before the colon", text("GET /v1/sessions", "Host : 127.0.0.1:{port}", TOKEN)
-    yield "a header without a name", text("GET /v1/sessions", HOST, ": x", TOKEN)
-    yield "a NUL in a header", text("GET /v1/sessions", HOST, TOKEN, "X: a\0b")
+    yield "absolute address", make_request("GET http://evil.invalid/v1/sessions", HOST)
+    yield (
+        "absolute address and host",
+        make_request("GET http://127.0.0.1/v1/sessions", "Host: evil.invalid", TOKEN),
+    )
+    yield "authority", make_request("CONNECT evil.invalid:443", HOST, TOKEN)
+    yield "asterisk", make_request("OPTIONS *", HOST)
+    yield "a folded host", make_request("GET /v1/sessions", "Host: 127.0.0.1:{port}\r\n .evil.invalid", TOKEN)
+    yield "a folded token", make_request("GET /v1/sessions", HOST, "Authorization: Bearer\r\n {token}")
+    yield (
+        "a token folded by a tab",
+        make_request("GET /v1/sessions", HOST, "Authorization:\r\n\tBearer {token}"),
+    )
+    yield "a folded header beside a token", make_request("GET /v1/sessions", HOST, TOKEN, "X: a\r\n b")
+    yield "a header folded by a bare line feed", make_request("GET /v1/sessions", HOST, TOKEN, "X: a\n b")
+    yield "a folded header of a WebSocket", make_request(f"GET {EVENTS}", HOST, TOKEN, *WS, "X: a\r\n b")
+    yield "a space before the colon", make_request("GET /v1/sessions", "Host : 127.0.0.1:{port}", TOKEN)
+    yield "a header without a name", make_request("GET /v1/sessions", HOST, ": x", TOKEN)
+    yield "a NUL in a header", make_request("GET /v1/sessions", HOST, TOKEN, "X: a\0b")
     yield (
         "a bare line feed before a token",
-        text(f"GET /v1/sessions HTTP/1.1\n{HOST}\nX: y", f"X-API-KEY: {WRONG}"),
+        make_request(f"GET /v1/sessions HTTP/1.1\n{HOST}\nX: y", f"X-API-KEY: {WRONG}"),
     )
     yield "HTTP/0.9", "GET /v1/sessions\r\n\r\n"
-    yield "HTTP/1.0 without a host", text("GET /v1/sessions", TOKEN, version="1.0")
-    yield "HTTP/1.0 without a token", text("GET /v1/sessions", HOST, version="1.0")
+    yield "HTTP/1.0 without a host", make_request("GET /v1/sessions", TOKEN, version="1.0")
+    yield "HTTP/1.0 without a token", make_request("GET /v1/sessions", HOST, version="1.0")
     yield "HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
     h2c = ("Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAMAAABkAAQAAP__")
-    yield "an upgrade to HTTP/2", text("GET /v1/sessions", HOST, *h2c)
+    yield "an upgrade to HTTP/2", make_request("GET /v1/sessions", HOST, *h2c)
     for name in (
         "localhost.evil.invalid",
         "127.0.0.1.nip.example",
@@ -96,7 +102,7 @@ def hostile() -> Iterator[tuple[str, str | bytes]]:
         "::1",
         "localhost\t",
     ):
-        yield f"host {name!a}", text("GET /v1/sessions", f"Host: {name}:{{port}}", TOKEN).encode()
+        yield f"host {name!a}", make_request("GET /v1/sessions", f"Host: {name}:{{port}}", TOKEN).encode()
     for path in (
         "/page/%252e%252e/options.py",
         "/page/%c0%ae%c0%ae/options.py",
@@ -109,13 +115,13 @@ def hostile() -> Iterator[tuple[str, str | bytes]]:
         "//evil.invalid/%2e%2e",
         "/page/" + "a/" * 5_000,
     ):
-        yield f"path {path[:40]}", text(f"GET {path}", HOST, TOKEN)
+        yield f"path {path[:40]}", make_request(f"GET {path}", HOST, TOKEN)
     private = ("Origin: http://evil.invalid", "Access-Control-Request-Private-Network: true")
     asked = ("Access-Control-Request-Method: GET", "Access-Control-Request-Headers: authorization")
-    yield "a preflight to a private network", text("OPTIONS /v1/sessions", HOST, *private, *asked)
+    yield "a preflight to a private network", make_request("OPTIONS /v1/sessions", HOST, *private, *asked)
     yield (
         "two origins",
-        text("GET /v1/sessions", HOST, TOKEN, "Origin: http://127.0.0.1:{port}", "Origin: null"),
+        make_request("GET /v1/sessions", HOST, TOKEN, "Origin: http://127.0.0.1:{port}", "Origin: null"),
     )
     for origin in (
         "http://127.0.0.1.:{port}",
@@ -130,7 +136,7 @@ def hostile() -> Iterator[tuple[str, str | bytes]]:
         "null",
         "",
     ):
-        yield f"origin {origin}", text("GET /v1/sessions", HOST, TOKEN, f"Origin: {origin}")
+        yield f"origin {origin}", make_request("GET /v1/sessions", HOST, TOKEN, f"Origin: {origin}")
     for place in (
         "Authorization: Basic Onh7dG9rZW59",
         "Proxy-Authorization: Bearer {token}",
@@ -141,35 +147,38 @@ def hostile() -> Iterator[tuple[str, str | bytes]]:
         "Authorization: Bearer {token}\0",
         "Sec-WebSocket-Protocol: {token}",
     ):
-        yield f"a token as {place}", text("GET /v1/sessions", HOST, place)
+        yield f"a token as {place}", make_request("GET /v1/sessions", HOST, place)
     for query in ("%74oken={token}", "TOKEN={token}", "x=1&token={token}", ";token={token}", "a={token}"):
-        yield f"a token in ?{query}", text(f"GET /v1/sessions?{query}", HOST)
-    yield "a token in a path", text("GET /v1/sessions/{token}", HOST)
-    yield "a cookie", text("GET /v1/sessions", HOST, "Cookie: token={token}; session=default")
+        yield f"a token in ?{query}", make_request(f"GET /v1/sessions?{query}", HOST)
+    yield "a token in a path", make_request("GET /v1/sessions/{token}", HOST)
+    yield "a cookie", make_request("GET /v1/sessions", HOST, "Cookie: token={token}; session=default")
     yield (
         "two tokens, the wrong one first",
-        text("GET /v1/sessions", HOST, f"Authorization: Bearer {WRONG}", TOKEN),
+        make_request("GET /v1/sessions", HOST, f"Authorization: Bearer {WRONG}", TOKEN),
     )
     yield (
         "two tokens, the wrong one last",
-        text("GET /v1/sessions", HOST, TOKEN, f"Authorization: Bearer {WRONG}"),
+        make_request("GET /v1/sessions", HOST, TOKEN, f"Authorization: Bearer {WRONG}"),
     )
     forwarded = ("X-Forwarded-Host: 127.0.0.1", "X-Forwarded-For: 127.0.0.1", "Forwarded: host=127.0.0.1")
-    yield "a proxy that vouches", text("GET /v1/sessions", "Host: evil.invalid", TOKEN, *forwarded)
+    yield "a proxy that vouches", make_request("GET /v1/sessions", "Host: evil.invalid", TOKEN, *forwarded)
     override = ("X-HTTP-Method-Override: GET", "X-Original-URL: /heartbeat", "X-Rewrite-URL: /heartbeat")
-    yield "another method and address", text("POST /v1/sessions", HOST, JSON, *override)
-    yield "thousands of headers", text("GET /v1/sessions", HOST, TOKEN, *(f"X{n}: y" for n in range(20_000)))
+    yield "another method and address", make_request("POST /v1/sessions", HOST, JSON, *override)
+    yield (
+        "thousands of headers",
+        make_request("GET /v1/sessions", HOST, TOKEN, *(f"X{n}: y" for n in range(20_000))),
+    )
     packed = gzip.compress(b'{"content": "' + b" " * 50_000_000 + b'"}')
-    head = text(post, HOST, TOKEN, JSON, "Content-Encoding: gzip", f"Content-Length: {len(packed)}")
+    head = make_request(post, HOST, TOKEN, JSON, "Content-Encoding: gzip", f"Content-Length: {len(packed)}")
     yield "a bomb", head.encode() + packed
     for coding in ("gzip", "deflate, gzip", "br"):
         coded = (HOST, TOKEN, JSON, f"Content-Encoding: {coding}", "Content-Length: 2")
-        yield f"a body in {coding}", text("POST /v1/sessions", *coded, body="{}")
+        yield f"a body in {coding}", make_request("POST /v1/sessions", *coded, body="{}")
     deep = json.dumps({"content": []})[:-2] + "[" * 90_000
-    yield "deep", text(post, HOST, TOKEN, JSON, f"Content-Length: {len(deep)}", body=deep)
+    yield "deep", make_request(post, HOST, TOKEN, JSON, f"Content-Length: {len(deep)}", body=deep)
     old = ("Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==")
-    yield "an old WebSocket", text(f"GET {EVENTS}", HOST, *old, "Sec-WebSocket-Version: 8")
-    yield "a WebSocket by POST", text(f"POST {EVENTS}", HOST, JSON, *old, "Sec-WebSocket-Version: 13")
+    yield "an old WebSocket", make_request(f"GET {EVENTS}", HOST, *old, "Sec-WebSocket-Version: 8")
+    yield "a WebSocket by POST", make_request(f"POST {EVENTS}", HOST, JSON, *old, "Sec-WebSocket-Version: 13")
 
 
 def answers_to(running: Running, data: str | bytes, least: int = 1) -> list[int]:
@@ -208,23 +217,23 @@ def test_requests_with_two_meanings_do_nothing(serve: Serve) -> None:
 def test_a_token_counts_for_its_own_request_only(serve: Serve) -> None:
     """Also where a public request, or one with a token, came before it on the same connection."""
     running = serve(limits=LIMITS)
-    allowed, bare = text("GET /v1/sessions", HOST, TOKEN), text("GET /v1/sessions", HOST)
+    allowed, bare = make_request("GET /v1/sessions", HOST, TOKEN), make_request("GET /v1/sessions", HOST)
     assert answers_to(running, allowed + bare, 2) == [200, 401]
-    assert answers_to(running, text("GET /heartbeat", HOST) + bare, 2) == [200, 401]
-    assert answers_to(running, text("GET /heartbeat", HOST) + INNER, 2) == [200, 401]
+    assert answers_to(running, make_request("GET /heartbeat", HOST) + bare, 2) == [200, 401]
+    assert answers_to(running, make_request("GET /heartbeat", HOST) + INNER, 2) == [200, 401]
     # What looks like a request in a body is a body.
     inner = INNER.replace("{port}", str(running.options.port))
     headers = (HOST, TOKEN, JSON, f"Content-Length: {len(inner)}")
-    assert answers_to(running, text("POST /v1/sessions/default/say", *headers, body=inner)) == [400]
+    assert answers_to(running, make_request("POST /v1/sessions/default/say", *headers, body=inner)) == [400]
 
 
 def test_a_folded_header_is_refused_wherever_it_comes(serve: Serve) -> None:
     """Also behind another request on the same connection. A body may have lines with spaces before them."""
     running = serve(limits=LIMITS)
-    allowed = text("GET /v1/sessions", HOST, TOKEN)
-    folded = text("GET /v1/sessions", HOST, TOKEN, "X: a\r\n b")
+    allowed = make_request("GET /v1/sessions", HOST, TOKEN)
+    folded = make_request("GET /v1/sessions", HOST, TOKEN, "X: a\r\n b")
     body = '{\n  "title": "x",\n\n\t"y": 1}'
-    post = text("POST /v1/sessions", HOST, TOKEN, JSON, f"Content-Length: {len(body)}", body=body)
+    post = make_request("POST /v1/sessions", HOST, TOKEN, JSON, f"Content-Length: {len(body)}", body=body)
     assert answers_to(running, allowed + folded, 2) == [200, 400]
     assert answers_to(running, post + allowed, 2) == [201, 200]
     assert answers_to(running, post + folded, 2) == [201, 400]

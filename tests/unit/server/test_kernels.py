@@ -39,7 +39,7 @@ def execute(socket: Socket, code: str) -> list[Any]:
     return found
 
 
-def of(messages: list[Any], kind: str) -> list[Any]:
+def select_contents(messages: list[Any], kind: str) -> list[Any]:
     return [message["content"] for message in messages if message["msg_type"] == kind]
 
 
@@ -57,11 +57,11 @@ def test_a_cell_runs_and_its_output_comes_back(serve: Serve) -> None:
     running = serve(auto_run=True)
     with channels(running, started(running)) as socket:
         messages = execute(socket, "print(1)")
-        assert [content["text"] for content in of(messages, "stream")] == ["out of print(1)"]
-        assert of(messages, "execute_input") == [{"code": "print(1)", "execution_count": 1}]
-        assert of(messages, "execute_reply")[0]["status"] == "ok"
-        assert of(execute(socket, "print(2)"), "execute_reply")[0]["execution_count"] == 2
-        assert of(execute(socket, ""), "execute_reply")[0]["status"] == "ok"
+        assert [content["text"] for content in select_contents(messages, "stream")] == ["out of print(1)"]
+        assert select_contents(messages, "execute_input") == [{"code": "print(1)", "execution_count": 1}]
+        assert select_contents(messages, "execute_reply")[0]["status"] == "ok"
+        assert select_contents(execute(socket, "print(2)"), "execute_reply")[0]["execution_count"] == 2
+        assert select_contents(execute(socket, ""), "execute_reply")[0]["status"] == "ok"
     assert running.computer.ran == [("python", "print(1)"), ("python", "print(2)")]
 
 
@@ -69,8 +69,11 @@ def test_a_cell_whose_output_was_too_much_to_send_ends_as_it_did_and_says_so(ser
     running = serve(auto_run=True, limits=ServerLimits(history_bytes=1))
     with channels(running, started(running)) as socket:
         messages = execute(socket, "flood")
-        assert of(messages, "execute_reply")[0]["status"] == "ok"
-        assert any("a part of it is missing here" in content["text"] for content in of(messages, "stream"))
+        assert select_contents(messages, "execute_reply")[0]["status"] == "ok"
+        assert any(
+            "a part of it is missing here" in content["text"]
+            for content in select_contents(messages, "stream")
+        )
 
 
 def test_a_cell_is_asked_for_like_the_code_of_the_model(serve: Serve) -> None:
@@ -95,8 +98,8 @@ def test_a_cell_is_asked_for_like_the_code_of_the_model(serve: Serve) -> None:
 def test_a_failure_an_image_and_another_language(serve: Serve) -> None:
     running = serve(auto_run=True)
     with channels(running, started(running, "bash")) as socket:
-        assert of(execute(socket, "fail"), "execute_reply")[0]["evalue"] == "it failed"
-        assert of(execute(socket, "image"), "display_data")[0]["data"] == {"image/png": "aGk="}
+        assert select_contents(execute(socket, "fail"), "execute_reply")[0]["evalue"] == "it failed"
+        assert select_contents(execute(socket, "image"), "display_data")[0]["data"] == {"image/png": "aGk="}
     assert running.computer.ran[0] == ("shell", "fail")
 
 
@@ -168,7 +171,7 @@ def test_a_kernel_whose_session_was_deleted_says_so(serve: Serve) -> None:
     kernel = started(running)
     with channels(running, kernel) as socket, running.http() as client:
         client.delete(f"/v1/sessions/{kernel['oi_tui_session']}")
-        assert of(execute(socket, "print(1)"), "error")[0]["evalue"] == "This session is closed."
+        assert select_contents(execute(socket, "print(1)"), "error")[0]["evalue"] == "This session is closed."
     assert running.computer.ran == []
 
 
@@ -179,7 +182,7 @@ def test_the_connections_of_a_kernel_end_with_it_whoever_ended_it(serve: Serve, 
     with channels(running, kernel) as other, channels(running, kernel) as socket:
         execute(socket, "print(1)")
         request(other, "execute_request", {"code": "flood", "silent": False})
-        while not of([message := other.receive()], "stream"):
+        while not select_contents([message := other.receive()], "stream"):
             assert message["msg_type"] != "execute_reply"
         if how == "DELETE":
             with running.http() as client:
@@ -329,7 +332,7 @@ def test_messages_that_are_none_end_the_connection_and_nothing_else(serve: Serve
             with pytest.raises(ConnectionClosed):
                 socket.receive()
     with channels(running, kernel) as socket:
-        assert of(execute(socket, "print(1)"), "execute_reply")[0]["status"] == "ok"
+        assert select_contents(execute(socket, "print(1)"), "execute_reply")[0]["status"] == "ok"
 
 
 WRONG_FIELDS: list[tuple[str, dict[str, Any], str]] = [
@@ -352,7 +355,7 @@ def test_a_message_with_a_wrong_field_is_answered_with_its_name(serve: Serve) ->
             assert (answered["status"], answered["ename"]) == ("error", "ValueError")
             assert says in answered["evalue"]
             socket.until(msg_type="status", content={"execution_state": "idle"})
-        assert of(execute(socket, "print(1)"), "execute_reply")[0]["status"] == "ok"
+        assert select_contents(execute(socket, "print(1)"), "execute_reply")[0]["status"] == "ok"
         request(socket, "input_reply", {"value": 5})
         with pytest.raises(ConnectionClosed, match=r"value must be text\."):
             socket.until(msg_type="never")
@@ -392,7 +395,7 @@ def test_a_notebook_has_a_session_with_a_kernel_until_it_is_ended(serve: Serve) 
         assert client.post("/api/sessions", json=asked).json()["id"] == session["id"]
         place = f"/api/sessions/{session['id']}"
         with channels(running, session["kernel"]) as socket:
-            assert of(execute(socket, "print(1)"), "stream")[0]["text"] == "out of print(1)"
+            assert select_contents(execute(socket, "print(1)"), "stream")[0]["text"] == "out of print(1)"
         assert client.delete(place).status_code == 204
         assert client.get("/api/sessions").json() == client.get("/api/kernels").json() == []
         assert client.get(place).status_code == 404

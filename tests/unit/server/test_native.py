@@ -37,7 +37,7 @@ def answer(client: Socket, question: dict[str, Any], decision: str, **more: Any)
     client.send({"do": "answer", **given})
 
 
-def asked(client: Socket) -> dict[str, Any]:
+def wait_for_question(client: Socket) -> dict[str, Any]:
     question: dict[str, Any] = client.until(event="question.asked")[-1]["question"]
     return question
 
@@ -63,7 +63,7 @@ def test_a_question_is_an_object_with_the_exact_code_and_its_hash(serve: Serve) 
     running = serve([call("print('ä')\n")])
     with running.socket(EVENTS) as watcher:
         watcher.send({"do": "say", "content": "Hello"})
-        question = asked(watcher)
+        question = wait_for_question(watcher)
         assert question["code"] == "print('ä')\n"
         assert question["hash"] == hashlib.sha256("print('ä')\n".encode()).hexdigest()
         assert question["language"] == "python"
@@ -78,8 +78,8 @@ def test_code_can_be_edited_and_rejected_with_a_reason(serve: Serve) -> None:
     running = serve([call("print(1)")], [call("print(2)")], [Text("As you like.")])
     with running.socket(EVENTS) as watcher:
         watcher.send({"do": "say", "content": "Hello"})
-        answer(watcher, asked(watcher), "edit", code="print(3)")
-        answer(watcher, asked(watcher), "reject", reason="Not this one.")
+        answer(watcher, wait_for_question(watcher), "edit", code="print(3)")
+        answer(watcher, wait_for_question(watcher), "reject", reason="Not this one.")
         records = watcher.until(event="turn.ended")
     assert running.computer.ran == [("python", "print(3)")]
     codes = [r["message"] for r in records if r.get("message", {}).get("type") == "code"]
@@ -193,7 +193,7 @@ def test_code_of_another_program_is_asked_for_too(serve: Serve) -> None:
     running = serve()
     with running.socket(EVENTS) as watcher:
         watcher.send({"do": "propose", "language": "python", "code": "print(1)"})
-        question = asked(watcher)
+        question = wait_for_question(watcher)
         assert running.computer.ran == []
         answer(watcher, question, "run")
         watcher.until(event="turn.ended")
@@ -205,7 +205,7 @@ def test_a_busy_session_says_so(serve: Serve) -> None:
     running = serve([call("print(1)")])
     with running.socket(EVENTS) as watcher, running.http() as client:
         watcher.send({"do": "say", "content": "Hello"})
-        asked(watcher)
+        wait_for_question(watcher)
         response = client.post(f"{ACTIONS}/say", json={"content": "More"})
         assert response.status_code == 409
         assert "busy" in response.json()["error"]["message"]

@@ -48,7 +48,7 @@ def browser(chromium: Chromium) -> Iterator[Browser]:
         assert browser.complaints == []
 
 
-def opened(browser: Browser, running: Running) -> None:
+def open_page(browser: Browser, running: Running) -> None:
     browser.open(make_page_address(running.options))
     browser.wait_for(f"location.hash === '' && {STATE} === 'ready'")
 
@@ -60,7 +60,7 @@ def say(browser: Browser, words: str) -> None:
 
 def test_the_main_job_ask_edit_run_and_reject(serve: Serve, browser: Browser) -> None:
     running = serve([call("print(1)")], [call("print(2)")], [call("print(4)")], [Text("All done.")])
-    opened(browser, running)
+    open_page(browser, running)
     say(browser, "Hello there")
     browser.wait_for(QUESTION)
     assert browser.value("document.getElementById('code').value") == "print(1)"
@@ -85,7 +85,7 @@ def test_what_may_run_without_a_question_is_chosen_where_the_server_allows_it(
     serve: Serve, browser: Browser
 ) -> None:
     running = serve([call("print(1)")], [call("print(2)")], [Text("All done.")], allow_settings=True)
-    opened(browser, running)
+    open_page(browser, running)
     say(browser, "Hello")
     browser.wait_for(f"{QUESTION} && !document.getElementById('run').disabled")
     browser.click("#edit")
@@ -106,7 +106,7 @@ def test_nothing_can_be_allowed_for_later_where_the_server_does_not_allow_it(
     serve: Serve, browser: Browser
 ) -> None:
     running = serve([call("print(1)")])
-    opened(browser, running)
+    open_page(browser, running)
     say(browser, "Hello")
     browser.wait_for(f"{QUESTION} && !document.getElementById('run').disabled")
     assert browser.value("document.getElementById('always').hidden")
@@ -116,7 +116,7 @@ def test_of_long_output_the_newest_part_is_shown_while_a_program_prints(
     serve: Serve, browser: Browser
 ) -> None:
     running = serve([call("flood and hang")], auto_run=True)
-    opened(browser, running)
+    open_page(browser, running)
     say(browser, "Hello")
     browser.wait_for(f"{TEXT}.includes('line 299')")
     assert browser.value(f"{TEXT}.includes('not shown')")
@@ -127,7 +127,7 @@ def test_of_long_output_the_newest_part_is_shown_while_a_program_prints(
 
 def test_a_question_cannot_be_answered_in_its_first_moment(serve: Serve, browser: Browser) -> None:
     running = serve([call("print(1)")])
-    opened(browser, running)
+    open_page(browser, running)
     browser.value(
         "new MutationObserver(() => { const run = document.getElementById('run');"
         f"if ({QUESTION} && window.first === undefined) {{ window.first = run.disabled; run.click(); }} }})"
@@ -144,7 +144,7 @@ def test_nothing_that_a_model_or_a_program_says_becomes_a_part_of_the_page(
 ) -> None:
     evil = "<img src=x onerror='window.broken=1'><script>window.broken=1</script>"
     running = serve([Text(evil), call(f"print({evil!r})")], [Text("Done.")], auto_run=True)
-    opened(browser, running)
+    open_page(browser, running)
     say(browser, evil)
     browser.wait_for(f"{TEXT}.includes('Done.') && {STATE} === 'ready'")
     assert browser.value("window.broken === undefined")
@@ -154,7 +154,7 @@ def test_nothing_that_a_model_or_a_program_says_becomes_a_part_of_the_page(
 
 def test_characters_that_cannot_be_seen_are_named(serve: Serve, browser: Browser) -> None:
     running = serve([call("admin = 'no\u202e'")])
-    opened(browser, running)
+    open_page(browser, running)
     say(browser, "Hello")
     browser.wait_for(QUESTION)
     assert "Hidden characters: U+202E RIGHT-TO-LEFT OVERRIDE" in browser.value(
@@ -164,7 +164,7 @@ def test_characters_that_cannot_be_seen_are_named(serve: Serve, browser: Browser
 
 def test_the_page_comes_back_to_a_question_after_a_reload(serve: Serve, browser: Browser) -> None:
     running = serve([call("print(1)")])
-    opened(browser, running)
+    open_page(browser, running)
     say(browser, "Hello")
     browser.wait_for(QUESTION)
     browser.call("Page.reload")
@@ -178,7 +178,7 @@ def test_the_page_stays_with_its_session_when_it_is_loaded_again_and_goes_back_t
     serve: Serve, browser: Browser
 ) -> None:
     running = serve([Text("The first.")], [call("print(1)")])
-    opened(browser, running)
+    open_page(browser, running)
     say(browser, "Hello")
     browser.wait_for(f"{TEXT}.includes('The first.') && {STATE} === 'ready'")
     browser.click("#new")
@@ -198,7 +198,7 @@ def test_the_page_opens_its_conversation_again_after_the_server_was_started_agai
     serve: Serve, chromium: Chromium, is_default: bool
 ) -> None:
     with Running([call("print(1)")]) as before, Browser(chromium) as browser:
-        opened(browser, before)
+        open_page(browser, before)
         if not is_default:
             browser.click("#new")
             browser.wait_for(f"history.state.session !== 'default' && {STATE} === 'ready'")
@@ -232,7 +232,7 @@ def test_the_newest_part_stays_in_sight_when_an_image_arrives_and_after_a_messag
         yield RunEnded("finished", 0.1)
 
     monkeypatch.setattr(running.computer, "run", run)
-    opened(browser, running)
+    open_page(browser, running)
     at_end = "(({scrollHeight, scrollTop, clientHeight}) => scrollHeight - scrollTop - clientHeight < 80)"
     is_at_end = f"{at_end}(document.querySelector('main'))"
     # Images arrive after everything else.
@@ -261,7 +261,7 @@ def encode_plot() -> str:
 
 def test_long_code_is_edited_from_its_first_line_on(serve: Serve, browser: Browser) -> None:
     running = serve([call("\n".join(f"print({number})" for number in range(200)))])
-    opened(browser, running)
+    open_page(browser, running)
     say(browser, "Hello")
     browser.wait_for(QUESTION)
     browser.click("#edit")
@@ -277,7 +277,7 @@ def test_code_and_output_can_be_copied(serve: Serve, browser: Browser) -> None:
         browserContextId=browser.context,
         permissions=["clipboardReadWrite", "clipboardSanitizedWrite"],
     )
-    opened(browser, running)
+    open_page(browser, running)
     say(browser, "Hello")
     browser.wait_for(f"{STATE} === 'ready' && {TEXT}.includes('Done.')")
     for name, text in (("python", "print(1)\nprint(2)"), ("output", "out of print(1)\nprint(2)")):
@@ -300,7 +300,7 @@ def test_it_fits_on_a_phone(serve: Serve, browser: Browser) -> None:
         "Emulation.setDeviceMetricsOverride", width=360, height=640, deviceScaleFactor=2, mobile=True
     )
     running = serve([Text("word " * 200), call("x = '" + "long " * 100 + "'\n" * 40)])
-    opened(browser, running)
+    open_page(browser, running)
     say(browser, "Hello")
     browser.wait_for(QUESTION)
     assert browser.value("document.documentElement.scrollWidth") <= 360
@@ -328,7 +328,7 @@ def test_on_a_low_screen_the_buttons_and_some_of_the_code_are_in_sight(
         "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=2, mobile=True
     )
     running = serve([call("import shutil\nshutil.rmtree('/tmp/x/y/z')\n" + "print('long')\n" * 100)])
-    opened(browser, running)
+    open_page(browser, running)
     say(browser, "Hello")
     browser.wait_for(QUESTION)
     for expand in (
@@ -353,7 +353,7 @@ def test_a_long_reason_leaves_room_for_the_language_and_the_button_on_a_phone(
         "Emulation.setDeviceMetricsOverride", width=360, height=640, deviceScaleFactor=2, mobile=True
     )
     running = serve([call("print(1)")], [Text("Done.")])
-    opened(browser, running)
+    open_page(browser, running)
     say(browser, "Hello")
     browser.wait_for(f"{QUESTION} && !document.getElementById('run').disabled")
     browser.click("#reject")
@@ -392,7 +392,7 @@ snake_case_name and 2 * 3 * 4 stay, <i>html</i> too
 
 def test_markdown_becomes_elements_without_links_images_or_html(serve: Serve, browser: Browser) -> None:
     running = serve([Text(MARKDOWN), call("print(1)")], [Text("The end.")], auto_run=True)
-    opened(browser, running)
+    open_page(browser, running)
     say(browser, "Hello")
     browser.wait_for(f"{TEXT}.includes('The end.') && {STATE} === 'ready'")
 
@@ -427,7 +427,7 @@ ODD = ["`" * 3000, "*" * 5000, "> " * 3000 + "x", "- " * 3000 + "x", "|" * 4000 
 
 def test_odd_markdown_is_shown_at_once_and_nothing_of_it_is_lost(serve: Serve, browser: Browser) -> None:
     running = serve(*([Text(f"{text} end of {number}")] for number, text in enumerate(ODD)))
-    opened(browser, running)
+    open_page(browser, running)
     for number in range(len(ODD)):
         say(browser, "Hello")
         browser.wait_for(f"{STATE} === 'ready' && {TEXT}.includes('end of {number}')")
@@ -435,7 +435,7 @@ def test_odd_markdown_is_shown_at_once_and_nothing_of_it_is_lost(serve: Serve, b
 
 def test_code_in_question_stands_once_and_every_control_has_a_name(serve: Serve, browser: Browser) -> None:
     running = serve([call("print(1)")])
-    opened(browser, running)
+    open_page(browser, running)
     say(browser, "Hello")
     browser.wait_for(QUESTION)
     assert "print(1)" not in browser.value(TEXT)
@@ -456,7 +456,7 @@ def test_escape_stops_but_not_while_code_is_edited(serve: Serve, browser: Browse
         "document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {key: 'Escape', bubbles: true}))"
     )
     running = serve([call("print(1)")])
-    opened(browser, running)
+    open_page(browser, running)
     say(browser, "Hello")
     browser.wait_for(QUESTION)
     browser.click("#edit")
@@ -485,7 +485,7 @@ def press(browser: Browser, key: str, *, ctrl: bool = False) -> None:
 
 def test_conversations_are_found_and_opened_by_keys(serve: Serve, browser: Browser) -> None:
     running = serve([Text("A zebra has stripes.")])
-    opened(browser, running)
+    open_page(browser, running)
     say(browser, "Tell me of zebras")
     browser.wait_for(f"{TEXT}.includes('stripes') && {NAME} === 'Tell me of zebras'")
     browser.click("#new")
@@ -512,7 +512,7 @@ def test_conversations_are_found_and_opened_by_keys(serve: Serve, browser: Brows
 
 def test_colours_of_a_program_are_kept_and_ctrl_enter_runs(serve: Serve, browser: Browser) -> None:
     running = serve([call("\x1b[1;31mred\x1b[0m \x1b[38;5;2mgreen\x1b[2J\x1b]0;title\x07 <b>")])
-    opened(browser, running)
+    open_page(browser, running)
     say(browser, "Hello")
     browser.wait_for(f"{QUESTION} && !document.getElementById('run').disabled")
     press(browser, "Enter", ctrl=True)
@@ -548,7 +548,7 @@ def test_a_data_frame_is_a_table_whose_cells_are_text(
         yield RunEnded("finished", 0.1)
 
     monkeypatch.setattr(running.computer, "run", run)
-    opened(browser, running)
+    open_page(browser, running)
     say(browser, "Hello")
     browser.wait_for(f"{STATE} === 'ready' && {TEXT}.includes('the text of odd')")
 
@@ -570,7 +570,7 @@ def test_a_data_frame_is_a_table_whose_cells_are_text(
 
 def test_a_program_that_waits_for_input_is_seen_to_wait(serve: Serve, browser: Browser) -> None:
     running = serve([call("ask")], [Text("Done.")])
-    opened(browser, running)
+    open_page(browser, running)
     say(browser, "Hello")
     browser.wait_for(QUESTION)
     assert browser.value("document.getElementById('facts').innerText").endswith("1 line · python, in /")
@@ -590,7 +590,7 @@ def test_whoever_types_need_not_look_for_the_prompt(serve: Serve, browser: Brows
     browser.call(
         "Page.addScriptToEvaluateOnNewDocument", source="window.matchMedia = () => ({ matches: true });"
     )
-    opened(browser, running)
+    open_page(browser, running)
     browser.wait_for("document.activeElement.id === 'words'")
     browser.call("Input.insertText", text="Hello")
     browser.press_enter()
@@ -613,7 +613,7 @@ def test_a_message_that_was_not_taken_can_be_sent_again(serve: Serve, browser: B
     """Because the connection lost it, or because the session was busy by then."""
     running = serve([Text("One.")], [call("print(1)")], auto_run=False)
     browser.call("Page.addScriptToEvaluateOnNewDocument", source=KEEP_SOCKETS)
-    opened(browser, running)
+    open_page(browser, running)
     browser.value("made.at(-1).send = () => {}")
     say(browser, "Hello")
     words = "document.getElementById('words').value"
@@ -642,7 +642,7 @@ def test_whoever_types_a_message_goes_on_typing_when_a_program_waits_for_input(
     serve: Serve, browser: Browser
 ) -> None:
     running = serve([call("ask")], [Text("Done.")])
-    opened(browser, running)
+    open_page(browser, running)
     say(browser, "Hello")
     browser.wait_for(QUESTION)
     browser.type("#words", "And then")
@@ -663,7 +663,7 @@ def test_an_answer_that_the_connection_lost_can_be_given_again(serve: Serve, bro
     """To a question and to a program."""
     running = serve([call("ask")], [Text("Done.")])
     browser.call("Page.addScriptToEvaluateOnNewDocument", source=KEEP_SOCKETS)
-    opened(browser, running)
+    open_page(browser, running)
     say(browser, "Hello")
     browser.wait_for(f"{QUESTION} && !document.getElementById('run').disabled")
     browser.value("made.at(-1).send = () => {}")
@@ -707,7 +707,7 @@ def test_a_page_with_scripts_is_offered_to_be_saved(
         browserContextId=browser.context,
         downloadPath=str(tmp_path),
     )
-    opened(browser, running)
+    open_page(browser, running)
     say(browser, "Hello")
     browser.wait_for(f"{STATE} === 'ready' && {TEXT}.includes('Save the page')")
     assert browser.value("document.querySelectorAll('#conversation iframe').length") == 0

@@ -135,7 +135,7 @@ def values(setting: Setting) -> st.SearchStrategy[Value]:
 EDITS = st.sampled_from(all_settings()).flatmap(lambda item: st.tuples(st.just(item), values(item)))
 
 
-def outside(text: str, key: str) -> list[str]:
+def list_other_lines(text: str, key: str) -> list[str]:
     """The lines of the text that have no part in the key and its value."""
     entry = yaml_file.parse(text).get(key)
     lines = text.replace("\r\n", "\n").removeprefix("\ufeff").split("\n")
@@ -181,7 +181,7 @@ def test_a_hundred_random_edits_change_nothing_but_the_values(name: str, data: s
         expected = expected.with_changes(**{item.name: value})
         assert Profile.from_entries(yaml_file.parse(text), name) == expected
         assert untouched(before, text, item.key), f"{before!r}\n{text!r}"
-        kept, now = outside(before, item.key), outside(text, item.key)
+        kept, now = list_other_lines(before, item.key), list_other_lines(text, item.key)
         assert all(line.startswith("  # the first") for line in now if line not in kept)
         assert [line for line in kept if line not in now] == []
         if name == "windows":

@@ -16,15 +16,15 @@ from oi_tui.engine.settings.setting import ProfileError
 _IMPORT = "from interpreter import interpreter\n"
 
 
-def made(text: str) -> Profile:
+def run_profile(text: str) -> Profile:
     """The profile that a trusted program makes."""
     return profiles.make_profile(ExternalContent("python profile", "/p.py", text))
 
 
-def refused(text: str) -> str:
+def read_refusal(text: str) -> str:
     """With which words a program is refused."""
     with pytest.raises(ProfileError) as caught:
-        made(text)
+        run_profile(text)
     return str(caught.value)
 
 
@@ -48,7 +48,7 @@ def refused(text: str) -> str:
     ],
 )
 def test_languages_are_restricted_in_every_manner(statement: str, languages: tuple[str, ...]) -> None:
-    profile = made(f"{_IMPORT}c = interpreter.computer\n{statement}\n")
+    profile = run_profile(f"{_IMPORT}c = interpreter.computer\n{statement}\n")
     assert profile.languages == languages
     assert profile.unknown == ()
 
@@ -88,13 +88,13 @@ def test_languages_are_restricted_in_every_manner(statement: str, languages: tup
     ],
 )  # fmt: skip
 def test_a_limit_that_is_not_understood_is_refused_with_its_line(statements: str, words: str) -> None:
-    shown = refused(f"{_IMPORT}{statements}\n")
+    shown = read_refusal(f"{_IMPORT}{statements}\n")
     assert shown.startswith("/p.py, line ")
     assert words in shown
 
 
 def test_limits_count_by_their_older_names_and_as_arguments() -> None:
-    profile = made(
+    profile = run_profile(
         "from interpreter import OpenInterpreter\n"
         "i = OpenInterpreter(offline=True, safe_mode='ask')\n"
         "i.max_budget = 0.5\ni.llm.max_output = 900\ni.computer.offline = True\ni.model = 'ollama/x'\n"
@@ -117,22 +117,22 @@ def test_limits_count_by_their_older_names_and_as_arguments() -> None:
 def test_a_setting_that_is_given_by_two_names_never_widens(
     statements: str, values: dict[str, object]
 ) -> None:
-    profile = made(f"from interpreter import interpreter as i\n{statements}")
+    profile = run_profile(f"from interpreter import interpreter as i\n{statements}")
     assert {name: getattr(profile, name) for name in values} == values
 
 
 @pytest.mark.parametrize(("value", "mode"), [("True", "ask"), ("False", "off"), ("'auto'", "auto")])
 def test_a_safe_mode_that_is_on_asks(value: str, mode: str) -> None:
-    assert made(f"{_IMPORT}interpreter.safe_mode = {value}\n").safe_mode == mode
+    assert run_profile(f"{_IMPORT}interpreter.safe_mode = {value}\n").safe_mode == mode
 
 
 def test_a_list_that_is_changed_in_place_counts() -> None:
-    profile = made(f"{_IMPORT}interpreter.loop_breakers.append('Over.')\n")
+    profile = run_profile(f"{_IMPORT}interpreter.loop_breakers.append('Over.')\n")
     assert profile.loop_breakers == (*Profile().loop_breakers, "Over.")
 
 
 def test_without_execution_instructions_the_system_message_has_none() -> None:
-    profile = made(f"{_IMPORT}interpreter.llm.execution_instructions = False\n")
+    profile = run_profile(f"{_IMPORT}interpreter.llm.execution_instructions = False\n")
     text = system_message.write(profile, ["python"], tools=False)
     assert Profile().execution_instructions in system_message.write(Profile(), ["python"], tools=False)
     assert Profile().execution_instructions not in text
@@ -246,9 +246,9 @@ def test_a_json_profile_is_read(tmp_path: Path) -> None:
 def test_the_profiles_of_open_interpreter_are_used_or_refused_with_a_reason(name: str) -> None:
     statements, words = PACKAGED[name]
     if words:
-        assert words in refused(_IMPORT + statements)
+        assert words in read_refusal(_IMPORT + statements)
         return
-    profile = made(_IMPORT + statements)
+    profile = run_profile(_IMPORT + statements)
     # What it sets counts; what has no effect is told.
     assert profile.offline == ("offline = True" in statements)
     assert profile.auto_run == ("auto_run = True" in statements)
@@ -260,13 +260,15 @@ def test_the_profiles_of_open_interpreter_are_used_or_refused_with_a_reason(name
 
 
 def test_a_program_that_prints_shows_nothing(capfd: pytest.CaptureFixture[str]) -> None:
-    made("import sys, os\nprint('words')\nprint('more', file=sys.stderr)\nos.system('echo even more')\n")
+    run_profile(
+        "import sys, os\nprint('words')\nprint('more', file=sys.stderr)\nos.system('echo even more')\n"
+    )
     assert capfd.readouterr() == ("", "")
 
 
 def test_an_endless_program_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(python_profile, "TIMEOUT", 0.3)
-    assert "did not finish within 0.3 s" in refused("while True: print('x')")
+    assert "did not finish within 0.3 s" in read_refusal("while True: print('x')")
 
 
 def test_a_yaml_profile_with_older_keys_counts_wherever_it_is(tmp_path: Path) -> None:
@@ -288,7 +290,7 @@ def test_a_yaml_profile_with_older_keys_counts_wherever_it_is(tmp_path: Path) ->
 
 
 def test_code_that_a_program_runs_is_startup_code() -> None:
-    profile = made(
+    profile = run_profile(
         f"{_IMPORT}run = interpreter.computer.run\n"
         "run('python', 'def look(): return 7')\n"
         "output = run(language='shell', code='A=1', display=True)\n"
@@ -303,7 +305,7 @@ def test_code_that_a_program_runs_is_startup_code() -> None:
 
 
 def test_what_a_program_displays_is_reported_and_loading_needs_nothing() -> None:
-    profile = made(
+    profile = run_profile(
         f"{_IMPORT}interpreter.llm.load()\ninterpreter.display_message('> Model\\nset')\n"
         "interpreter.local_setup()\ninterpreter.computer.mouse.move('x')\n"
     )
@@ -316,8 +318,8 @@ def test_what_a_program_displays_is_reported_and_loading_needs_nothing() -> None
 
 def test_a_program_that_ends_says_what_it_displayed() -> None:
     ends = f"{_IMPORT}interpreter.display_message('No Ollama here.')\nexit()\n"
-    assert refused(ends).endswith("the profile ends the program (it says: No Ollama here.)")
-    missing = refused("import nowhere_at_all\n")
+    assert read_refusal(ends).endswith("the profile ends the program (it says: No Ollama here.)")
+    missing = read_refusal("import nowhere_at_all\n")
     assert "No module named 'nowhere_at_all'; install it for the Python of oi-tui" in missing
 
 
@@ -331,13 +333,15 @@ def test_a_program_that_ends_says_what_it_displayed() -> None:
     ],
 )
 def test_a_program_counts_in_whichever_way_it_imports_the_interpreter(text: str) -> None:
-    profile = made(text)
+    profile = run_profile(text)
     assert (profile.auto_run, profile.model, profile.unknown) == (True, "gpt-4", ())
 
 
 def test_a_limit_set_on_the_module_is_not_lost() -> None:
-    assert made("import interpreter\ninterpreter.offline = True\ninterpreter.safe_mode = 'ask'\n").offline
-    assert "line 2: safe_mode" in refused("import interpreter\ninterpreter.safe_mode = 'sometimes'\n")
+    assert run_profile(
+        "import interpreter\ninterpreter.offline = True\ninterpreter.safe_mode = 'ask'\n"
+    ).offline
+    assert "line 2: safe_mode" in read_refusal("import interpreter\ninterpreter.safe_mode = 'sometimes'\n")
 
 
 def test_a_program_with_a_model_of_its_own_may_change_what_it_reads() -> None:
@@ -349,7 +353,7 @@ def test_a_program_with_a_model_of_its_own_may_change_what_it_reads() -> None:
         "again.computer.languages = [item for item in again.computer.languages if item.name == 'python']\n"
         "interpreter.llm.completions = lambda messages: iter(['Hello.'])\n"
     )
-    profile = made(text)
+    profile = run_profile(text)
     assert profile.system_message.endswith("Be brief.")
     assert profile.completions
     model = ModelProcess(program=profile.completions)

@@ -102,7 +102,7 @@ def large_image(profile: Profile) -> object:
     return "image_url" in json.dumps(sent.messages[-1]["content"])
 
 
-def worked(*replies: Any) -> Observe:
+def observe_turn(*replies: Any) -> Observe:
     """What a turn of a session comes to: events by name, what ran, how it ended."""
 
     def observe(profile: Profile) -> object:
@@ -127,7 +127,7 @@ def worked(*replies: Any) -> Observe:
     return observe
 
 
-def ran(language: str, code: str) -> Observe:
+def observe_run(language: str, code: str) -> Observe:
     """What a real language prints, and the lines that it reports."""
 
     def observe(profile: Profile) -> object:
@@ -152,7 +152,7 @@ def in_a_sandbox(code: str) -> Observe:
             pytest.skip(problem)
         with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
             Path(".envrc").write_text("")
-            return ran("shell", code)(profile)
+            return observe_run("shell", code)(profile)
 
     return observe
 
@@ -182,7 +182,7 @@ def saved(profile: Profile) -> object:
     with pytest.MonkeyPatch.context() as patch:
         home = Path(os.environ["HOME"]) / f"home{random.getrandbits(60)}"
         patch.setenv("OI_TUI_HOME", str(home))
-        worked([call("1")], [Text("ok")])(profile)
+        observe_turn([call("1")], [Text("ok")])(profile)
         found = [item.parent for item in Path(os.environ["HOME"]).rglob("*.jsonl")]
         return sorted(
             str(item).replace(str(home), "") for item in found if home in item.parents or "else" in str(item)
@@ -208,7 +208,7 @@ def logged(profile: Profile) -> object:
     log, handler = logging.getLogger("oi_tui"), Keep()
     log.addHandler(handler)
     try:
-        worked([call("1")], [Text("Said in reply")])(profile)
+        observe_turn([call("1")], [Text("Said in reply")])(profile)
     finally:
         log.removeHandler(handler)
     return bool(records), any("Said in reply" in item for item in records)
@@ -384,36 +384,36 @@ def servers_listed(profile: Profile) -> object:
         workspace.close()
 
 
-LOOPED = worked([Text("Hm.")], [Text("The task is done.")], [Text("python")])
+LOOPED = observe_turn([Text("Hm.")], [Text("The task is done.")], [Text("python")])
 EFFECTS: dict[str, Effect] = {
     "model": Effect(request(tools=True)),
     "api_base": Effect(request(tools=True)),
     "api_key": Effect(request(tools=True)),
     "api_version": Effect(request(tools=True)),
     "temperature": Effect(request(tools=True)),
-    "supports_functions": Effect(worked([Text("ok")]), False),
+    "supports_functions": Effect(observe_turn([Text("ok")]), False),
     "supports_vision": Effect(request(tools=True), False),
     "fast": Effect(request(tools=True)),
-    "local": Effect(worked([Text("ok")])),
-    "offline": Effect(worked([Text("ok")])),
+    "local": Effect(observe_turn([Text("ok")])),
+    "offline": Effect(observe_turn([Text("ok")])),
     "context_window": Effect(lambda profile: ModelInfo().find_window(profile)),
     "assumed_window": Effect(lambda profile: KnownWindows().complete(ModelInfo(), profile)),
     "max_tokens": Effect(request(tools=True)),
     "max_output": Effect(request(tools=True)),
-    "max_budget": Effect(worked([call("1"), Usage(1, 1, 3.0)], [Text("ok")]), 2.0),
+    "max_budget": Effect(observe_turn([call("1"), Usage(1, 1, 3.0)], [Text("ok")]), 2.0),
     "cell_requests": Effect(told_of_requests, 0),
     "cell_cost": Effect(
         lambda profile: describe_calls(ModelCalls(("llm",)), profile, ModelInfo(prompt_price=1e-6), 0.0), 0.5
     ),
     "timeout": Effect(request(tools=True)),
-    "auto_run": Effect(worked([call("1")], [Text("ok")])),
+    "auto_run": Effect(observe_turn([call("1")], [Text("ok")])),
     "safe_mode": Effect(
-        worked([call("import shutil; shutil.rmtree('/x')")], [Text("ok")]), "ask", {"auto_run": True}
+        observe_turn([call("import shutil; shutil.rmtree('/x')")], [Text("ok")]), "ask", {"auto_run": True}
     ),
     "target": Effect(told_of_languages),
     "keep_running": Effect(left_running, "always"),
     "keep_running_days": Effect(left_running, 3, {"keep_running": "cut"}),
-    "sandbox": Effect(ran("shell", "grep NoNewPrivs /proc/self/status; ls -a ~")),
+    "sandbox": Effect(observe_run("shell", "grep NoNewPrivs /proc/self/status; ls -a ~")),
     "sandbox_writable": Effect(in_a_sandbox("echo x >.envrc"), (".envrc",), {"sandbox": True}),
     "sandbox_hosts": Effect(
         # Nothing listens at that port, which the proxy answers differently from a host that is not allowed.
@@ -431,18 +431,18 @@ EFFECTS: dict[str, Effect] = {
     "loop": Effect(LOOPED),
     "python": Effect(described("python"), bare_python.interpreter),
     "shell": Effect(described("shell"), "/bin/sh"),
-    "highlight_active_line": Effect(ran("python", "import time\ntime.sleep(0.2)\na = 1\n")),
-    "languages": Effect(worked([call("1")], [Text("ok")]), ("shell",)),
+    "highlight_active_line": Effect(observe_run("python", "import time\ntime.sleep(0.2)\na = 1\n")),
+    "languages": Effect(observe_turn([call("1")], [Text("ok")]), ("shell",)),
     "mcp_servers": Effect(servers_listed),
     "custom_languages": Effect(described("shout"), (str(Path(__file__).parents[2] / "shouting.py"),)),
     "emit_images": Effect(request(tools=True)),
     "shrink_images": Effect(large_image),
-    "share_keys": Effect(ran("shell", "echo key:$CANARY_API_KEY")),
-    "pass_environment": Effect(ran("shell", "echo key:$CANARY_API_KEY"), ("CANARY_*",)),
+    "share_keys": Effect(observe_run("shell", "echo key:$CANARY_API_KEY")),
+    "pass_environment": Effect(observe_run("shell", "echo key:$CANARY_API_KEY"), ("CANARY_*",)),
     "import_computer_api": Effect(told_of_languages),
     "os": Effect(told_of_languages),
     "unmasked_screen": Effect(
-        ran("python", "from oi_tui.computer import bridge\nprint(bridge.allows_unmasked('why'))"),
+        observe_run("python", "from oi_tui.computer import bridge\nprint(bridge.allows_unmasked('why'))"),
         given={"import_computer_api": True},
     ),
     "custom_instructions": Effect(request(tools=True)),
@@ -528,7 +528,12 @@ def test_a_setting_is_seen_to_act(setting: Setting, monkeypatch: pytest.MonkeyPa
 
 def test_what_differs_is_the_setting_and_not_the_weather() -> None:
     profile = Profile(model="openai/x")
-    for effect in (request(tools=True), request(tools=False), worked([call("1")], [Text("ok")]), logged):
+    for effect in (
+        request(tools=True),
+        request(tools=False),
+        observe_turn([call("1")], [Text("ok")]),
+        logged,
+    ):
         assert effect(profile) == effect(profile)
 
 

@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def words(text: str, role: str = "user") -> Message:
+def make_message(text: str, role: str = "user") -> Message:
     return Message(role=role, type="message", content=text)  # type: ignore[arg-type]
 
 
-def contents(messages: list[Message]) -> list[str]:
+def list_contents(messages: list[Message]) -> list[str]:
     return [message.content for message in messages]
 
 
@@ -70,12 +70,12 @@ def test_a_message_is_on_disk_when_put_returns(begun: Journal, monkeypatch: pyte
         real(descriptor)
 
     monkeypatch.setattr(os, "fsync", noting)
-    begun.put(words("a"))
+    begun.put(make_message("a"))
     folder = str(begun.path.parent)  # type: ignore[union-attr]
     # The new folder and the file's name need the folders above them on disk too.
     assert {str(begun.path), folder, str(Path(folder).parent)} <= set(synced)
     synced.clear()
-    begun.put(words("b"))
+    begun.put(make_message("b"))
     assert synced == [str(begun.path)]
     assert stored(begun) == ["a", "b"]
 
@@ -83,7 +83,7 @@ def test_a_message_is_on_disk_when_put_returns(begun: Journal, monkeypatch: pyte
 def test_a_file_is_for_its_owner_only_and_named_by_nothing_but_chance(begun: Journal) -> None:
     before = os.umask(0)
     try:
-        begun.put(words("../../etc/passwd\n\x1b]0;x\x07"))
+        begun.put(make_message("../../etc/passwd\n\x1b]0;x\x07"))
     finally:
         os.umask(before)
     assert begun.path is not None
@@ -97,8 +97,8 @@ def test_a_file_is_for_its_owner_only_and_named_by_nothing_but_chance(begun: Jou
 def test_a_conversation_that_begins_with_other_words_is_named_by_the_first_request(
     begun: Journal, store: Store
 ) -> None:
-    begun.put(words("Hello", "assistant"))
-    begun.put(words("Plot it"))
+    begun.put(make_message("Hello", "assistant"))
+    begun.put(make_message("Plot it"))
     begun.close()
     assert store.open(begun.id)[0].title == "Plot it"
 
@@ -106,7 +106,7 @@ def test_a_conversation_that_begins_with_other_words_is_named_by_the_first_reque
 def test_a_rescued_conversation_is_written_before_it_is_synced(
     begun: Journal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begun.put(words("a"))
+    begun.put(make_message("a"))
     sizes: list[int] = []
     monkeypatch.setattr(journal.paths, "flush", lambda file: sizes.append(os.fstat(file).st_size))
     path = begun.rescue(tmp_path)
@@ -114,7 +114,7 @@ def test_a_rescued_conversation_is_written_before_it_is_synced(
 
 
 def test_a_known_id_takes_the_old_place_and_growth_is_added(begun: Journal, store: Store) -> None:
-    first, second = words("one"), words("", "assistant")
+    first, second = make_message("one"), make_message("", "assistant")
     begun.put(first)
     begun.put(second)
     for piece in ("He", "llo", " \ud800 ✓"):
@@ -123,9 +123,9 @@ def test_a_known_id_takes_the_old_place_and_growth_is_added(begun: Journal, stor
     assert stored(begun) == ["uno", "Hello \ud800 ✓"]
     begun.forget([first.id, "nobody"])
     assert stored(begun) == ["Hello \ud800 ✓"]
-    assert contents(begun.messages) == ["Hello \ud800 ✓"]
+    assert list_contents(begun.messages) == ["Hello \ud800 ✓"]
     begun.close()
-    assert contents(store.open(begun.id)[1]) == ["Hello \ud800 ✓"]
+    assert list_contents(store.open(begun.id)[1]) == ["Hello \ud800 ✓"]
 
 
 def test_every_field_survives(begun: Journal, store: Store) -> None:
@@ -152,9 +152,9 @@ def test_every_field_survives(begun: Journal, store: Store) -> None:
 def test_the_clock_decides_nothing(begun: Journal, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     for moment in (2e9, 0.0, 3e9, 1e9):
         monkeypatch.setattr(time, "time", lambda moment=moment: moment)
-        begun.put(words(str(moment)))
+        begun.put(make_message(str(moment)))
     begun.close()
-    assert contents(store.open(begun.id)[1]) == ["2000000000.0", "0.0", "3000000000.0", "1000000000.0"]
+    assert list_contents(store.open(begun.id)[1]) == ["2000000000.0", "0.0", "3000000000.0", "1000000000.0"]
 
 
 @pytest.mark.parametrize(
@@ -180,10 +180,10 @@ def test_what_was_under_way_when_the_application_died_is_reported_truthfully(
 
 def test_an_unsaved_conversation_leaves_nothing(store: Store) -> None:
     memory = store.create_unsaved(cwd="/", model="m")
-    memory.put(words("a"))
+    memory.put(make_message("a"))
     memory.grow(memory.messages[0].id, "b")
     memory.close()
-    assert contents(memory.messages) == ["ab"]
+    assert list_contents(memory.messages) == ["ab"]
     assert memory.trouble is None
     assert not store.folder.exists()
 
@@ -199,28 +199,28 @@ def test_saving_a_conversation_that_has_no_file_on_purpose_makes_none(store: Sto
 
 def test_nothing_waits_for_a_file_that_will_never_be(store: Store) -> None:
     memory = store.create_unsaved(cwd="/", model="m")
-    memory.put(words("a" * 1000))
+    memory.put(make_message("a" * 1000))
     assert memory._pending == []
 
 
 def test_the_model_can_be_set_until_there_is_a_file(begun: Journal, store: Store) -> None:
     begun.use_model("chosen")
-    begun.put(words("a"))
+    begun.put(make_message("a"))
     begun.use_model("later")
     begun.path.unlink()  # type: ignore[union-attr]
-    begun.put(words("b"))
+    begun.put(make_message("b"))
     begun.close()
     assert [summary.model for summary in store.list_summaries()] == ["chosen"]
 
 
 def test_only_known_messages_grow_and_no_text_is_no_growth(begun: Journal) -> None:
-    message = words("a")
+    message = make_message("a")
     begun.put(message)
     size = begun.path.stat().st_size  # type: ignore[union-attr]
     begun.grow(message.id, "")
     begun.grow("nobody", "text")
     assert begun.path.stat().st_size == size  # type: ignore[union-attr]
-    assert contents(begun.messages) == ["a"]
+    assert list_contents(begun.messages) == ["a"]
 
 
 # ---- Damage
@@ -229,10 +229,10 @@ def test_only_known_messages_grow_and_no_text_is_no_growth(begun: Journal) -> No
 def sample(store: Store) -> tuple[Path, list[str]]:
     begun = store.create(cwd="/work", model="demo")
     for number in range(12):
-        begun.put(words(f"message {number} " + 'é{"message":' * (number % 4)))
+        begun.put(make_message(f"message {number} " + 'é{"message":' * (number % 4)))
     begun.close()
     assert begun.path is not None
-    return begun.path, contents(begun.messages)
+    return begun.path, list_contents(begun.messages)
 
 
 def test_a_file_cut_at_any_byte_gives_all_whole_messages(store: Store) -> None:
@@ -242,7 +242,7 @@ def test_a_file_cut_at_any_byte_gives_all_whole_messages(store: Store) -> None:
     for cut in range(len(raw) + 1):
         found = records.parse(raw[:cut])
         whole = sum(end <= cut for end in ends)
-        assert contents(list(found.messages.values()))[:whole] == texts[:whole]
+        assert list_contents(list(found.messages.values()))[:whole] == texts[:whole]
         assert len(found.messages) == whole
         assert bool(found.notices) == (found.damaged > 0)
         if raw[:cut] and raw[cut - 1 : cut] not in (b"\n", b"}"):
@@ -255,12 +255,12 @@ def test_a_torn_tail_is_closed_before_the_next_message(store: Store) -> None:
     for cut in (len(raw) - 1, len(raw) - 20, len(raw) - 3):
         path.write_bytes(raw[:cut])
         opened, messages = store.open(path.stem)
-        assert contents(messages)[:11] == texts[:11]
-        opened.put(words("new"))
+        assert list_contents(messages)[:11] == texts[:11]
+        opened.put(make_message("new"))
         opened.close()
         assert path.read_bytes().startswith(raw[:cut] + b"\n")
         found = records.parse(path.read_bytes())
-        assert contents(list(found.messages.values()))[-1] == "new"
+        assert list_contents(list(found.messages.values()))[-1] == "new"
 
 
 def test_zeros_a_foreign_line_and_joined_lines_cost_only_themselves(store: Store) -> None:
@@ -271,7 +271,7 @@ def test_zeros_a_foreign_line_and_joined_lines_cost_only_themselves(store: Store
     lines[7] = b"what is this"
     lines[9] += lines.pop(10)
     found = records.parse(b"\n".join(lines))
-    assert contents(list(found.messages.values())) == [t for i, t in enumerate(texts) if i not in (2, 6)]
+    assert list_contents(list(found.messages.values())) == [t for i, t in enumerate(texts) if i not in (2, 6)]
     assert found.damaged == 3
     assert found.notices[0].startswith("This conversation's file is damaged in 3 lines.")
 
@@ -281,7 +281,7 @@ def test_half_a_line_with_the_next_one_run_into_it_loses_only_the_half(store: St
     lines = path.read_bytes().split(b"\n")
     lines[4] = lines[4][:30] + lines.pop(5)
     found = records.parse(b"\n".join(lines))
-    assert contents(list(found.messages.values())) == [t for i, t in enumerate(texts) if i != 3]
+    assert list_contents(list(found.messages.values())) == [t for i, t in enumerate(texts) if i != 3]
 
 
 def test_flipped_bits_never_cost_more_than_their_lines(store: Store) -> None:
@@ -294,7 +294,7 @@ def test_flipped_bits_never_cost_more_than_their_lines(store: Store) -> None:
         at = chance.randrange(len(raw))
         flipped[at] ^= 1 << chance.randrange(8)
         parsed = records.parse(bytes(flipped))
-        found = contents(list(parsed.messages.values()))
+        found = list_contents(list(parsed.messages.values()))
         assert sum(text in found for text in texts) >= len(texts) - 2
         unnoticed += not parsed.notices
     assert unnoticed <= 2  # only the first record's checksum can be lost without a trace
@@ -303,7 +303,7 @@ def test_flipped_bits_never_cost_more_than_their_lines(store: Store) -> None:
 @pytest.mark.parametrize(("line", "missing"), [(1, 1), (2, 1), (3, 1)])
 def test_a_line_that_is_not_there_is_told(line: int, missing: int, begun: Journal, store: Store) -> None:
     for number in range(4):
-        begun.put(words(f"question {number}"))
+        begun.put(make_message(f"question {number}"))
     begun.close()
     assert begun.path is not None
     lines = begun.path.read_bytes().splitlines(keepends=True)
@@ -312,7 +312,7 @@ def test_a_line_that_is_not_there_is_told(line: int, missing: int, begun: Journa
     assert len(messages) == 4 - missing
     assert opened.notices == ("1 message is missing from this conversation's file. The rest is shown.",)
     # What is written from now on counts what is there.
-    opened.put(words("one more"))
+    opened.put(make_message("one more"))
     opened.close()
     again, _ = store.open(begun.id)
     assert again.notices == ()
@@ -320,7 +320,7 @@ def test_a_line_that_is_not_there_is_told(line: int, missing: int, begun: Journa
 
 
 def test_a_piece_of_a_message_that_is_not_there_is_told(begun: Journal, store: Store) -> None:
-    message = words("", "assistant")
+    message = make_message("", "assistant")
     begun.put(message)
     for piece in ("one ", "two ", "three"):
         begun.grow(message.id, piece)
@@ -329,7 +329,7 @@ def test_a_piece_of_a_message_that_is_not_there_is_told(begun: Journal, store: S
     lines = begun.path.read_bytes().splitlines(keepends=True)
     begun.path.write_bytes(b"".join(lines[:2] + lines[3:]))
     opened, messages = store.open(begun.id)
-    assert contents(messages) == ["two three"]
+    assert list_contents(messages) == ["two three"]
     assert opened.notices == ("Part of 1 message is missing from this conversation's file.",)
     # Put anew, the message is whole.
     opened.put(message.replace(content="one two three"))
@@ -341,11 +341,11 @@ def test_a_piece_of_a_message_that_is_not_there_is_told(begun: Journal, store: S
 
 @pytest.mark.parametrize("change", ["swapped", "no forget", "message again"])
 def test_entries_that_are_out_of_order_are_told(change: str, begun: Journal, store: Store) -> None:
-    first, second = words("first"), words("second")
+    first, second = make_message("first"), make_message("second")
     begun.put(first)
     begun.put(second)
     begun.forget([second.id])
-    begun.put(words("third"))
+    begun.put(make_message("third"))
     begun.close()
     assert begun.path is not None
     lines = begun.path.read_bytes().splitlines(keepends=True)
@@ -363,7 +363,7 @@ def test_entries_that_are_out_of_order_are_told(change: str, begun: Journal, sto
 
 
 def test_records_that_are_there_twice_are_no_loss(begun: Journal, store: Store) -> None:
-    first, second = words("first"), words("second")
+    first, second = make_message("first"), make_message("second")
     begun.put(first)
     begun.put(second)
     begun.grow(second.id, " goes on")
@@ -373,7 +373,7 @@ def test_records_that_are_there_twice_are_no_loss(begun: Journal, store: Store) 
     lines = begun.path.read_bytes().splitlines(keepends=True)
     begun.path.write_bytes(b"".join(line * 2 for line in lines))
     opened, messages = store.open(begun.id)
-    assert contents(messages) == ["second goes on"]
+    assert list_contents(messages) == ["second goes on"]
     assert opened.notices == ()
     opened.close()
 
@@ -382,18 +382,18 @@ def test_records_that_are_there_twice_are_no_loss(begun: Journal, store: Store) 
 def test_a_changed_version_number_gives_a_copy_and_is_told(
     version: int, begun: Journal, store: Store
 ) -> None:
-    begun.put(words("question"))
+    begun.put(make_message("question"))
     begun.close()
     assert begun.path is not None
     before = begun.path.read_bytes()
     changed = before.replace(b'{"oi_tui":1', b'{"oi_tui":%d' % version, 1)
     begun.path.write_bytes(changed)
     opened, messages = store.open(begun.id)
-    assert contents(messages) == ["question"]
+    assert list_contents(messages) == ["question"]
     assert opened.id != begun.id
     assert any("newer version" in notice for notice in opened.notices)
     assert any("damaged in 1 line" in notice for notice in opened.notices)
-    opened.put(words("more"))
+    opened.put(make_message("more"))
     opened.close()
     assert begun.path.read_bytes() == changed
 
@@ -407,12 +407,12 @@ def test_records_without_checksums_from_before_are_sound(store: Store) -> None:
     path, texts = sample(store)
     old = re.sub(rb',"crc":"[0-9a-f]{8}"', b"", path.read_bytes())
     parsed = records.parse(old)
-    assert contents(list(parsed.messages.values())) == texts
+    assert list_contents(list(parsed.messages.values())) == texts
     assert parsed.notices == ()
     # What is added to such a file has checksums, and the whole is sound.
     path.write_bytes(old)
     opened, _ = store.open(path.stem)
-    opened.put(words("added"))
+    opened.put(make_message("added"))
     opened.close()
     assert store.open(path.stem)[0].notices == ()
 
@@ -440,18 +440,18 @@ def test_messages_of_another_version_are_kept_and_told(message: dict[str, object
     later = b'{"hologram": {"deep": [[1]]}, "n": 12}'
     path.write_bytes(path.read_bytes() + odd + b"\n" + later + b"\n")
     opened, messages = store.open(path.stem)
-    assert contents(messages) == texts
+    assert list_contents(messages) == texts
     assert opened.notices == (
         "2 entries of this conversation came from another version of oi-tui and cannot be shown.",
     )
-    opened.put(words("more"))
+    opened.put(make_message("more"))
     assert odd + b"\n" + later + b"\n" in path.read_bytes()
     # Also where the file has to be written anew.
     path.unlink()
-    opened.put(words("again"))
+    opened.put(make_message("again"))
     opened.close()
     assert odd + b"\n" + later + b"\n" in path.read_bytes()
-    assert contents(store.open(path.stem)[1]) == [*texts, "more", "again"]
+    assert list_contents(store.open(path.stem)[1]) == [*texts, "more", "again"]
 
 
 def test_fields_with_values_of_the_wrong_sort_are_left_out() -> None:
@@ -473,7 +473,7 @@ def test_fields_with_values_of_the_wrong_sort_are_left_out() -> None:
 
 
 def test_an_empty_line_in_front_costs_nothing(begun: Journal) -> None:
-    begun.put(words("a"))
+    begun.put(make_message("a"))
     begun.close()
     assert begun.path is not None
     raw = begun.path.read_bytes()
@@ -482,7 +482,7 @@ def test_an_empty_line_in_front_costs_nothing(begun: Journal) -> None:
 
 @pytest.mark.parametrize("at", [-1, "1", None, 99])
 def test_growth_at_an_impossible_place_is_added_at_the_end(at: object, begun: Journal) -> None:
-    contents: dict[str, Message] = {"m": words("abc")}
+    contents: dict[str, Message] = {"m": make_message("abc")}
     growth = records._Growth(contents)
     growth.add("m", at, "d")
     growth.settle()
@@ -492,8 +492,8 @@ def test_growth_at_an_impossible_place_is_added_at_the_end(at: object, begun: Jo
 def test_a_title_is_cut_at_a_word_when_it_is_too_long() -> None:
     just = "word " * 11 + "words"
     assert len(just) == 60
-    assert records.make_title(words(just)) == just
-    assert records.make_title(words(f"{just}s")) == ("word " * 11).strip() + "…"
+    assert records.make_title(make_message(just)) == just
+    assert records.make_title(make_message(f"{just}s")) == ("word " * 11).strip() + "…"
 
 
 # ---- A disk that fails
@@ -541,10 +541,10 @@ def disk(monkeypatch: pytest.MonkeyPatch, store: Store) -> Disk:
     return Disk(monkeypatch, store.folder)
 
 
-def talk(begun: Journal, turns: int = 8) -> list[str]:
+def write_turns(begun: Journal, turns: int = 8) -> list[str]:
     for number in range(turns):
-        begun.put(words(f"question {number}"))
-        answer = words("", "assistant")
+        begun.put(make_message(f"question {number}"))
+        answer = make_message("", "assistant")
         begun.put(answer)
         begun.grow(answer.id, "so ")
         begun.grow(answer.id, f"{number}")
@@ -562,7 +562,7 @@ def test_a_fault_at_any_one_call_loses_nothing(
     for at in range(1, 60):
         disk.calls, disk.fail_at = 0, lambda call, at=at: call == at
         begun = store.create(cwd="/", model="m")
-        expected = talk(begun)
+        expected = write_turns(begun)
         assert wait_until(lambda begun=begun: begun.trouble is None, 40)
         begun.close()
         assert stored(begun) == expected
@@ -588,7 +588,7 @@ def whole_records(begun: Journal) -> int:
 def test_a_record_of_which_half_was_written_spoils_no_other(
     can_be_taken_back: bool, begun: Journal, disk: Disk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begun.put(words("a"))
+    begun.put(make_message("a"))
     before = whole_records(begun)
     if can_be_taken_back:
         disk.half, disk.fault = True, errno.EIO  # nobody knows that half of it was written
@@ -601,7 +601,7 @@ def test_a_record_of_which_half_was_written_spoils_no_other(
         monkeypatch.setattr(os, "ftruncate", refuse)
     last = disk.calls
     disk.fail_at = lambda call: call == last + 1
-    begun.put(words("b"))
+    begun.put(make_message("b"))
     assert wait_until(lambda: begun.trouble is None, 40)
     begun.close()
     assert stored(begun) == ["a", "b"]
@@ -613,17 +613,17 @@ def test_a_conversation_says_that_it_is_used_when_it_is_first_saved_and_when_it_
 ) -> None:
     used: list[str] = []
     begun.used = used.append
-    begun.put(words("a"))
-    begun.put(words("b"))
+    begun.put(make_message("a"))
+    begun.put(make_message("b"))
     assert used == [begun.id]
     begun.close()
     assert used == [begun.id] * 2
 
 
 def test_what_is_saved_after_closing_leaves_no_file_open(begun: Journal) -> None:
-    begun.put(words("a"))
+    begun.put(make_message("a"))
     begun.close()
-    begun.put(words("b"))
+    begun.put(make_message("b"))
     assert stored(begun) == ["a", "b"]
     links = [Path("/proc/self/fd", name) for name in os.listdir("/proc/self/fd")]
     assert str(begun.path) not in [os.readlink(link) for link in links if link.is_symlink()]
@@ -632,26 +632,26 @@ def test_what_is_saved_after_closing_leaves_no_file_open(begun: Journal) -> None
 def test_while_the_disk_is_full_the_file_stays_valid_and_then_catches_up_by_itself(
     begun: Journal, disk: Disk
 ) -> None:
-    before = talk(begun, 2)
+    before = write_turns(begun, 2)
     disk.short, disk.fail_at = True, lambda _: True
-    begun.put(words("lost?"))
+    begun.put(make_message("lost?"))
     assert begun.trouble is not None
     assert begun.trouble.startswith("Not saved: no space left on the disk of ")
-    talk(begun, 20)
+    write_turns(begun, 20)
     waiting = [thread for thread in threading.enumerate() if thread.name == "journal"]
     assert [thread.daemon for thread in waiting] == [True], "it does not keep the program from ending"
     assert stored(begun) == before
     assert records.parse(begun.path.read_bytes()).damaged == 0  # type: ignore[union-attr]
     disk.fail_at = lambda _: False
     assert wait_until(lambda: begun.trouble is None, 40)
-    assert stored(begun) == [*before, "lost?", *talk(Journal(None, {"id": "x"}), 20)]
+    assert stored(begun) == [*before, "lost?", *write_turns(Journal(None, {"id": "x"}), 20)]
     begun.close()
 
 
 def test_a_message_that_is_taken_out_and_put_back_while_the_disk_is_full_is_saved(
     begun: Journal, disk: Disk
 ) -> None:
-    first, second = words("first"), words("second")
+    first, second = make_message("first"), make_message("second")
     begun.put(first)
     disk.fail_at = lambda _: True
     begun.put(second)
@@ -667,7 +667,7 @@ def test_a_message_that_is_taken_out_and_put_back_while_the_disk_is_full_is_save
 
 def test_a_disk_that_is_full_from_the_start_leaves_no_empty_conversation(begun: Journal, disk: Disk) -> None:
     disk.short, disk.fail_at = True, lambda _: True
-    begun.put(words("a"))
+    begun.put(make_message("a"))
     assert begun.trouble is not None
     assert begun.path is not None
     assert wait_until(lambda: not begun.path.exists(), 40)  # type: ignore[union-attr]
@@ -680,7 +680,7 @@ def test_a_disk_that_is_full_from_the_start_leaves_no_empty_conversation(begun: 
 def test_a_disk_that_is_full_for_the_second_time_is_tried_again_too(begun: Journal, disk: Disk) -> None:
     for text in ("a", "b"):
         disk.fail_at = lambda _: True
-        begun.put(words(text))
+        begun.put(make_message(text))
         assert begun.trouble is not None
         disk.fail_at = lambda _: False
         assert wait_until(lambda: begun.trouble is None, 40)
@@ -691,15 +691,15 @@ def test_a_disk_that_is_full_for_the_second_time_is_tried_again_too(begun: Journ
 def test_after_a_failed_fsync_everything_since_the_last_good_one_is_written_again(
     begun: Journal, disk: Disk
 ) -> None:
-    begun.put(words("a"))
+    begun.put(make_message("a"))
     size = begun.path.stat().st_size  # type: ignore[union-attr]
     disk.fault = errno.EIO
-    answer = words("", "assistant")
+    answer = make_message("", "assistant")
     begun.put(answer)
     begun.grow(answer.id, "never synced")
     written = disk.calls
     disk.fail_at = lambda call: call == written + 2
-    begun.put(words("b"))
+    begun.put(make_message("b"))
     assert wait_until(lambda: begun.trouble is None, 40)
     tail = begun.path.read_bytes()[size:]  # type: ignore[union-attr]
     assert tail.count(b"never synced") == 2
@@ -711,11 +711,11 @@ def test_after_a_failed_fsync_everything_since_the_last_good_one_is_written_agai
 def test_what_two_failed_fsyncs_left_open_is_written_three_times_and_no_more(
     begun: Journal, disk: Disk
 ) -> None:
-    begun.put(words("a"))
+    begun.put(make_message("a"))
     written = disk.calls
     disk.fault = errno.EIO
     disk.fail_at = lambda call: call in (written + 2, written + 4)
-    begun.put(words("once"))
+    begun.put(make_message("once"))
     assert wait_until(lambda: begun.trouble is None, 40)
     assert begun.path.read_bytes().count(b'"content":"once"') == 3  # type: ignore[union-attr]
     assert stored(begun) == ["a", "once"]
@@ -723,10 +723,10 @@ def test_what_two_failed_fsyncs_left_open_is_written_three_times_and_no_more(
 
 
 def test_what_a_retry_writes_is_synced(begun: Journal, disk: Disk) -> None:
-    begun.put(words("a"))
+    begun.put(make_message("a"))
     calls = disk.calls
     disk.fail_at = lambda call: call == calls + 1
-    begun.put(words("b"))
+    begun.put(make_message("b"))
     assert wait_until(lambda: begun.trouble is None, 40)
     # The write that failed, the same again, and its fsync.
     assert disk.calls == calls + 3
@@ -735,12 +735,12 @@ def test_what_a_retry_writes_is_synced(begun: Journal, disk: Disk) -> None:
 
 def test_closing_while_nothing_can_be_saved_ends_and_says_so(begun: Journal, disk: Disk) -> None:
     disk.fail_at = lambda _: True
-    begun.put(words("a"))
+    begun.put(make_message("a"))
     begun.close()
     assert begun.trouble is not None
     assert not [thread for thread in threading.enumerate() if thread.name == "journal"]
     disk.fail_at = lambda _: False
-    begun.put(words("b"))
+    begun.put(make_message("b"))
     assert begun.trouble is None
     assert stored(begun) == ["a", "b"]
 
@@ -748,11 +748,11 @@ def test_closing_while_nothing_can_be_saved_ends_and_says_so(begun: Journal, dis
 def test_a_folder_that_cannot_be_made_is_reported_and_the_conversation_goes_on(tmp_path: Path) -> None:
     (tmp_path / "data").write_text("a file where the folder should be")
     begun = Store(tmp_path / "data").create(cwd="/", model="m")
-    begun.put(words("a"))
+    begun.put(make_message("a"))
     assert begun.trouble is not None
     assert begun.trouble.startswith("Not saved: ")
     (tmp_path / "data").unlink()
-    begun.put(words("b"))
+    begun.put(make_message("b"))
     assert begun.trouble is None
     assert stored(begun) == ["a", "b"]
     begun.close()
@@ -771,9 +771,9 @@ def test_a_file_that_cannot_be_opened_is_reported(
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "open", refusing)
-        begun.put(words("a"))
+        begun.put(make_message("a"))
         assert begun.trouble is not None
-    begun.put(words("b"))
+    begun.put(make_message("b"))
     assert begun.trouble is None
     assert stored(begun) == ["a", "b"]
     begun.close()
@@ -783,24 +783,24 @@ def test_a_file_that_cannot_be_opened_is_reported(
 
 
 def test_a_deleted_or_moved_file_is_written_anew(begun: Journal, store: Store, tmp_path: Path) -> None:
-    begun.put(words("a"))
+    begun.put(make_message("a"))
     path = begun.path
     assert path is not None
     path.unlink()
-    begun.put(words("b"))
+    begun.put(make_message("b"))
     assert stored(begun) == ["a", "b"]
     path.rename(tmp_path / "moved")
-    begun.put(words("c"))
+    begun.put(make_message("c"))
     assert stored(begun) == ["a", "b", "c"]
     shutil.rmtree(store.folder)
-    begun.put(words("d"))
+    begun.put(make_message("d"))
     assert stored(begun) == ["a", "b", "c", "d"]
     assert begun.path == path
     begun.close()
 
 
 def test_a_file_that_is_written_anew_holds_what_a_reply_has_gained(begun: Journal) -> None:
-    answer = words("", "assistant")
+    answer = make_message("", "assistant")
     begun.put(answer)
     begun.grow(answer.id, "so ")
     assert begun.path is not None
@@ -813,7 +813,7 @@ def test_a_file_that_is_written_anew_holds_what_a_reply_has_gained(begun: Journa
 def test_a_file_that_is_written_anew_holds_nothing_twice_and_the_old_one_is_closed(
     begun: Journal, disk: Disk
 ) -> None:
-    answer = words("", "assistant")
+    answer = make_message("", "assistant")
     begun.put(answer)
     begun.grow(answer.id, "so far")
     assert begun.path is not None
@@ -821,7 +821,7 @@ def test_a_file_that_is_written_anew_holds_nothing_twice_and_the_old_one_is_clos
     disk.fault, disk.calls = errno.EIO, 0
     # Three records are written, and then the system fails to keep them.
     disk.fail_at = lambda call: call == 4
-    begun.put(words("b"))
+    begun.put(make_message("b"))
     assert disk.calls >= 4
     assert wait_until(lambda: begun.trouble is None, 40)
     assert stored(begun) == ["so far", "b"]
@@ -832,16 +832,16 @@ def test_a_file_that_is_written_anew_holds_nothing_twice_and_the_old_one_is_clos
 
 
 def test_a_conversation_that_was_taken_over_is_saved_as_a_whole_and_held(store: Store) -> None:
-    begun = store.create(cwd="/", model="m", messages=[words("a"), words("b")])
+    begun = store.create(cwd="/", model="m", messages=[make_message("a"), make_message("b")])
     begun.save()
     assert begun.trouble is None
     assert stored(begun) == ["a", "b"]
     found, _ = Store(store.folder).open(begun.id)
     assert found.id != begun.id, "the first one holds it"
     found.close()
-    begun.put(words("c"))
+    begun.put(make_message("c"))
     begun.close()
-    begun.put(words("d"))
+    begun.put(make_message("d"))
     assert stored(begun) == ["a", "b", "c", "d"]
     assert len(list(store.folder.glob("*.jsonl"))) == 1
     begun.close()
@@ -850,7 +850,7 @@ def test_a_conversation_that_was_taken_over_is_saved_as_a_whole_and_held(store: 
 def test_a_file_that_cannot_be_looked_at_for_a_moment_is_still_the_file(
     begun: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begun.put(words("a"))
+    begun.put(make_message("a"))
     path = begun.path
 
     def refuse(_: Path) -> None:
@@ -858,7 +858,7 @@ def test_a_file_that_cannot_be_looked_at_for_a_moment_is_still_the_file(
 
     with monkeypatch.context() as patch:
         patch.setattr(Path, "lstat", refuse)
-        begun.put(words("b"))
+        begun.put(make_message("b"))
     assert begun.path == path
     assert stored(begun) == ["a", "b"]
     begun.close()
@@ -868,14 +868,14 @@ def test_a_file_that_cannot_be_looked_at_for_a_moment_is_still_the_file(
 def test_what_took_the_files_place_is_not_touched(kind: str, begun: Journal, tmp_path: Path) -> None:
     victim = tmp_path / "victim"
     victim.write_text("precious")
-    begun.put(words("a"))
+    begun.put(make_message("a"))
     path, first = begun.path, begun.id
     assert path is not None
     path.unlink()
     {"file": lambda: path.write_text("other"), "link": lambda: path.symlink_to(victim), "folder": path.mkdir}[
         kind
     ]()
-    begun.put(words("b"))
+    begun.put(make_message("b"))
     assert begun.trouble is None
     assert begun.id != first
     assert stored(begun) == ["a", "b"]
@@ -890,7 +890,7 @@ def test_the_working_directory_may_vanish(
     (tmp_path / "cwd").mkdir()
     monkeypatch.chdir(tmp_path / "cwd")
     (tmp_path / "cwd").rmdir()
-    begun.put(words("a"))
+    begun.put(make_message("a"))
     assert stored(begun) == ["a"]
     begun.close()
 
@@ -902,13 +902,13 @@ def test_the_second_to_open_a_conversation_gets_a_copy_and_is_reported(store: St
     path, texts = sample(store)
     first, _ = store.open(path.stem)
     second, messages = Store(store.folder).open(path.stem)
-    assert contents(messages) == texts
+    assert list_contents(messages) == texts
     assert second.id != first.id
     assert second.title == f"{first.title} (copy)"
     assert second.notices == ("This conversation is open in another window; you are in a copy of it.",)
     for number in range(200):
-        first.put(words(f"first {number}"))
-        second.put(words(f"second {number}"))
+        first.put(make_message(f"first {number}"))
+        second.put(make_message(f"second {number}"))
     assert stored(first) == [*texts, *(f"first {n}" for n in range(200))]
     assert stored(second) == [*texts, *(f"second {n}" for n in range(200))]
     first.close()
@@ -925,11 +925,11 @@ def test_a_copy_does_not_claim_that_what_runs_elsewhere_has_ended(store: Store, 
 
 
 def test_opening_ones_own_conversation_again_is_no_conflict(store: Store, begun: Journal) -> None:
-    begun.put(words("a"))
+    begun.put(make_message("a"))
     again, messages = store.open(begun.id)
-    assert (again.id, contents(messages), again.notices) == (begun.id, ["a"], ())
-    again.put(words("b"))
-    begun.put(words("c"))
+    assert (again.id, list_contents(messages), again.notices) == (begun.id, ["a"], ())
+    again.put(make_message("b"))
+    begun.put(make_message("c"))
     again.close()
     assert stored(again) == ["a", "b", "c"]
 
@@ -945,7 +945,9 @@ def test_without_locks_the_records_of_two_writers_follow_each_other(
     first, second = store.open(path.stem)[0], Store(store.folder).open(path.stem)[0]
     assert first.id == second.id
     threads = [
-        threading.Thread(target=lambda w=writer, n=name: [w.put(words(f"{n} {i}")) for i in range(100)])
+        threading.Thread(
+            target=lambda w=writer, n=name: [w.put(make_message(f"{n} {i}")) for i in range(100)]
+        )
         for writer, name in ((first, "first"), (second, "second"))
     ]
     for thread in threads:
@@ -956,7 +958,7 @@ def test_without_locks_the_records_of_two_writers_follow_each_other(
     second.close()
     found = records.parse(path.read_bytes())
     assert found.damaged == 0
-    assert set(contents(list(found.messages.values()))) == {
+    assert set(list_contents(list(found.messages.values()))) == {
         *texts,
         *(f"{name} {i}" for name in ("first", "second") for i in range(100)),
     }
@@ -1006,9 +1008,9 @@ def test_kills_at_random_moments_lose_no_acknowledged_message(round_: int, store
         assert all(m.state == "finished" for m in messages[: int(last) + 1])
         assert all(m.state in ("finished", "unfinished") for m in messages)
         assert opened.id == id_
-        opened.put(words("and on it goes"))
+        opened.put(make_message("and on it goes"))
         opened.close()
-        assert contents(store.read(id_))[-1] == "and on it goes"
+        assert list_contents(store.read(id_))[-1] == "and on it goes"
 
 
 @given(
@@ -1027,7 +1029,7 @@ def test_what_messages_gained_is_joined_as_if_it_had_been_added_one_by_one(
             elif id_ in expected:
                 expected[id_] += text
         elif at == 12:
-            lines.append({"message": words(text).replace(id=id_).to_dict()})
+            lines.append({"message": make_message(text).replace(id=id_).to_dict()})
             expected[id_] = text
         else:
             lines.append({"grow": id_, "at": at, "text": text})

@@ -71,7 +71,7 @@ def test_a_list_that_is_shown_stays_as_it_is_while_another_one_is_made() -> None
     assert ids(shown) == "ca"
 
 
-def made(store: Store, title: str, cwd: str = "/") -> str:
+def create_conversation(store: Store, title: str, cwd: str = "/") -> str:
     begun = store.create(cwd=cwd, model="m", title=title)
     begun.put(Message(role="user", type="message", content="hello"))
     begun.close()
@@ -81,7 +81,7 @@ def made(store: Store, title: str, cwd: str = "/") -> str:
 def test_half_a_character_and_a_folder_of_odd_bytes_come_back_as_they_were(tmp_path: Path) -> None:
     store = Store(tmp_path)
     odd = os.fsdecode(b"/data/\xff\xfe")
-    made(store, "half \ud800 a character", odd)
+    create_conversation(store, "half \ud800 a character", odd)
     for _ in range(2):
         (found,) = Store(tmp_path).make_listing()
         assert (found.title, found.cwd) == ("half \ud800 a character", odd)
@@ -91,12 +91,12 @@ def test_an_index_that_another_program_holds_or_that_cannot_be_written_is_done_w
     tmp_path: Path,
 ) -> None:
     store = Store(tmp_path)
-    first = made(store, "first")
+    first = create_conversation(store, "first")
     assert ids(store.make_listing()) == first
     holding = sqlite3.connect(tmp_path / "list.sqlite3", isolation_level=None)
     try:
         holding.execute("BEGIN EXCLUSIVE")
-        second = made(store, "second")
+        second = create_conversation(store, "second")
         assert {item.id for item in store.make_listing()} == {first, second}
     finally:
         holding.close()
@@ -108,7 +108,7 @@ def test_an_index_that_another_program_holds_or_that_cannot_be_written_is_done_w
 
 def test_values_of_the_wrong_sort_in_the_index_are_read_again(tmp_path: Path) -> None:
     store = Store(tmp_path)
-    made(store, "right")
+    create_conversation(store, "right")
     before = list(store.make_listing())
     with sqlite3.connect(tmp_path / "list.sqlite3") as base:
         base.execute("UPDATE facts SET title = 5, messages = 'many'")

@@ -84,7 +84,7 @@ def lacks(message: Message) -> Promise:
     return lambda found: all(item.id != message.id for item in found)
 
 
-def worked(power: Power) -> str:
+def work_ten_rounds(power: Power) -> str:
     """Ten rounds of request, code, output and answer; one is taken back; closed and opened in between."""
     store = Store(power.folder)
     begun = store.create(cwd="/", model="m")
@@ -129,7 +129,7 @@ DISKS: dict[str, Callable[[bytes, int], bytes]] = {
 def test_after_a_power_cut_at_any_call_nothing_that_was_saved_is_lost(
     disk: str, power: Power, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    id_ = worked(power)
+    id_ = work_ten_rounds(power)
     monkeypatch.undo()
     assert len(power.states) > 150
     folder = tmp_path / "after"

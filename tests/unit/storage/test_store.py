@@ -15,7 +15,7 @@ from oi_tui.engine.storage.undo_history import list_restorable
 from oi_tui.messages import Message
 
 
-def words(text: str) -> Message:
+def make_message(text: str) -> Message:
     return Message(role="user", type="message", content=text)
 
 
@@ -27,7 +27,7 @@ def store(tmp_path: Path) -> Store:
 def add(store: Store, *texts: str, model: str = "demo", cwd: str = "/work") -> str:
     begun = store.create(cwd=cwd, model=model)
     for text in texts:
-        begun.put(words(text))
+        begun.put(make_message(text))
     begun.close()
     return begun.id
 
@@ -335,7 +335,7 @@ def test_a_list_that_was_read_before_opens_no_conversation_again(
     assert again.list_summaries() == before
     assert not [path for path in opened if path.endswith(".jsonl") and "catalogue" not in path]
     changed, _ = again.open(ids[3])
-    changed.put(words("more"))
+    changed.put(make_message("more"))
     changed.close()
     opened.clear()
     assert again.list_summaries()[0].messages == 2
@@ -354,7 +354,7 @@ def test_a_broken_index_is_made_again(text: str, store: Store) -> None:
 
 def test_the_number_of_messages_is_right_after_changes(store: Store) -> None:
     begun = store.create(cwd="/", model="m")
-    messages = [words(str(n)) for n in range(5)]
+    messages = [make_message(str(n)) for n in range(5)]
     for message in messages:
         begun.put(message)
     begun.put(messages[0].replace(content="x" * 10_000))
@@ -368,7 +368,7 @@ def test_the_number_of_messages_is_right_after_changes(store: Store) -> None:
 # ---- Search
 
 
-def talk(store: Store) -> dict[str, str]:
+def create_conversations(store: Store) -> dict[str, str]:
     ids = {}
     for name, said_, code, output in (
         ("prices", "Plot the prices", "frame.plot()", 'Zürich 12.5\n"quoted" back\\slash'),
@@ -376,7 +376,7 @@ def talk(store: Store) -> dict[str, str]:
         ("plots", "Nothing of the kind", "x = 1", "plot saved"),
     ):
         begun = store.create(cwd="/", model="m")
-        begun.put(words(said_))
+        begun.put(make_message(said_))
         begun.put(Message(role="assistant", type="code", format="python", content=code))
         begun.put(Message(role="computer", type="console", format="output", content=output))
         begun.put(Message(role="computer", type="image", format="base64.png", content="cGxvdA" * 10))
@@ -404,7 +404,7 @@ def talk(store: Store) -> dict[str, str]:
     ],
 )
 def test_words_are_found_in_messages_code_and_output_only(query: str, names: list[str], store: Store) -> None:
-    ids = talk(store)
+    ids = create_conversations(store)
     hits = [hit for hit in search.search(store, query, ids.values()) if hit is not None]
     assert [hit.id for hit in hits] == [ids[name] for name in names]
 
@@ -432,12 +432,12 @@ def test_the_last_used_is_the_latest_although_the_clock_went_backwards(store: St
     wrong, right = add(store, "dated in the future"), add(store, "begun after the clock was set right")
     os.utime(store.folder / f"{wrong}.jsonl", (4_000_000_000, 4_000_000_000))
     opened, _ = store.open(right)
-    opened.put(words("used last"))
+    opened.put(make_message("used last"))
     assert Store(store.folder).find_latest() == right
     opened.close()
     assert Store(store.folder).find_latest() == right
     opened, _ = store.open(wrong)
-    opened.put(words("and now this one"))
+    opened.put(make_message("and now this one"))
     opened.close()
     os.utime(store.folder / f"{wrong}.jsonl", (1_000_000_000, 1_000_000_000))
     assert Store(store.folder).find_latest() == wrong
@@ -453,7 +453,7 @@ def test_a_broken_note_of_the_last_one_is_no_matter(text: str, store: Store) -> 
 
 
 def test_what_was_taken_back_and_only_half_brought_back_is_not_lost(store: Store) -> None:
-    messages = [words(str(number)) for number in range(6)]
+    messages = [make_message(str(number)) for number in range(6)]
     begun = store.create(cwd="/", model="m")
     for message in messages:
         begun.put(message)
@@ -464,7 +464,7 @@ def test_what_was_taken_back_and_only_half_brought_back_is_not_lost(store: Store
     opened, left = store.open(begun.id)
     missing = list_restorable(opened.taken_back, left)
     assert [message.content for message in missing] == ["3", "4", "5 and more"]
-    opened.put(words("it went on"))
+    opened.put(make_message("it went on"))
     assert list_restorable(opened.taken_back, opened.messages) == ()
     opened.close()
 

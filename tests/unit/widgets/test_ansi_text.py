@@ -53,7 +53,7 @@ ATOMS = st.sampled_from(
 )
 
 
-def shown(text: str) -> list[str]:
+def list_lines(text: str) -> list[str]:
     output = AnsiText(text)
     return ["".join(part for part, _ in output.spans(index)) for index in range(output.line_count)]
 
@@ -75,7 +75,7 @@ def test_output_is_the_same_however_it_was_cut(text: str, step: int) -> None:
 @settings(max_examples=300, deadline=None)
 @given(st.one_of(st.text(max_size=100), st.lists(ATOMS, max_size=30).map("".join)))
 def test_nothing_but_text_comes_out(text: str) -> None:
-    for line in shown(text):
+    for line in list_lines(text):
         assert escape_controls(line) == line
         assert "\n" not in line
         assert "\t" not in line
@@ -94,18 +94,18 @@ def test_colours_of_256_and_of_16_million() -> None:
 
 
 def test_a_progress_bar_is_one_line_that_updates() -> None:
-    assert shown("get\n 10%\r 20%\r100%") == ["get", "100%"]
-    assert shown("long text\rshort\x1b[K") == ["short"]
-    assert shown("|\b/\b-") == ["-"]
-    assert shown("abc\r\n") == ["abc"]
+    assert list_lines("get\n 10%\r 20%\r100%") == ["get", "100%"]
+    assert list_lines("long text\rshort\x1b[K") == ["short"]
+    assert list_lines("|\b/\b-") == ["-"]
+    assert list_lines("abc\r\n") == ["abc"]
 
 
 def test_titles_clipboard_and_cursor_sequences_vanish() -> None:
-    assert shown("a\x1b]52;c;UUFB\x07b\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\\x1b[2J\x1b[?2004hc") == [
+    assert list_lines("a\x1b]52;c;UUFB\x07b\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\\x1b[2J\x1b[?2004hc") == [
         "ablinkc"
     ]
-    assert shown("a\x1bPq#0;2;0;0;0\nmore\x1b\\b") == ["ab"]
-    assert shown("bidi \u202e and \x9b31m c1") == ["bidi ⟨U+202E⟩ and  c1"]
+    assert list_lines("a\x1bPq#0;2;0;0;0\nmore\x1b\\b") == ["ab"]
+    assert list_lines("bidi \u202e and \x9b31m c1") == ["bidi ⟨U+202E⟩ and  c1"]
 
 
 def test_what_full_screen_programs_draw_is_no_part_of_the_text_wherever_it_is_cut() -> None:
@@ -118,7 +118,7 @@ def test_what_full_screen_programs_draw_is_no_part_of_the_text_wherever_it_is_cu
 
 
 def test_tabs_reach_the_next_stop_of_eight() -> None:
-    assert shown("a\tb\n12345678\tc") == ["a       b", "12345678        c"]
+    assert list_lines("a\tb\n12345678\tc") == ["a       b", "12345678        c"]
 
 
 def test_of_a_flood_the_beginning_and_the_end_are_kept_and_the_rest_is_counted() -> None:

@@ -54,7 +54,7 @@ async def editing(
         yield pilot, app.editor
 
 
-def drawn(editor: CodeEditor) -> list[str]:
+def render_lines(editor: CodeEditor) -> list[str]:
     return ["".join(segment.text for segment in editor.render_line(y)).rstrip() for y in range(8)]
 
 
@@ -66,7 +66,7 @@ def ink(editor: CodeEditor, line: int, text: str) -> str:
 
 async def test_lines_are_numbered_and_coloured_and_the_caret_line_is_marked() -> None:
     async with editing() as (_, editor):
-        assert drawn(editor)[:4] == ["> 1  def f(x):", "  2      return x", "  3", ""]
+        assert render_lines(editor)[:4] == ["> 1  def f(x):", "  2      return x", "  3", ""]
         look = editor.look
         assert ink(editor, 1, "return") == str(look.token(Token.Keyword))
 
@@ -76,7 +76,7 @@ async def test_any_language_can_be_edited(language: str | None) -> None:
     async with editing("puts 'x'\nend", language) as (pilot, editor):
         await pilot.press("a")
         assert editor.code == "aputs 'x'\nend"
-        assert drawn(editor)[0] == "> 1~ aputs 'x'"
+        assert render_lines(editor)[0] == "> 1~ aputs 'x'"
 
 
 async def test_enter_keeps_the_indentation_and_deepens_it_after_a_colon() -> None:
@@ -136,7 +136,7 @@ async def test_a_removed_line_counts_as_a_change() -> None:
 
 async def test_invisible_characters_are_spelled_and_the_caret_stands_where_it_is_drawn() -> None:
     async with editing("a\u202eb\x1bc\td") as (pilot, editor):
-        assert drawn(editor)[0] == "> 1  a⟨U+202E⟩b␛c    d"
+        assert render_lines(editor)[0] == "> 1  a⟨U+202E⟩b␛c    d"
         await pilot.press("end")
         assert editor.cursor_screen_offset == Offset(5 + len("a⟨U+202E⟩b␛c    d"), 0)
         await pilot.click(editor, offset=(5 + 9, 0))
@@ -163,8 +163,8 @@ async def test_a_long_line_scrolls_sideways_with_the_caret() -> None:
     async with editing("x = " + "1234567890" * 20 + "END") as (pilot, editor):
         await pilot.press("end")
         await pilot.pause()
-        assert drawn(editor)[0].endswith("END")
-        assert drawn(editor)[0].startswith("> 1 ")
+        assert render_lines(editor)[0].endswith("END")
+        assert render_lines(editor)[0].startswith("> 1 ")
 
 
 async def test_a_paste_of_many_lines_is_one_step_to_undo() -> None:
@@ -189,11 +189,11 @@ async def test_undo_brings_back_every_character() -> None:
 async def test_lines_that_go_on_outside_the_view_are_marked_and_the_caret_stays_in_view() -> None:
     long = "".join(f"{number:04}" for number in range(30))
     async with editing(f"{long}\nshort\n") as (pilot, editor):
-        assert drawn(editor)[0].endswith("…")
-        assert drawn(editor)[1] == "  2  short"
+        assert render_lines(editor)[0].endswith("…")
+        assert render_lines(editor)[1] == "  2  short"
         await pilot.press("end")
         await pilot.pause()
-        first, second = drawn(editor)[:2]
+        first, second = render_lines(editor)[:2]
         assert first.startswith("> 1  …")
         assert first.endswith("0029")
         assert second == "  2  …"
@@ -201,7 +201,7 @@ async def test_lines_that_go_on_outside_the_view_are_marked_and_the_caret_stays_
         for _ in range(len(long)):
             await pilot.press("left")
             assert "reverse" in ink_of_caret(editor)
-        assert drawn(editor)[0].startswith("> 1  0000")
+        assert render_lines(editor)[0].startswith("> 1  0000")
 
 
 def ink_of_caret(editor: CodeEditor) -> str:
@@ -213,7 +213,7 @@ async def test_wrapped_lines_are_shown_whole_and_edited_in_their_place() -> None
     async with editing(f"first\n{words}\n\tlast") as (pilot, editor):
         await pilot.press("down", "alt+z")
         await pilot.pause()
-        lines = drawn(editor)
+        lines = render_lines(editor)
         assert lines[1].startswith("> 2  word00 word01")
         assert lines[2].startswith("   ↳ word")
         assert lines[4] == "  3      last"
@@ -229,13 +229,13 @@ async def test_wrapped_lines_are_shown_whole_and_edited_in_their_place() -> None
         assert editor.cursor_screen_offset == Offset(column, 3)
         await pilot.press("x", "end")
         assert editor.code.split("\n")[1] == words.replace("word19", "xword19")
-        assert drawn(editor)[1].startswith("> 2~ word00")
+        assert render_lines(editor)[1].startswith("> 2~ word00")
         assert editor.cursor_screen_offset == Offset(column + 7, 3)
 
         await pilot.press("ctrl+home", "alt+z")
         await pilot.pause()
-        assert drawn(editor)[2] == "  3      last"
-        assert drawn(editor)[1].endswith("…")
+        assert render_lines(editor)[2] == "  3      last"
+        assert render_lines(editor)[1].endswith("…")
 
 
 async def test_an_undo_that_removes_wrapped_lines_leaves_the_caret_in_the_text() -> None:
@@ -248,14 +248,14 @@ async def test_an_undo_that_removes_wrapped_lines_leaves_the_caret_in_the_text()
         await pilot.pause()
         assert editor.code == "one"
         assert editor.row_count == 1
-        assert drawn(editor)[0].startswith("> 1  one")
+        assert render_lines(editor)[0].startswith("> 1  one")
 
 
 async def test_hidden_characters_that_do_not_fit_are_reported_in_wrapped_lines() -> None:
     async with editing("\u202e" * 40) as (pilot, editor):
         await pilot.press("alt+z")
         await pilot.pause()
-        assert drawn(editor)[0].endswith("…")
+        assert render_lines(editor)[0].endswith("…")
 
 
 @pytest.mark.parametrize(("size", "taken"), [(300_000, True), (5_000_000, False)])

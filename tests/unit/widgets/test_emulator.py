@@ -24,7 +24,7 @@ def rows(screen: TerminalEmulator) -> list[str]:
     return [line.rstrip() for line in lines]
 
 
-def shown(text: str, columns: int = 20, lines: int = 4) -> list[str]:
+def feed_and_read(text: str, columns: int = 20, lines: int = 4) -> list[str]:
     screen = TerminalEmulator(columns, lines)
     screen.feed(text)
     return rows(screen)
@@ -60,25 +60,25 @@ def shown(text: str, columns: int = 20, lines: int = 4) -> list[str]:
     ],
 )
 def test_a_sequence_leaves_this_on_the_first_line(text: str, first: str) -> None:
-    assert shown(text)[0] == first
+    assert feed_and_read(text)[0] == first
 
 
 def test_lines_wrap_and_scroll() -> None:
-    assert shown("abcdefgh", 4, 2) == ["abcd", "efgh"]
-    assert shown("1\r\n2\r\n3", 4, 2) == ["2", "3"]
-    assert shown("\x1b[?7labcdefgh", 4, 2) == ["abch", ""]
-    assert shown("abcdeé", 4, 3) == ["abcd", "eé", ""]
-    assert shown("abc日", 4, 2) == ["abc", "日"]
+    assert feed_and_read("abcdefgh", 4, 2) == ["abcd", "efgh"]
+    assert feed_and_read("1\r\n2\r\n3", 4, 2) == ["2", "3"]
+    assert feed_and_read("\x1b[?7labcdefgh", 4, 2) == ["abch", ""]
+    assert feed_and_read("abcdeé", 4, 3) == ["abcd", "eé", ""]
+    assert feed_and_read("abc日", 4, 2) == ["abc", "日"]
 
 
 def test_a_region_scrolls_and_the_rest_stays() -> None:
     fill = "1\r\n2\r\n3\r\n4\x1b[2;3r"
-    assert shown(fill + "\x1b[3;1H\nx") == ["1", "3", "x", "4"]
-    assert shown(fill + "\x1b[2;1H\x1bMx") == ["1", "x", "2", "4"]
-    assert shown(fill + "\x1b[2;1H\x1b[Lx") == ["1", "x", "2", "4"]
-    assert shown(fill + "\x1b[2;1H\x1b[Mx") == ["1", "x", "", "4"]
-    assert shown(fill + "\x1b[S") == ["1", "3", "", "4"]
-    assert shown(fill + "\x1b[T") == ["1", "", "2", "4"]
+    assert feed_and_read(fill + "\x1b[3;1H\nx") == ["1", "3", "x", "4"]
+    assert feed_and_read(fill + "\x1b[2;1H\x1bMx") == ["1", "x", "2", "4"]
+    assert feed_and_read(fill + "\x1b[2;1H\x1b[Lx") == ["1", "x", "2", "4"]
+    assert feed_and_read(fill + "\x1b[2;1H\x1b[Mx") == ["1", "x", "", "4"]
+    assert feed_and_read(fill + "\x1b[S") == ["1", "3", "", "4"]
+    assert feed_and_read(fill + "\x1b[T") == ["1", "", "2", "4"]
 
 
 def test_the_alternate_screen_comes_and_goes_and_the_first_one_is_as_it_was() -> None:

@@ -69,7 +69,7 @@ SAMPLES = {
 }
 
 
-def at(segments: list[Segment], text: str) -> Style:
+def find_style(segments: list[Segment], text: str) -> Style:
     """The style of the first character of `text`."""
     line = "".join(segment.text for segment in segments)
     place = line.index(text)
@@ -84,7 +84,7 @@ def at(segments: list[Segment], text: str) -> Style:
 
 def kinds(segments: list[Segment], sample: Sample) -> dict[str, Style]:
     words = ("keyword", "string", "other", "comment", "plain")
-    return {word: at(segments, getattr(sample, word)) for word in words}
+    return {word: find_style(segments, getattr(sample, word)) for word in words}
 
 
 def check(found: dict[str, Style]) -> None:

@@ -44,7 +44,9 @@ def message(content: str, format: str = "base64.png") -> Message:
     return Message(role="computer", type="image", format=format, content=content)
 
 
-async def shown(content: str, width: int = 40, look: Styles = LOOK, format: str = "base64.png") -> list[Row]:
+async def draw_rows(
+    content: str, width: int = 40, look: Styles = LOOK, format: str = "base64.png"
+) -> list[Row]:
     """The rows of an image once it was seen and drawn."""
     done = asyncio.Event()
     image = ImageRow(message(content, format), "", done.set)
@@ -58,7 +60,7 @@ async def shown(content: str, width: int = 40, look: Styles = LOOK, format: str 
 async def test_two_pixels_make_a_cell() -> None:
     image = Image.new("RGB", (2, 2), "#ff0000")
     image.putpixel((0, 1), (0, 0, 255))
-    rows = await shown(encoded(image))
+    rows = await draw_rows(encoded(image))
     assert plain(rows) == ["▀▀", "image 2x2"]
     style = rows[0].segments[0].style
     assert style is not None
@@ -72,7 +74,7 @@ async def test_two_pixels_make_a_cell() -> None:
     ("size", "room"), [((4000, 100), 80), ((100, 4000), 80), ((640, 480), 30), ((1, 1), 80)]
 )
 async def test_images_fit(size: tuple[int, int], room: int) -> None:
-    rows = (await shown(encoded(Image.new("RGB", size)), room))[:-1]
+    rows = (await draw_rows(encoded(Image.new("RGB", size)), room))[:-1]
     assert 1 <= len(rows) <= LOOK.image_support.highest
     assert all(1 <= len(row.plain) <= min(WIDEST, room) for row in rows)
 
@@ -81,13 +83,13 @@ async def test_an_image_has_its_height_before_it_is_drawn_and_keeps_it() -> None
     content = encoded(Image.effect_noise((640, 480), 60))
     before = ImageRow(message(content), "", lambda: None).rows(60, LOOK)
     assert [row.plain.strip() for row in before[:-1]] == [""] * 16
-    assert len(await shown(content, 60)) == len(before)
+    assert len(await draw_rows(content, 60)) == len(before)
 
 
 @pytest.mark.parametrize("theme", [DARK, LIGHT])
 async def test_what_can_be_seen_through_shows_the_ground(theme: object) -> None:
     look = get_styles(theme)  # type: ignore[arg-type]
-    rows = await shown(encoded(Image.new("RGBA", (2, 2), (0, 0, 0, 0))), look=look)
+    rows = await draw_rows(encoded(Image.new("RGBA", (2, 2), (0, 0, 0, 0))), look=look)
     style = rows[0].segments[0].style
     assert style is not None
     assert look.base.bgcolor is not None
@@ -167,14 +169,14 @@ def forged(width: int, height: int, *, interlaced: bool = False) -> str:
 
 
 async def test_an_interlaced_image_is_drawn() -> None:
-    assert plain(await shown(forged(1, 1, interlaced=True))) == ["▀", "image 1x1"]
+    assert plain(await draw_rows(forged(1, 1, interlaced=True))) == ["▀", "image 1x1"]
 
 
 @pytest.mark.parametrize("place", range(8, 300, 7))
 async def test_a_damaged_byte_costs_no_more_than_the_image(place: int) -> None:
     data = bytearray(base64.b64decode(encoded(Image.effect_noise((40, 30), 60))))
     data[place] ^= 0xFF
-    rows = await shown(base64.b64encode(bytes(data)).decode())
+    rows = await draw_rows(base64.b64encode(bytes(data)).decode())
     assert rows[-1].plain.startswith("image ")
 
 
@@ -195,7 +197,7 @@ async def test_a_damaged_byte_costs_no_more_than_the_image(place: int) -> None:
 )
 async def test_what_cannot_be_drawn_is_reported_in_one_line(content: str) -> None:
     began = time.monotonic()
-    rows = await shown(content)
+    rows = await draw_rows(content)
     assert len(rows) == 1
     assert rows[0].plain.startswith("image cannot be shown (")
     assert time.monotonic() - began < 20
@@ -204,20 +206,20 @@ async def test_what_cannot_be_drawn_is_reported_in_one_line(content: str) -> Non
 async def test_a_file_is_named_and_drawn(tmp_path: Path) -> None:
     path = tmp_path / "plot\x1b.png"
     Image.new("RGB", (8, 8)).save(path)
-    rows = await shown(str(path), format="path")
+    rows = await draw_rows(str(path), format="path")
     assert rows[-1].text == f"image 8x8 · {tmp_path}/plot␛.png"
     # Where the path is longer than the line, its name is what is left of it.
     assert rows[-1].plain.startswith("image 8x8 · …")
     assert rows[-1].plain.endswith("/plot␛.png")
     assert measure_width(rows[-1].plain) <= 40
-    assert "no such file" in (await shown(str(tmp_path / "none.png"), format="path"))[0].plain
+    assert "no such file" in (await draw_rows(str(tmp_path / "none.png"), format="path"))[0].plain
 
 
 async def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.png")
-    assert "not a file" in (await shown(str(tmp_path / "pipe.png"), format="path"))[0].plain
-    assert "cannot be shown" in (await shown(str(tmp_path), format="path"))[0].plain
-    assert "cannot be shown" in (await shown("/dev/zero", format="path"))[0].plain
+    assert "not a file" in (await draw_rows(str(tmp_path / "pipe.png"), format="path"))[0].plain
+    assert "cannot be shown" in (await draw_rows(str(tmp_path), format="path"))[0].plain
+    assert "cannot be shown" in (await draw_rows("/dev/zero", format="path"))[0].plain
 
 
 async def test_a_file_that_went_away_before_it_was_seen_is_named(tmp_path: Path) -> None:
@@ -236,8 +238,8 @@ async def test_a_file_that_went_away_before_it_was_seen_is_named(tmp_path: Path)
 
 async def test_without_colours_and_where_images_are_off_only_the_size_is_reported() -> None:
     content = encoded(Image.new("RGB", (8, 8)))
-    assert plain(await shown(content, look=get_styles(DARK, colourful=False))) == ["image 8x8"]
-    assert plain(await shown(content, look=get_styles(DARK, image_support=ImageSupport("off")))) == [
+    assert plain(await draw_rows(content, look=get_styles(DARK, colourful=False))) == ["image 8x8"]
+    assert plain(await draw_rows(content, look=get_styles(DARK, image_support=ImageSupport("off")))) == [
         "image 8x8"
     ]
 

@@ -33,7 +33,7 @@ def table(text: str) -> InlineTable:
     return found
 
 
-def drawn(text: str, width: int) -> list[str]:
+def draw_table(text: str, width: int) -> list[str]:
     return [row.plain.rstrip() for row in table(text).rows(width, LOOK)]
 
 
@@ -44,7 +44,7 @@ CITIES = stored(
 
 
 def test_texts_stand_left_and_numbers_right() -> None:
-    lines = drawn(CITIES, 60)
+    lines = draw_table(CITIES, 60)
     assert lines[0] == "   city     people"
     assert lines[1] == "   str       int64"
     assert lines[2] == "0  東京         37"
@@ -65,36 +65,38 @@ def test_columns_that_do_not_fit_are_counted(width: int) -> None:
         (str(at), [f"{at * n}.5" for n in range(60)]) for at in range(12)
     ]
     text = stored(names, rows, total=5000)
-    assert all(measure_width(line) <= width for line in drawn(text, width))
-    head = drawn(text, width)[0]
+    assert all(measure_width(line) <= width for line in draw_table(text, width))
+    head = draw_table(text, width)[0]
     shown = head.count("column_")
     if width >= 40:
         assert head.endswith(f"… {60 - shown} more")
         assert shown >= 2
-        assert "… 4,988 rows not shown" in drawn(text, width)
-        assert drawn(text, width)[-1].startswith("5,000 rows x 60 columns")
+        assert "… 4,988 rows not shown" in draw_table(text, width)
+        assert draw_table(text, width)[-1].startswith("5,000 rows x 60 columns")
 
 
 def test_long_texts_take_the_room_that_is_left() -> None:
     text = stored([("t", "str", False), ("u", "str", False)], [("0", ["x" * 80, "y" * 80])])
-    assert drawn(text, 61)[2] == "0  " + "x" * 27 + "…  " + "y" * 27 + "…"
-    assert drawn(text, 58)[2] == "0  " + "x" * 27 + "…  " + "y" * 14 + "…"
-    assert drawn(text, 113)[2] == "0  " + "x" * 80 + "  " + "y" * 27 + "…"
+    assert draw_table(text, 61)[2] == "0  " + "x" * 27 + "…  " + "y" * 27 + "…"
+    assert draw_table(text, 58)[2] == "0  " + "x" * 27 + "…  " + "y" * 14 + "…"
+    assert draw_table(text, 113)[2] == "0  " + "x" * 80 + "  " + "y" * 27 + "…"
 
 
 def test_columns_of_the_same_name_are_both_shown() -> None:
     text = stored([("a", "int64", True), ("a", "int64", True)], [("0", ["1", "2"])])
-    assert drawn(text, 40)[0].split() == ["a", "a"]
-    assert drawn(text, 40)[2].split() == ["0", "1", "2"]
+    assert draw_table(text, 40)[0].split() == ["a", "a"]
+    assert draw_table(text, 40)[2].split() == ["0", "1", "2"]
 
 
 def test_an_empty_table_has_its_names_and_its_size() -> None:
-    assert drawn(stored([("a", "int64", True)], []), 60)[-1] == "0 rows x 1 column · ctrl+up, enter opens"
-    assert drawn(stored([], []), 60)[-1] == "0 rows x 0 columns · ctrl+up, enter opens"
+    assert (
+        draw_table(stored([("a", "int64", True)], []), 60)[-1] == "0 rows x 1 column · ctrl+up, enter opens"
+    )
+    assert draw_table(stored([], []), 60)[-1] == "0 rows x 0 columns · ctrl+up, enter opens"
 
 
 def test_a_table_that_was_not_kept_cannot_be_opened() -> None:
-    assert drawn(stored([("a", "int64", True)], [], key=""), 40)[-1] == "0 rows x 1 column"
+    assert draw_table(stored([("a", "int64", True)], [], key=""), 40)[-1] == "0 rows x 1 column"
 
 
 @pytest.mark.parametrize(
@@ -115,7 +117,7 @@ def test_what_another_program_wrote_there_is_no_table(text: str) -> None:
     assert InlineTable.read(text) is None
 
 
-def shown(output: Output, width: int = 60, *, live: bool = False) -> list[str]:
+def draw_output(output: Output, width: int = 60, *, live: bool = False) -> list[str]:
     return [row.plain.removeprefix("│ ").rstrip() for row in output.rows(width, LOOK, live=live)]
 
 
@@ -132,7 +134,7 @@ def with_tables(count: int) -> Output:
 
 
 def test_the_table_takes_the_place_of_its_text() -> None:
-    lines = shown(with_tables(2))
+    lines = draw_output(with_tables(2))
     assert lines[0] == "before 0"
     assert lines[6:8] == ["3 rows x 2 columns · ctrl+up, enter opens", "before 1"]
     assert lines[-1] == "after"
@@ -148,12 +150,12 @@ def test_a_table_after_an_open_line_begins_a_line() -> None:
     output.feed("no newline")
     output.begin_table(table(CITIES))
     output.feed("text\r\n")
-    assert shown(output)[:2] == ["no newline", "   city     people"]
+    assert draw_output(output)[:2] == ["no newline", "   city     people"]
 
 
 def test_tables_are_shown_while_the_program_runs() -> None:
     output = with_tables(3)
-    lines = shown(output, live=True)
+    lines = draw_output(output, live=True)
     assert lines[0].startswith("… more above")
     assert lines[-1] == "after"
     assert lines[-2] == "3 rows x 2 columns · ctrl+up, enter opens"
@@ -161,28 +163,28 @@ def test_tables_are_shown_while_the_program_runs() -> None:
 
 def test_of_many_tables_the_first_and_the_last_are_shown_until_all_are_wanted() -> None:
     output = with_tables(20)
-    assert sum("ctrl+up, enter opens" in line for line in shown(output)) == 8
-    assert "… 12 more tables not shown — ctrl+up, o opens" in shown(output)
+    assert sum("ctrl+up, enter opens" in line for line in draw_output(output)) == 8
+    assert "… 12 more tables not shown — ctrl+up, o opens" in draw_output(output)
     assert output.toggle(live=False)
-    assert sum("ctrl+up, enter opens" in line for line in shown(output)) == 20
+    assert sum("ctrl+up, enter opens" in line for line in draw_output(output)) == 20
 
 
 def test_long_output_beside_a_table_is_folded() -> None:
     output = with_tables(1)
     output.feed("".join(f"line {at}\r\n" for at in range(5000)))
-    lines = shown(output)
+    lines = draw_output(output)
     assert "3 rows x 2 columns · ctrl+up, enter opens" in lines
     assert len(lines) < 30
     assert lines[-1] == "line 4999"
     assert output.toggle(live=False)
-    assert "line 100" in shown(output)
+    assert "line 100" in draw_output(output)
 
 
 def test_a_table_that_the_program_cleared_is_gone() -> None:
     output = with_tables(1)
     output.feed("\x1b[10A\x1b[J")
     output.feed("new\r\n")
-    assert shown(output) == ["new"]
+    assert draw_output(output) == ["new"]
 
 
 def test_a_table_knows_the_language_that_has_it() -> None:

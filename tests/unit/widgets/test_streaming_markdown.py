@@ -65,7 +65,7 @@ ATOMS = st.sampled_from(
 )
 
 
-def drawn(text: str, width: int = 40) -> list[str]:
+def draw_rows(text: str, width: int = 40) -> list[str]:
     prose = StreamingMarkdown(text)
     prose.finish()
     return [row.plain for row in prose.rows(width, LOOK)]
@@ -79,14 +79,14 @@ def test_a_text_that_streamed_looks_as_the_same_text_given_at_once(text: str, st
         streamed.feed(text[start : start + step])
         streamed.rows(width, LOOK)
     streamed.finish()
-    assert [row.plain for row in streamed.rows(width, LOOK)] == drawn(text, width)
+    assert [row.plain for row in streamed.rows(width, LOOK)] == draw_rows(text, width)
     assert streamed.text == text
 
 
 @settings(max_examples=150, deadline=None)
 @given(st.one_of(st.text(max_size=200), st.lists(ATOMS, max_size=30).map("".join)))
 def test_rows_fit_and_hold_nothing_that_could_control_the_terminal(text: str) -> None:
-    for row in drawn(text, 40):
+    for row in draw_rows(text, 40):
         assert measure_width(row) <= 41
         assert safe(row) == row
         assert "\n" not in row
@@ -94,7 +94,7 @@ def test_rows_fit_and_hold_nothing_that_could_control_the_terminal(text: str) ->
 
 
 def test_headings_lists_quotes_and_rules_are_laid_out() -> None:
-    assert drawn("## Plan\n1. load\n2. plot\n   - nested\n\n> said\n\n***") == [
+    assert draw_rows("## Plan\n1. load\n2. plot\n   - nested\n\n> said\n\n***") == [
         "Plan",
         "1. load",
         "2. plot",
@@ -107,21 +107,25 @@ def test_headings_lists_quotes_and_rules_are_laid_out() -> None:
 
 
 def test_a_table_that_is_too_wide_wraps_its_widest_column() -> None:
-    rows = drawn("|id|what|\n|-:|--|\n|1|a rather long description of the thing|", 24)
+    rows = draw_rows("|id|what|\n|-:|--|\n|1|a rather long description of the thing|", 24)
     assert rows[0] == "id │ what               "
     assert rows[1] == "───┼────────────────────"
     assert rows[2:] == [" 1 │ a rather long      ", "   │ description of the ", "   │ thing              "]
 
 
 def test_the_whole_target_of_a_link_can_be_read() -> None:
-    assert drawn("[bank](http://evil.invalid/login)", 60) == ["bank (http://evil.invalid/login)"]
-    assert drawn("<https://same.example>", 60) == ["https://same.example"]
-    assert "javascript:alert(1)" in drawn("[x](javascript:alert(1))", 60)[0]
-    assert drawn("[a][b]\n\n[b]: http://hidden.invalid", 60) == ["[a][b]", "", "[b]: http://hidden.invalid"]
+    assert draw_rows("[bank](http://evil.invalid/login)", 60) == ["bank (http://evil.invalid/login)"]
+    assert draw_rows("<https://same.example>", 60) == ["https://same.example"]
+    assert "javascript:alert(1)" in draw_rows("[x](javascript:alert(1))", 60)[0]
+    assert draw_rows("[a][b]\n\n[b]: http://hidden.invalid", 60) == [
+        "[a][b]",
+        "",
+        "[b]: http://hidden.invalid",
+    ]
 
 
 def test_markup_of_textual_means_nothing() -> None:
-    assert drawn("[@click=app.quit]x[/] and [/]") == ["[@click=app.quit]x[/] and [/]"]
+    assert draw_rows("[@click=app.quit]x[/] and [/]") == ["[@click=app.quit]x[/] and [/]"]
 
 
 def test_what_is_written_does_not_flicker_between_looks() -> None:

@@ -91,7 +91,7 @@ async def press(area: CodeEditor | Prompt, keys: str) -> None:
         await area._on_message(event)
 
 
-def marked(area: CodeEditor | Prompt) -> str:
+def show_caret(area: CodeEditor | Prompt) -> str:
     """The text with | at the caret."""
     row, column = area.cursor_location
     lines = area.text.split("\n")
@@ -120,7 +120,7 @@ async def test_every_command_does_what_vim_does(tmp_path: Path) -> None:
             app.editor.open(text, "text")
             await press(app.editor, keys)
             # vim ends a command that is not whole; its caret then stands on a character.
-            if (found := marked(app.editor)) != result:
+            if (found := show_caret(app.editor)) != result:
                 wrong.append(f"{keys!r} on {text!r}\n  vim: {result!r}\n  us:  {found!r}")
     assert not wrong, f"{len(wrong)} of {len(CASES)}\n" + "\n".join(wrong)
 
@@ -167,7 +167,7 @@ async def test_a_prompt_begins_in_insert_mode_and_leaves_history_and_a_second_es
         prompt, vi = app.prompt, app.prompt.vi
         assert vi
         await press(prompt, "hello world" + ESC)
-        assert (vi.shown, marked(prompt)) == ("NORMAL", "hello worl|d")
+        assert (vi.shown, show_caret(prompt)) == ("NORMAL", "hello worl|d")
         await press(prompt, "bcwthere" + ESC)
         assert prompt.text == "hello there"
         await press(prompt, "k")
