@@ -420,9 +420,9 @@ class PtyRuntime:
         self.later += process.attach()
         self.later += process.read(0)
         until = time.monotonic() + 6
-        while process.dying and time.monotonic() < until:
+        while process.is_dying and time.monotonic() < until:
             self.later += process.read(0.05)
-        if process.enclosed != (self._sandbox is not None):
+        if process.is_sandboxed != (self._sandbox is not None):
             self._move(process)
             return None, None
         if not process.ended:
@@ -458,13 +458,13 @@ class PtyRuntime:
                 raise StartStoppedError
             process = self._begin(stopped)
             # The sandbox may have been switched meanwhile.
-            if process.enclosed == (self._sandbox is not None):
+            if process.is_sandboxed == (self._sandbox is not None):
                 break
             self._move(process)
         if not self._moved:
             return process, None
         self._moved = False
-        where = "in the sandbox" if process.enclosed else "outside the sandbox"
+        where = "in the sandbox" if process.is_sandboxed else "outside the sandbox"
         return process, f"{self.language.title} restarted {where}; its variables are lost"
 
     def _begin(self, stopped: threading.Event) -> LanguageProcess:

@@ -25,7 +25,7 @@ _LINE = struct.Struct("=i")
 LONGEST_EVENT = 64 * 1024 * 1024
 #: How much is read at once, in bytes, so that a program that never stops writing blocks nothing. It is more
 #: than a pipe holds: whatever was in it when the reading began has been read.
-_GULP = 2 * 1024 * 1024
+_READ_SIZE = 2 * 1024 * 1024
 
 _PREFIX = "oi-tui-"
 #: A folder is made in several steps; one that is younger than this may not be held yet, in seconds.
@@ -246,7 +246,7 @@ class CellChannel:
         """Return the events that have arrived. Anything else is ignored, and reported if it was too long."""
         events: list[Event] = []
         size = 0
-        while size < _GULP:
+        while size < _READ_SIZE:
             try:
                 piece = os.read(self.events, 1 << 20)
             except BlockingIOError:

@@ -25,11 +25,11 @@ from oi_tui.runtimes.sandbox.sandbox import Sandbox
 from oi_tui.system import environment_names
 
 #: The most output that waits while no run reads it, in bytes; the oldest is dropped first.
-_LATER = 256 * 1024
+_MOST_WAITING = 256 * 1024
 #: The most events that wait for their marks, in bytes; a correct driver has one at a time.
-_MARKED = 2 * LONGEST_EVENT
+_MOST_MARKED = 2 * LONGEST_EVENT
 #: How much is read at once, in bytes, before it is handled.
-_GULP = 256 * 1024
+_READ_SIZE = 256 * 1024
 #: What may be typed, in bytes, before its echo has come: Linux keeps up to 4,096 of it, and drops the rest.
 _UNECHOED = 1024
 #: How long an echo is waited for, in seconds; a program may not show what is typed.
@@ -47,11 +47,11 @@ _TOKEN = environment_names.RUNTIME
 class ProcessEnd:
     """The language process is no more; `status` is that of waitpid, None when even its guard was killed.
 
-    `starved`: meanwhile the system killed something because memory ran out.
+    `out_of_memory`: meanwhile the system killed something because memory ran out.
     """
 
     status: int | None
-    starved: bool = False
+    out_of_memory: bool = False
     #: The limit for which it was ended, in words.
     limit: str = ""
 
@@ -62,7 +62,7 @@ class ProcessEnd:
             return "the process and its guard were killed"
         if os.WIFSIGNALED(self.status):
             number = os.WTERMSIG(self.status)
-            if number == signal.SIGKILL and self.starved:
+            if number == signal.SIGKILL and self.out_of_memory:
                 return "killed by SIGKILL, probably out of memory"
             with contextlib.suppress(ValueError):
                 return f"killed by {signal.Signals(number).name}"
@@ -97,7 +97,7 @@ class LanguageProcess:
     ) -> None:
         self._token = secrets.token_hex(16)
         self.channel = channel
-        self.enclosed = sandbox is not None
+        self.is_sandboxed = sandbox is not None
         self._gateway: HostProxy | None = None
         self.terminal = self._start(program, argv, {**env, _TOKEN: self._token}, cwd, size, sandbox)
         self.pid = 0
@@ -220,13 +220,13 @@ class LanguageProcess:
         if self.channel.events in ready:
             self._read_events(items)
         if self.terminal.child_fd in ready:
-            size = self._read_output(items, _GULP)
+            size = self._read_output(items, _READ_SIZE)
             with self._typing:
                 self._unechoed = max(0, self._unechoed - size)
         self._type()
         if self.terminal.guard_output in ready and self._has_ended():
             # The guard reports when no process is left that could print: what is readable now is all.
-            while self._read_output(items, _GULP):
+            while self._read_output(items, _READ_SIZE):
                 pass
             items += [rest] if (rest := self._marks.rest()) else []
             assert self.ended
@@ -274,14 +274,14 @@ class LanguageProcess:
     def _read_events(self, found: list[Item]) -> None:
         for event in self.channel.read_events():
             mark = event.get("mark")
-            if isinstance(mark, str) and self._marked_size + event["size"] <= _MARKED:
+            if isinstance(mark, str) and self._marked_size + event["size"] <= _MOST_MARKED:
                 self._marked_size += event["size"]
                 self._marked.setdefault(mark, event)
             elif not isinstance(mark, str):
                 found.append(event)
 
     @property
-    def dying(self) -> bool:
+    def is_dying(self) -> bool:
         """Whether the program has gone and its guard has yet to say so."""
         if self.ended or self._pidfd < 0:
             return False
@@ -308,8 +308,8 @@ class LanguageProcess:
                     with contextlib.suppress(OSError):
                         self._pidfd = os.pidfd_open(self.pid)
             elif word == b"exit":
-                starved = process_table.count_oom_kills() > self._oom_kills
-                self.ended = ProcessEnd(int(number), starved, self._limit)
+                out_of_memory = process_table.count_oom_kills() > self._oom_kills
+                self.ended = ProcessEnd(int(number), out_of_memory, self._limit)
         if not piece and not self.ended:
             # The guard itself was killed; what it guarded is found by the mark in its environment.
             process_table.kill_marked(f"{_TOKEN}={self._token}", self.pid)
@@ -333,7 +333,7 @@ class LanguageProcess:
                         self.on_end_at_rest(item)
                     self._later.append(item)
                     self._later_size += len(item) if isinstance(item, bytes) else 1000
-                while self._later_size > _LATER and len(self._later) > 1:
+                while self._later_size > _MOST_WAITING and len(self._later) > 1:
                     item = self._later.popleft()
                     self._later_size -= len(item) if isinstance(item, bytes) else 1000
 

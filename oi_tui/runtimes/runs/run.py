@@ -193,7 +193,7 @@ class CellRun:
                 self._line.reach(event["line"])
         elif kind == "display":
             # A program in the sandbox names a file, and we would look for it outside.
-            if not (self._process.enclosed and event.get("format") in _PLACES):
+            if not (self._process.is_sandboxed and event.get("format") in _PLACES):
                 self._output.display(str(event.get("format")), str(event.get("content")), event.get("key"))
         elif kind in ("view", "view_end"):
             self._output.replace_with(event.get("content"), event.get("table"))

@@ -123,7 +123,7 @@ class ConversationList(ScrollView, can_focus=True):
         self.words: Sequence[str] = ()
         self._excerpts: Mapping[str, str] = {}
         #: The conversation that a second key press would delete.
-        self.doomed: str | None = None
+        self.marked_for_deletion: str | None = None
 
     @property
     def items(self) -> Rows:
@@ -156,7 +156,7 @@ class ConversationList(ScrollView, can_focus=True):
             first += count
             line += 1 + _HEIGHT * count
         self.words, self._excerpts = words, excerpts or {}
-        self.doomed = None
+        self.marked_for_deletion = None
         self._selected = 0
         if select is not None:
             self._selected = rows.place_of(select) or 0
@@ -167,8 +167,8 @@ class ConversationList(ScrollView, can_focus=True):
 
     def cancel_delete(self) -> None:
         """Take a first key press back that a second one would make a deletion."""
-        if self.doomed is not None:
-            self.doomed = None
+        if self.marked_for_deletion is not None:
+            self.marked_for_deletion = None
             self.refresh()
 
     def find_line(self, index: int) -> int:
@@ -214,7 +214,7 @@ class ConversationList(ScrollView, can_focus=True):
     def _select(self, index: int) -> None:
         before = self._selected
         self._selected = max(0, min(index, len(self._items) - 1))
-        self.doomed = None
+        self.marked_for_deletion = None
         self._reveal()
         for item in {before, self._selected} if self._items else ():
             self.refresh_lines(self.find_line(item), _HEIGHT)
@@ -263,7 +263,7 @@ class ConversationList(ScrollView, can_focus=True):
 
     def _draw_facts(self, item: Summary, selected: bool, width: int) -> list[Segment]:
         style = self._style("facts", selected)
-        if item.id == self.doomed:
+        if item.id == self.marked_for_deletion:
             text = "  delete? d again deletes, any other key cancels"
             return [Segment(fit(text, width), self._style("warning", selected))]
         if item.problem:

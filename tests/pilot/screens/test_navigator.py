@@ -423,11 +423,11 @@ async def test_what_is_typed_right_after_a_line_opened_is_text_and_deletes_nothi
 ) -> None:
     async with open_navigator(store) as (app, pilot):
         await pilot.press("down", "d")
-        assert app.rows.doomed is not None
+        assert app.rows.marked_for_deletion is not None
         for key in (opener, *"daddy"):
             app.post_message(events.Key(key, key if len(key) == 1 else None))
         await until(pilot, lambda: getattr(app.navigator.focused, "value", "") == "daddy")
-        assert app.rows.doomed is None
+        assert app.rows.marked_for_deletion is None
         await pilot.press("escape")
         assert len(store.list_summaries()) == 4
 

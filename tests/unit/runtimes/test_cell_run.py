@@ -35,7 +35,7 @@ class Process:
     """A language's process that sends what the test says, and takes down what it is sent."""
 
     pid = 100
-    enclosed = False
+    is_sandboxed = False
     is_typing = False
     ended = False
 
@@ -357,7 +357,7 @@ def test_lines_are_reported_where_that_is_on(player: Player) -> None:
 def test_a_program_in_the_sandbox_shows_no_file_of_the_outside(
     enclosed: bool, shown: list[str], player: Player
 ) -> None:
-    player.process.enclosed = enclosed
+    player.process.is_sandboxed = enclosed
     player.start()
     events = [{"event": "display", "format": f, "content": "c", "key": "k"} for f in ("path", "page", "html")]
     assert player.step(*events) == [Displayed(kind, "c", None, "k") for kind in shown]
