@@ -55,10 +55,7 @@ class ExpressionChecker(CallChecker):
             case ast.Name(name):
                 return self._evaluate_name(name)
             case ast.Attribute():
-                shown = write_dotted(node) or f".{node.attr}"
-                kind = self._evaluate_value(self._evaluate_attribute(node), shown)
-                by_place = node.attr in known.BY_PLACE or node.attr in known.FEW_POSITIONS
-                return LOOSE if kind == PLAIN and by_place and shown != "str.title" else kind
+                return self._evaluate_member(node)
             case ast.Call():
                 return self._evaluate_call(node)
             case ast.BinOp(left, _, right):
@@ -86,35 +83,20 @@ class ExpressionChecker(CallChecker):
             case ast.Slice(lower, upper, step):
                 return self._evaluate_all([item for item in (lower, upper, step) if item is not None])
             case ast.JoinedStr(values):
-                for item in values:
-                    self._evaluate(item)
-                return PLAIN
+                return self._evaluate_format(values)
             case ast.FormattedValue(value, _, spec):
-                self._evaluate(value)
-                if spec is not None:
-                    self._evaluate(spec)
-                return PLAIN
+                return self._evaluate_format((value, spec) if spec is not None else (value,))
             case ast.NamedExpr(target, value):
                 kind = self._evaluate(value)
                 self._assign(target, kind)
                 return kind
-            case ast.Lambda(arguments, body):
-                outermost = self._enter(node, {parameter.arg for parameter in list_parameters(arguments)})
-                self._check_parameters(arguments)
-                self._require_plain(body)
-                self._in_function = not outermost
-                return PLAIN
+            case ast.Lambda():
+                return self._evaluate_lambda(node)
             case ast.ListComp(element, generators) | ast.SetComp(element, generators):
                 self._check_generators(generators)
                 return self._evaluate_all([element])
-            case ast.GeneratorExp(element, generators):
-                outermost = self._enter(
-                    node, {item for part in generators for item in list_names(part.target)}
-                )
-                self._check_generators(generators)
-                kind = self._evaluate_all([element])
-                self._in_function = not outermost
-                return kind
+            case ast.GeneratorExp():
+                return self._evaluate_generator(node)
             case ast.DictComp(key, value, generators):
                 self._check_generators(generators)
                 return self._evaluate_all([key, value])
@@ -131,6 +113,34 @@ class ExpressionChecker(CallChecker):
             case _:
                 self._note(type(node).__name__.lower())
                 return UNKNOWN
+
+    def _evaluate_member(self, node: ast.Attribute) -> str:
+        """Evaluate `value.name` as a value; a method that takes arguments by their places is loose."""
+        shown = write_dotted(node) or f".{node.attr}"
+        kind = self._evaluate_value(self._evaluate_attribute(node), shown)
+        by_place = node.attr in known.BY_PLACE or node.attr in known.FEW_POSITIONS
+        return LOOSE if kind == PLAIN and by_place and shown != "str.title" else kind
+
+    def _evaluate_format(self, parts: Iterable[ast.expr]) -> str:
+        """Evaluate the parts of an f-string, which is a text whatever they are."""
+        for part in parts:
+            self._evaluate(part)
+        return PLAIN
+
+    def _evaluate_lambda(self, node: ast.Lambda) -> str:
+        outermost = self._enter(node, {parameter.arg for parameter in list_parameters(node.args)})
+        self._check_parameters(node.args)
+        self._require_plain(node.body)
+        self._in_function = not outermost
+        return PLAIN
+
+    def _evaluate_generator(self, node: ast.GeneratorExp) -> str:
+        own = {name for part in node.generators for name in list_names(part.target)}
+        outermost = self._enter(node, own)
+        self._check_generators(node.generators)
+        kind = self._evaluate_all([node.elt])
+        self._in_function = not outermost
+        return kind
 
     def _compute(self, nodes: Iterable[ast.expr]) -> str:
         """Evaluate an operator: known for known or loose values."""
