@@ -9,7 +9,7 @@ import pytest
 from tests import processes
 from tests.e2e.conftest import Start
 from tests.e2e.program import messages
-from tests.e2e.test_main_job import begun
+from tests.e2e.test_main_job import start_job
 from tests.servers.openai_server import Exchange, ModelServer
 from tests.servers.wires import OpenAi
 
@@ -64,7 +64,7 @@ def taken() -> int:
 def test_keys_are_answered_while_it_streams_and_escape_ends_it(start: Start, figures: dict[str, int]) -> None:
     torrent = Torrent()
     with ModelServer(torrent) as server:
-        program = begun(start, server)
+        program = start_job(start, server)
 
         def newest(screen: str) -> int:
             words = (word for word in screen.split() if word[:1] == "w")

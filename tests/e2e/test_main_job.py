@@ -23,7 +23,7 @@ def true_mean(folder: Path, column: str) -> float:
         return statistics.fmean(float(row[column]) for row in csv.DictReader(file))
 
 
-def begun(start: Start, server: ModelServer, *more: str, **options: object) -> Program:
+def start_job(start: Start, server: ModelServer, *more: str, **options: object) -> Program:
     program = start("-m", "openai/tester", "-ab", server.base, "-ak", "sk-test-key", *more, **options)
     program.begin()
     return program
@@ -43,7 +43,7 @@ def test_ask_stream_edit_a_line_approve_run_answer(start: Start, workplace: Path
         spoken(Say("The mean is in **mean.txt**.")),
     )
     with ModelServer(*answers) as server:
-        program = begun(start, server)
+        program = start_job(start, server)
         screen = program.asked_first("What is the mean opening price in prices.csv?")
         assert "I will read the prices." in screen
         assert not (workplace / "mean.txt").exists()
@@ -86,7 +86,7 @@ def test_ask_stream_edit_a_line_approve_run_answer(start: Start, workplace: Path
 def test_the_model_is_reported_of_a_rejection_and_nothing_ran(start: Start, workplace: Path) -> None:
     answers = spoken(call("open('made.txt', 'w')")), spoken(Say("Then I will not."))
     with ModelServer(*answers) as server:
-        program = begun(start, server)
+        program = start_job(start, server)
         program.asked_first("make a file")
         program.answer("n")
         program.wait_for("Why not")
@@ -104,7 +104,7 @@ def test_a_second_turn_builds_on_what_the_language_remembers(start: Start) -> No
         spoken(Say("There.")),
     )
     with ModelServer(*answers) as server:
-        program = begun(start, server)
+        program = start_job(start, server)
         program.asked_first("remember")
         program.answer("y")
         program.wait_for("Remembered.")
@@ -118,7 +118,7 @@ def test_a_second_turn_builds_on_what_the_language_remembers(start: Start) -> No
 
 def test_a_bad_key_is_explained_and_the_next_try_works(start: Start) -> None:
     with ModelServer(error(401, "Incorrect API key provided: sk-test-key")) as server:
-        program = begun(start, server)
+        program = start_job(start, server)
         program.say("hello")
         screen = program.wait_for("did not accept the API key")
         program.wait_for("Enter tries again")
@@ -133,7 +133,7 @@ def test_a_bad_key_is_explained_and_the_next_try_works(start: Start) -> None:
 def test_a_message_sent_during_a_turn_waits_for_its_end(start: Start) -> None:
     answers = spoken(call("input('name? ')")), spoken(Say("First done.")), spoken(Say("Second done."))
     with ModelServer(*answers) as server:
-        program = begun(start, server)
+        program = start_job(start, server)
         program.asked_first("one")
         program.send("what then?")
         program.wait_for("> what then?")

@@ -7,7 +7,7 @@ import pytest
 
 from tests.e2e.conftest import Start
 from tests.e2e.program import Program
-from tests.e2e.test_main_job import begun, call
+from tests.e2e.test_main_job import call, start_job
 from tests.processes import wait_until
 from tests.servers import openai_server as server
 from tests.servers.openai_server import Answer, ModelServer, Say, spoken
@@ -30,7 +30,7 @@ HANGS: dict[str, tuple[Answer, str]] = {
 def test_escape_stops_a_reply_and_closes_its_connection(start: Start, where: str) -> None:
     hang, seen = HANGS[where]
     with ModelServer(hang, spoken(Say("All good."))) as running:
-        program = begun(start, running)
+        program = start_job(start, running)
         program.say("Begin")
         exchange = running.exchange()
         program.wait_for(seen)
@@ -44,7 +44,7 @@ def test_escape_stops_a_reply_and_closes_its_connection(start: Start, where: str
 
 def test_a_wait_is_shown_and_escape_ends_it(start: Start) -> None:
     with ModelServer(server.error(429, "Slow down", Retry_After="45"), spoken(Say("All good."))) as running:
-        program = begun(start, running)
+        program = start_job(start, running)
         program.say("Begin")
         program.wait_for(lambda screen: "Trying again in 45 s" in " ".join(screen.split()))
         program.press("escape")
@@ -56,7 +56,7 @@ def test_a_wait_is_shown_and_escape_ends_it(start: Start) -> None:
 
 def test_the_conversation_is_shortened_told_and_made_long_again(start: Start) -> None:
     with ModelServer(spoken(Say("An answer with many words. " * 40))) as running:
-        program = begun(start, running, "-c", "8000")
+        program = start_job(start, running, "-c", "8000")
         for number, question in enumerate(("first question", "second question"), 1):
             program.say(question)
             assert wait_until(lambda number=number: len(running.requests) == number, 40)
@@ -91,7 +91,7 @@ def test_an_image_that_a_message_names_goes_along(start: Start, workplace: Path)
 
     Image.new("RGB", (8, 6), "red").save(workplace / "chart.png")
     with ModelServer(spoken(Say("A red one."))) as running:
-        program = begun(start, running, "--vision")
+        program = start_job(start, running, "--vision")
         program.say("What is in chart.png?")
         program.wait_for("A red one.")
         assert "data:image/png;base64," in json.dumps(running.requests[0])

@@ -8,7 +8,7 @@ import pytest
 
 from tests.e2e.conftest import Start
 from tests.e2e.program import Program, decisions
-from tests.e2e.test_main_job import begun, call
+from tests.e2e.test_main_job import call, start_job
 from tests.servers.openai_server import ModelServer, Say, spoken
 from tests.terminal import framed
 
@@ -48,7 +48,7 @@ def prompt(program: Program) -> str:
 
 def test_a_robot_s_letters_end_up_in_the_prompt_and_approve_nothing(start: Start, workplace: Path) -> None:
     with ModelServer(spoken(Say("Here it comes. " * 5), call(MAKES_A_FILE))) as server:
-        program = begun(start, server)
+        program = start_job(start, server)
         program.say("go")
         program.wait_for("┃ go")
         with Robot(program, "y1a") as robot:
@@ -63,7 +63,7 @@ def test_a_robot_s_letters_end_up_in_the_prompt_and_approve_nothing(start: Start
 
 def test_a_robot_with_enter_queues_messages_and_approves_nothing(start: Start, workplace: Path) -> None:
     with ModelServer(spoken(Say("Here it comes. " * 5), call(MAKES_A_FILE))) as server:
-        program = begun(start, server)
+        program = start_job(start, server)
         program.say("go")
         program.wait_for("┃ go")
         with Robot(program, "y\r 1\r") as robot:
@@ -84,7 +84,7 @@ def test_what_is_pasted_at_the_open_question_approves_nothing(
     start: Start, workplace: Path, pasted: str
 ) -> None:
     with ModelServer(spoken(call(MAKES_A_FILE)), spoken(Say("It is done."))) as server:
-        program = begun(start, server)
+        program = start_job(start, server)
         program.asked_first("go")
         program.send(pasted)
         program.wait_for(lambda screen: "tab to answer" in screen or "press the key again" in screen)
@@ -100,7 +100,7 @@ def test_what_is_pasted_at_the_open_question_approves_nothing(
 
 def test_what_was_typed_before_the_question_came_is_kept(start: Start, workplace: Path) -> None:
     with ModelServer(spoken(Say("Wait for it. " * 20), call(MAKES_A_FILE), size=2)) as server:
-        program = begun(start, server)
+        program = start_job(start, server)
         program.say("go")
         program.wait_for("┃ go")
         program.send("yay")
@@ -135,7 +135,7 @@ def test_no_sequence_of_a_model_or_program_reaches_the_terminal(start: Start) ->
     code = f"print({HOSTILE!r})"
     answers = spoken(Say(f"Look: {HOSTILE} end of words"), call(code)), spoken(Say("All quiet."))
     with ModelServer(*answers) as server:
-        program = begun(start, server)
+        program = start_job(start, server)
         screen = program.asked_first("go")
         assert "end of words" in screen
         program.answer("y")

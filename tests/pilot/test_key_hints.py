@@ -29,7 +29,7 @@ async def click(ui: ChatDriver, widget: Widget, words: str) -> None:
     assert await ui.pilot.click(widget, offset=(lines[y].index(words) + len(words) - 1, y))
 
 
-def shown(ui: ChatDriver) -> str:
+def read_screen(ui: ChatDriver) -> str:
     """What is on the screen."""
     return "\n".join(strip.text for strip in ui.app.screen._compositor.render_strips())
 
@@ -79,7 +79,7 @@ async def test_a_click_on_a_fact_of_the_header_shows_what_belongs_to_it() -> Non
         await ui.pilot.press("escape")
         await ui.until(lambda: isinstance(ui.app.screen, ChatScreen))
         await click(ui, header, "cost unknown")
-        await ui.until(lambda: "Context window: 32,000" in shown(ui))
+        await ui.until(lambda: "Context window: 32,000" in read_screen(ui))
 
 
 async def test_a_click_on_esc_stop_stops() -> None:

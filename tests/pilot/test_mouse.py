@@ -10,26 +10,26 @@ from oi_tui.screens.navigator.screen import NavigatorScreen
 from oi_tui.widgets.conversation.cells.cell import CellBlock
 from tests.fakes import call
 from tests.pilot.test_chat import ChatDriver, open_chat
-from tests.pilot.test_key_hints import shown
+from tests.pilot.test_key_hints import read_screen
 
 LONG = "\n".join(f"step_{number} = {number}" for number in range(1, 61))
 
 
 def find(ui: ChatDriver, words: str) -> tuple[int, int]:
     """Where these words are on the screen, by their first letter."""
-    lines = shown(ui).split("\n")
+    lines = read_screen(ui).split("\n")
     y = next((y for y, line in enumerate(lines) if words in line), None)
     assert y is not None, "\n".join(lines)
     return lines[y].index(words), y
 
 
 async def point(ui: ChatDriver, words: str) -> None:
-    await ui.until(lambda: words in shown(ui))
+    await ui.until(lambda: words in read_screen(ui))
     await ui.pilot.hover(offset=find(ui, words))
 
 
 async def click(ui: ChatDriver, words: str, times: int = 1) -> None:
-    await ui.until(lambda: words in shown(ui))
+    await ui.until(lambda: words in read_screen(ui))
     x, y = find(ui, words)
     await ui.pilot.click(offset=(x + 1, y), times=times)
 
@@ -38,9 +38,9 @@ async def test_the_mouse_shows_the_keys_of_a_block_and_a_click_on_one_acts() -> 
     async with open_chat([call("x = 1")], [Text("Done.")], [Text("Again.")], auto_run=True) as ui:
         await ui.type("go")
         await ui.idle()
-        assert "c copy" not in shown(ui)
+        assert "c copy" not in read_screen(ui)
         await point(ui, "x = 1")
-        await ui.until(lambda: "c copy · r run · e edit" in shown(ui))
+        await ui.until(lambda: "c copy · r run · e edit" in read_screen(ui))
         assert ui.chat.prompt.has_focus
         ran = len(ui.computer.ran)
         await click(ui, "r run")
@@ -51,7 +51,7 @@ async def test_the_mouse_shows_the_keys_of_a_block_and_a_click_on_one_acts() -> 
         await ui.until(lambda: ui.app.clipboard == "x = 1")
         assert ui.chat.prompt.has_focus
         await ui.pilot.hover("#prompt")
-        await ui.until(lambda: "c copy" not in shown(ui))
+        await ui.until(lambda: "c copy" not in read_screen(ui))
 
 
 async def test_all_keys_of_a_block_are_listed_and_can_be_clicked() -> None:
@@ -102,7 +102,7 @@ async def test_a_double_click_selects_a_word_and_a_triple_click_the_row(times: i
     async with open_chat([call(code)], [Text("Done.")], auto_run=True) as ui:
         await ui.type("go")
         await ui.idle()
-        lines = shown(ui).split("\n")
+        lines = read_screen(ui).split("\n")
         y = next(y for y, line in enumerate(lines) if "ünï_1" in line)
         # The two wide letters before it take two cells more than characters.
         await ui.pilot.click(offset=(lines[y].index("ünï_1") + 2 + 2, y), times=times)
@@ -170,9 +170,9 @@ async def test_code_that_waits_for_approval_offers_no_run_but_that_of_the_questi
         await ui.type("go")
         await ui.asked()
         await point(ui, "x = 1")
-        await ui.until(lambda: "c copy" in shown(ui))
-        assert "r run" not in shown(ui)
+        await ui.until(lambda: "c copy" in read_screen(ui))
+        assert "r run" not in read_screen(ui)
         await ui.pilot.press("y")
         await ui.idle()
         await point(ui, "x = 1")
-        await ui.until(lambda: "c copy · r run · e edit" in shown(ui))
+        await ui.until(lambda: "c copy · r run · e edit" in read_screen(ui))

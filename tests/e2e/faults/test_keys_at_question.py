@@ -8,7 +8,7 @@ import pytest
 
 from tests.e2e.conftest import Start
 from tests.e2e.program import decisions
-from tests.e2e.test_main_job import begun, call
+from tests.e2e.test_main_job import call, start_job
 from tests.e2e.test_trust import MAKES_A_FILE, Robot
 from tests.servers.openai_server import ModelServer, Say, spoken
 
@@ -32,7 +32,7 @@ def test_across_the_appearance_of_the_question_nothing_is_approved_and_no_key_is
 ) -> None:
     dice = random.Random(mix)
     with ModelServer() as server:
-        program = begun(start, server)
+        program = start_job(start, server)
         program.send("go")
         program.wait_for("> go")
         sent = "go"

@@ -12,7 +12,7 @@ import pytest
 from tests import processes
 from tests.e2e.conftest import Start
 from tests.e2e.program import Program, messages
-from tests.e2e.test_main_job import begun, call
+from tests.e2e.test_main_job import call, start_job
 from tests.e2e.test_trust import FORBIDDEN, HOSTILE, beside_our_question
 from tests.servers.openai_server import (
     Answer,
@@ -103,7 +103,7 @@ def over(server: ModelServer) -> bool:
 
 def test_of_odd_replies_nothing_runs_and_the_next_message_works(start: Start, workplace: Path) -> None:
     with ModelServer(spoken(Say("Ready."))) as server:
-        program = begun(start, server, rows=40)
+        program = start_job(start, server, rows=40)
         for number, (name, (answer, reported)) in enumerate(NOTHING_RUNS.items()):
             server.answer(answer, spoken(Say(f"Good {number}.")))
             program.say(f"{number}: {name}")
@@ -139,7 +139,7 @@ ASKED: dict[str, tuple[Answer, int]] = {
 
 def test_every_odd_call_is_asked_about_and_answered_once(start: Start, workplace: Path) -> None:
     with ModelServer(spoken(Say("Ready."))) as server:
-        program = begun(start, server, rows=40)
+        program = start_job(start, server, rows=40)
         for number, (name, (answer, times)) in enumerate(ASKED.items()):
             server.answer(answer, spoken(Say(f"Good {number}.")))
             program.asked_first(f"{number}: {name}")
@@ -166,7 +166,7 @@ def test_every_odd_call_is_asked_about_and_answered_once(start: Start, workplace
 )
 def test_code_that_may_be_cut_off_never_runs_by_itself(start: Start, workplace: Path, reply: Answer) -> None:
     with ModelServer(reply, spoken(Say("Well."))) as server:
-        program = begun(start, server, "-y")
+        program = start_job(start, server, "-y")
         program.say("go")
         server.exchange()
         program.wait_for(lambda s: over(server) and ("Run this" in s or "ready" in s.split("\n")[-1]))
@@ -197,7 +197,7 @@ print("attacked")
 
 def test_a_program_that_attacks_reaches_neither_terminal_nor_keys_and_leaves_no_process(start: Start) -> None:
     with ModelServer(spoken(call(ATTACK)), spoken(Say("All quiet."))) as server:
-        program = begun(start, server, rows=40)
+        program = start_job(start, server, rows=40)
         program.asked_first("go")
         program.answer("y")
         program.wait_for("All quiet.")
@@ -217,7 +217,7 @@ def test_a_program_that_attacks_reaches_neither_terminal_nor_keys_and_leaves_no_
 
 def test_a_storm_of_keys_and_sizes_during_a_stream_is_survived(start: Start) -> None:
     with ModelServer(spoken(Say("word " * 1500 + "THE END"), size=20), spoken(Say("Next."))) as server:
-        program = begun(start, server)
+        program = start_job(start, server)
         program.say("go")
         program.wait_for("word word")
         for number in range(40):
@@ -241,7 +241,7 @@ def test_a_home_that_cannot_be_written_to_is_reported_and_costs_nothing_else(
     blocked.write_text("")
     with ModelServer(spoken(Say("Hello there."))) as server:
         # Where nothing can be saved, the conversation goes to the temporary files.
-        program = begun(start, server, env={"OI_TUI_HOME": str(blocked), "TMPDIR": str(tmp_path)})
+        program = start_job(start, server, env={"OI_TUI_HOME": str(blocked), "TMPDIR": str(tmp_path)})
         program.say("hello")
         program.wait_for("Hello there.")
         program.wait_for("Not saved")
@@ -252,7 +252,7 @@ def test_a_home_that_cannot_be_written_to_is_reported_and_costs_nothing_else(
 
 def test_data_that_vanishes_while_it_runs_is_written_again(start: Start) -> None:
     with ModelServer(spoken(Say("First.")), spoken(Say("Second."))) as server:
-        program = begun(start, server)
+        program = start_job(start, server)
         program.say("one")
         program.wait_for("First.")
         program.idle()
@@ -271,7 +271,7 @@ def test_a_working_directory_that_is_removed_is_no_crash(start: Start, workplace
     with ModelServer(
         spoken(call(code)), spoken(Say("Gone.")), spoken(call("print(6 * 7)")), spoken(Say("Done."))
     ) as server:
-        program = begun(start, server)
+        program = start_job(start, server)
         program.asked_first("remove")
         program.answer("y")
         program.wait_for("Gone.")
@@ -313,7 +313,7 @@ def test_in_a_working_directory_that_is_locked_or_gone_each_refusal_names_the_re
 
 
 def resumed(start: Start, server: ModelServer) -> Program:
-    return begun(start, server, "--resume", "last", rows=40)
+    return start_job(start, server, "--resume", "last", rows=40)
 
 
 @pytest.mark.parametrize("moment", ["streaming", "running"])
@@ -321,7 +321,7 @@ def test_after_kill_9_the_next_request_is_valid(start: Start, moment: str) -> No
     hang: Answer = broken_off(Say("It begins. " * 3), chunks=12, then=lambda exchange: exchange.hang())
     runs = spoken(Say("It begins."), call("import time; print('under way', flush=True); time.sleep(60)"))
     with ModelServer(hang if moment == "streaming" else runs) as server:
-        program = begun(start, server)
+        program = start_job(start, server)
         program.say("go")
         program.wait_for("It begins.")
         if moment == "running":
@@ -343,7 +343,7 @@ def test_after_kill_9_the_next_request_is_valid(start: Start, moment: str) -> No
 
 def test_five_megabytes_are_pasted_at_once(start: Start) -> None:
     with ModelServer(spoken(Say("Read."))) as server:
-        program = begun(start, server)
+        program = start_job(start, server)
         program.send("see \x1b[200~" + "x" * 5_000_000 + "\x1b[201~")
         program.wait_for("see [pasted 5,000,000 characters]", 30)
         program.press("ctrl+u")

@@ -15,7 +15,7 @@ pytest.importorskip("starlette", reason="starlette (extra server) is not install
 pytest.importorskip("uvicorn", reason="uvicorn (extra server) is not installed here")
 pytest.importorskip("zmq", reason="pyzmq (extra kernel) is not installed here")
 
-from tests.e2e.interfaces.test_kernels import notebook, text
+from tests.e2e.interfaces.test_kernels import notebook, read_output
 from tests.e2e.interfaces.test_server import Server
 from tests.ports import choose_port
 from tests.processes import wait_until
@@ -65,7 +65,7 @@ def kernels(server: Server) -> list[Any]:
 async def test_nbclient_starts_it_by_its_name_and_ends_it(server: Server) -> None:
     made = notebook("kept = 41", "print('before')\nkept + 1")
     done = await nbclient.NotebookClient(made, kernel_name="oi-tui", timeout=TIMEOUT).async_execute()
-    assert text(done.cells[1]) == "before\n"
+    assert read_output(done.cells[1]) == "before\n"
     assert done.cells[1].outputs[-1].data == {"text/plain": "42"}
     assert kernels(server) == []
 

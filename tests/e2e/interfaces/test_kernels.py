@@ -36,7 +36,7 @@ async def execute(server: Server, made: Any, *, binary: bool = False, **options:
     return await client.async_execute(cleanup_kc=True)
 
 
-def text(cell: Any) -> str:
+def read_output(cell: Any) -> str:
     return "".join(output.get("text", "") for output in cell.outputs)
 
 
@@ -46,7 +46,7 @@ async def test_nbclient_executes_a_notebook(server: Server, binary: bool) -> Non
     # Output may arrive in pieces, as from any kernel.
     done = await execute(server, cells, binary=binary, coalesce_streams=True)
     assert [cell.execution_count for cell in done.cells] == [1, 2, 3, 4]
-    assert "42" in text(done.cells[1])
+    assert "42" in read_output(done.cells[1])
     assert [output.output_type for output in done.cells[2].outputs] == ["display_data"]
     assert "image/png" in done.cells[2].outputs[0].data
     printed, result = done.cells[3].outputs
@@ -101,7 +101,7 @@ async def test_a_progress_bar_stays_one_line_and_cleared_output_is_gone(server: 
         "print('kept')",
     )
     done = await execute(server, cells, coalesce_streams=True)
-    assert text(done.cells[0]).rpartition("\r")[2] == "30% of it"
+    assert read_output(done.cells[0]).rpartition("\r")[2] == "30% of it"
     outputs = [[output.get("data") or output.text for output in cell.outputs] for cell in done.cells]
     assert outputs[1:] == [["step 2\n", {"text/plain": "2"}], [], ["kept\n"]]
 
@@ -113,7 +113,7 @@ async def test_an_error_ends_the_notebook_by_its_name_and_input_does_not_hang(se
     errors = [output for cell in done.cells for output in cell.outputs if output.output_type == "error"]
     assert [error.ename for error in errors] == ["ZeroDivisionError", "StdinNotImplementedError"]
     assert errors[0].traceback == ["ZeroDivisionError: division by zero"]
-    assert "after" in text(done.cells[2])
+    assert "after" in read_output(done.cells[2])
 
 
 ASKING = """import getpass

@@ -67,7 +67,7 @@ async def run(client: Any, code: str, language: str = "python") -> Any:
     return await client.call_tool("run", {"language": language, "code": code})
 
 
-def text(result: Any) -> str:
+def read_text(result: Any) -> str:
     return "\n".join(item.text for item in result.content if item.type == "text")
 
 
@@ -86,18 +86,18 @@ async def test_a_host_asks_with_the_exact_code_and_variables_stay(workplace: Pat
         code = "kept = 41\nopen('made.txt', 'w').write('x')\nprint('```', kept + 1)"
         result = await run(client, code)
         assert not result.is_error
-        assert "``` 42" in text(result)
+        assert "``` 42" in read_text(result)
         assert result.structured_content["files_changed"] == ["created: made.txt"]
         question = person.asked[0].message
         assert question.startswith(f"Run this python code?\n\n````python\n{code}\n````")
         assert str(workplace) in question
         assert "made.txt" in question
-        assert "kept" in text(await client.call_tool("variables", {"language": "python"}))
-        assert "41" in text(await client.call_tool("inspect", {"language": "python", "name": "kept"}))
-        assert "made.txt" in text(await client.call_tool("files_changed", {}))
+        assert "kept" in read_text(await client.call_tool("variables", {"language": "python"}))
+        assert "41" in read_text(await client.call_tool("inspect", {"language": "python", "name": "kept"}))
+        assert "made.txt" in read_text(await client.call_tool("files_changed", {}))
         image = f"class P:\n  def _repr_png_(self): return {PNG!r}\ndisplay(P())\nprint(kept)"
         shown = await run(client, image)
-        assert "41" in text(shown)
+        assert "41" in read_text(shown)
         assert [item.mime_type for item in shown.content if item.type == "image"] == ["image/png"]
         for _ in range(4):  # a no with a reason, a no, an answer that was closed, and an empty form
             refused = await run(client, "open('refused', 'w')")
@@ -105,7 +105,7 @@ async def test_a_host_asks_with_the_exact_code_and_variables_stay(workplace: Pat
             assert refused.structured_content["state"] == "rejected"
         assert not (workplace / "refused").exists()
         await client.call_tool("restart", {})
-        assert "python" not in text(await client.call_tool("variables", {}))
+        assert "python" not in read_text(await client.call_tool("variables", {}))
 
 
 @pytest.mark.parametrize("mode", ERAS)
@@ -113,7 +113,7 @@ async def test_a_program_gets_the_line_that_the_person_types(workplace: Path, mo
     person = Person(YES, {"line": "Ada"})
     async with host(person, mode=mode) as client:
         result = await run(client, "print('hello', input('Name? '))")
-        assert "hello Ada" in text(result)
+        assert "hello Ada" in read_text(result)
         assert "Name?" in person.asked[1].message
 
 
@@ -121,7 +121,7 @@ async def test_a_program_that_asks_for_a_password_is_stopped(workplace: Path) ->
     async with host(Person(YES)) as client:
         result = await run(client, "import getpass\ngetpass.getpass()")
         assert result.is_error
-        assert "password" in text(result)
+        assert "password" in read_text(result)
 
 
 @pytest.mark.parametrize("mode", ERAS)
@@ -131,16 +131,16 @@ async def test_a_host_that_cannot_ask_runs_nothing_unless_the_start_said_so(
     async with host(None, mode=mode) as client:
         result = await run(client, "open('made', 'w')")
         assert result.is_error
-        assert "cannot ask" in text(result)
-        assert "-y" in text(result)
+        assert "cannot ask" in read_text(result)
+        assert "-y" in read_text(result)
         assert not (workplace / "made").exists()
     async with host(None, "-y", mode=mode) as client:
-        assert "43" in text(await run(client, "print(42 + 1)"))
+        assert "43" in read_text(await run(client, "print(42 + 1)"))
     # A limit of the profile counts with -y too.
     async with host(None, "-y", "--safe-mode", "auto", mode=mode) as client:
         result = await run(client, "import shutil\nshutil.rmtree('/nowhere')")
         assert result.is_error
-        assert "cannot ask" in text(result)
+        assert "cannot ask" in read_text(result)
 
 
 async def test_calls_that_do_not_fit_are_named(workplace: Path) -> None:
@@ -156,7 +156,7 @@ async def test_calls_that_do_not_fit_are_named(workplace: Path) -> None:
         ):
             result = await client.call_tool(name, arguments)
             assert result.is_error
-            assert words in text(result)
+            assert words in read_text(result)
 
 
 @pytest.mark.parametrize("mode", ERAS)
@@ -169,7 +169,7 @@ async def test_a_cancelled_call_stops_the_code_and_the_next_one_runs(workplace: 
         call.cancel()
         await asyncio.wait([call])
         began = time.monotonic()
-        assert "7" in text(await run(client, "print(kept)"))
+        assert "7" in read_text(await run(client, "print(kept)"))
         assert time.monotonic() - began < 20
 
 
@@ -219,13 +219,13 @@ async def test_an_answer_counts_once_and_only_for_its_own_code(workplace: Path) 
         asked = await call(arguments, None, None)
         assert asked.request_state
         other = await call({**arguments, "code": "open('other', 'w')"}, asked.request_state)
-        assert "does not belong to this code" in text(other)
-        assert "no longer open" in text(await call(arguments, asked.request_state))
-        assert "no longer open" in text(await call(arguments, "guessed"))
+        assert "does not belong to this code" in read_text(other)
+        assert "no longer open" in read_text(await call(arguments, asked.request_state))
+        assert "no longer open" in read_text(await call(arguments, "guessed"))
         asked = await call(arguments, None, yes)
         assert asked.request_state, "an answer that nobody asked for counts for nothing"
-        assert "1" in text(await call(arguments, asked.request_state))
-        assert "no longer open" in text(await call(arguments, asked.request_state))
+        assert "1" in read_text(await call(arguments, asked.request_state))
+        assert "no longer open" in read_text(await call(arguments, asked.request_state))
         assert not (workplace / "other").exists()
 
 

@@ -18,7 +18,7 @@ import pytest
 from oi_tui import paths
 from oi_tui.window import address
 from tests.e2e.conftest import Start
-from tests.e2e.interfaces.test_mcp_server import COMMAND, ERAS, Person, run, text, until
+from tests.e2e.interfaces.test_mcp_server import COMMAND, ERAS, Person, read_text, run, until
 from tests.e2e.program import Program
 from tests.when_used import when_used
 
@@ -70,7 +70,7 @@ async def test_code_of_a_host_is_asked_for_and_runs_in_the_open_window(
     program = open_window(start)
     nobody = Person()
     async with host(nobody, mode=mode) as client:
-        refused = text(await client.call_tool("variables", {}))
+        refused = read_text(await client.call_tool("variables", {}))
         assert "has not run any code of yours" in refused
         call = asyncio.create_task(
             run(client, "kept = 41\nopen('made.txt', 'w').write('x')\nprint(kept + 1)")
@@ -81,14 +81,14 @@ async def test_code_of_a_host_is_asked_for_and_runs_in_the_open_window(
         await answered(program)
         result = await call
         assert not result.is_error
-        assert text(result).startswith("42")
+        assert read_text(result).startswith("42")
         assert result.structured_content["place"] == "window"
         await wait_for_text(program, "of another program, approved; the model does not see it")
         assert result.structured_content["files_changed"] == ["created: made.txt"]
-        assert "kept" in text(await client.call_tool("variables", {"language": "python"}))
-        assert "41" in text(await client.call_tool("inspect", {"language": "python", "name": "kept"}))
-        assert "made.txt" in text(await client.call_tool("files_changed", {}))
-        assert "%reset" in text(await client.call_tool("restart", {}))
+        assert "kept" in read_text(await client.call_tool("variables", {"language": "python"}))
+        assert "41" in read_text(await client.call_tool("inspect", {"language": "python", "name": "kept"}))
+        assert "made.txt" in read_text(await client.call_tool("files_changed", {}))
+        assert "%reset" in read_text(await client.call_tool("restart", {}))
         # The person's own code and that of the host share the variables.
         program.say("%run python print('mine', kept)")
         await wait_for_text(program, "mine 41")
@@ -109,7 +109,7 @@ async def test_what_the_person_decides_in_the_window_is_what_the_host_is_told(
         result = await call
         assert result.is_error
         assert result.structured_content["state"] == "rejected"
-        assert "not today" in text(result)
+        assert "not today" in read_text(result)
         assert not (workplace / "refused").exists()
         call = asyncio.create_task(run(client, "while True: pass"))
         await answered(program)
@@ -121,7 +121,7 @@ async def test_what_the_person_decides_in_the_window_is_what_the_host_is_told(
         await wait_for_text(program, "Name?")
         await asyncio.to_thread(program.wait_quiet)
         program.say("Ada")
-        assert "Ada" in text(await call)
+        assert "Ada" in read_text(await call)
 
 
 async def test_the_code_of_a_host_that_gives_up_or_vanishes_does_not_run(
@@ -168,8 +168,8 @@ async def test_without_a_window_the_host_asks_and_is_told_where_its_code_ran(
         assert not (workplace / "closed").exists()
         assert entries() == []
         result = await run(client, "print('second')")
-        assert "second" in text(result)
-        assert "no longer open" in text(result)
+        assert "second" in read_text(result)
+        assert "no longer open" in read_text(result)
         assert result.structured_content["place"] == "own"
         assert len(person.asked) == 1
 
@@ -177,7 +177,7 @@ async def test_without_a_window_the_host_asks_and_is_told_where_its_code_ran(
 async def test_a_host_that_may_run_without_a_question_asks_no_window(start: Start, workplace: Path) -> None:
     program = open_window(start)
     async with host(None, "-y") as client:
-        assert "42" in text(await run(client, "print(6 * 7)"))
+        assert "42" in read_text(await run(client, "print(6 * 7)"))
     assert "Run this python code" not in program.screen
 
 

@@ -21,7 +21,7 @@ from oi_tui.widgets.pager.text_view import TextView
 from oi_tui.workspace import Workspace
 from tests.fakes import Gate, Llm, call
 from tests.pilot.test_chat import ChatDriver, open_chat
-from tests.pilot.test_key_hints import shown
+from tests.pilot.test_key_hints import read_screen
 from tests.pilot.waiting import until
 
 
@@ -34,7 +34,7 @@ def screen_lines(ui: ChatDriver) -> list[str]:
     return ["".join(segment.text for segment in strip).rstrip() for strip in strips]
 
 
-def marked(ui: ChatDriver) -> str:
+def find_marked_row(ui: ChatDriver) -> str:
     """The row that the search marked."""
     lines = screen_lines(ui)[: ui.view.conversation.region.bottom]
     return next((line[2:].rstrip("▁▂▃▄▅▆▇█ ") for line in lines if line.startswith(" >")), "")
@@ -108,7 +108,7 @@ async def test_find_counts_and_goes_round() -> None:
             await ui.type("go on")
             await ui.idle()
         await ui.pilot.press("ctrl+f", *"needle")
-        await ui.until(lambda: count(ui).endswith("of 3") and "needle" in marked(ui).lower())
+        await ui.until(lambda: count(ui).endswith("of 3") and "needle" in find_marked_row(ui).lower())
         assert ui.chat.focused is ui.chat.query_one("#find-text", Input)
         first = int(count(ui)[0])
         await ui.pilot.press("enter")
@@ -117,10 +117,10 @@ async def test_find_counts_and_goes_round() -> None:
         await ui.until(lambda: count(ui) == f"{(first - 2) % 3 + 1} of 3")
         await ui.pilot.press("down")
         await ui.until(lambda: count(ui) == f"{first} of 3")
-        assert "needle" in marked(ui).lower()
+        assert "needle" in find_marked_row(ui).lower()
         await ui.pilot.press("escape")
         assert ui.chat.focused is ui.chat.prompt
-        assert marked(ui) == ""
+        assert find_marked_row(ui) == ""
 
 
 async def test_find_gives_the_keyboard_back_to_the_block_that_had_it() -> None:
@@ -179,14 +179,14 @@ async def test_what_was_queued_leaves_a_person_where_they_read(queued: str) -> N
     async with open_chat([Text(long), gate], [Text("Two.")]) as ui:
         transcript = ui.view.conversation.transcript
         await ui.type("go")
-        await ui.until(lambda: "Paragraph 59." in shown(ui))
+        await ui.until(lambda: "Paragraph 59." in read_screen(ui))
         await ui.type(queued)
         await ui.pilot.press("pageup", "pageup")
-        await ui.until(lambda: "Paragraph 30." in shown(ui))
-        before = shown(ui).split("\n")[2:8]
+        await ui.until(lambda: "Paragraph 30." in read_screen(ui))
+        before = read_screen(ui).split("\n")[2:8]
         gate.set()
         await ui.until(lambda: len(ui.view.session.messages) > 3 and not ui.view.busy)
-        assert shown(ui).split("\n")[2:8] == before
+        assert read_screen(ui).split("\n")[2:8] == before
         assert not transcript.scroll_mode.follows_end
         await ui.type("now")
         await ui.until(lambda: transcript.scroll_mode.follows_end)
@@ -197,7 +197,7 @@ async def test_all_other_places_that_were_found_are_underlined() -> None:
         await ui.type("a pear")
         await ui.idle()
         await ui.pilot.press("ctrl+f", *"pear")
-        await ui.until(lambda: count(ui).endswith("of 3") and "pear" in marked(ui).lower())
+        await ui.until(lambda: count(ui).endswith("of 3") and "pear" in find_marked_row(ui).lower())
 
         def underlined() -> list[str]:
             transcript = ui.view.conversation.transcript
@@ -218,10 +218,10 @@ async def test_find_opens_what_is_folded_and_shows_the_row() -> None:
             await run_cell(ui, "y")
         await ui.type("%find line 57")
         await ui.until(lambda: count(ui) == "1 of 9" or count(ui).endswith("of 9"))
-        assert "line 57" in marked(ui)
+        assert "line 57" in find_marked_row(ui)
         for _ in range(9):
             await ui.pilot.press("down")
-            assert "line 57" in marked(ui)
+            assert "line 57" in find_marked_row(ui)
 
 
 def lines_between(language: str, code: str, number: int | None = None):  # type: ignore[no-untyped-def]
@@ -236,9 +236,9 @@ async def test_code_and_output_are_reported_apart() -> None:
         await run_cell(ui, "pear = 1")
         await ui.type("%find pear")
         await ui.until(lambda: count(ui).endswith("of 2"))
-        rows = [marked(ui)]
+        rows = [find_marked_row(ui)]
         await ui.pilot.press("down")
-        rows.append(marked(ui))
+        rows.append(find_marked_row(ui))
         assert sorted("out of" in row for row in rows) == [False, True]
 
 

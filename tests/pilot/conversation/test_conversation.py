@@ -75,7 +75,7 @@ def user(text: str) -> Message:
     return Message(role="user", type="message", content=text)
 
 
-def shown(text: str) -> Message:
+def make_reply(text: str) -> Message:
     return Message(role="assistant", type="message", content=text)
 
 
@@ -140,7 +140,7 @@ async def test_a_reason_that_does_not_fit_has_rows_of_its_own() -> None:
 
 
 async def test_a_whole_turn_reads_from_top_to_bottom() -> None:
-    asked, answer, cell = user("List the files"), shown("I will **list** them."), code()
+    asked, answer, cell = user("List the files"), make_reply("I will **list** them."), code()
     async with conversation() as (pilot, _):
         screen = await show(
             pilot,
@@ -210,7 +210,7 @@ async def test_a_program_that_waits_for_input_or_is_being_stopped_says_so() -> N
 
 
 async def test_words_stream_into_prose_reasoning_and_code() -> None:
-    thought, words = Message(role="assistant", type="reasoning"), shown("")
+    thought, words = Message(role="assistant", type="reasoning"), make_reply("")
     cell = code("", "writing")
     async with conversation() as (pilot, _):
         screen = await show(pilot, MessageStarted(thought), MessageGrew(thought.id, "one\ntwo"))
@@ -316,13 +316,13 @@ async def test_events_about_unknown_messages_are_let_pass() -> None:
             pilot,
             MessageGrew("nobody", "text"),
             RunReported("nobody", LineReached(1)),
-            MessageRecorded(shown("Still here.")),
+            MessageRecorded(make_reply("Still here.")),
         )
         assert screen[0] == "  Still here."
 
 
 async def test_a_message_that_is_recorded_again_replaces_what_was_there() -> None:
-    first = shown("First words.")
+    first = make_reply("First words.")
     async with conversation() as (pilot, _):
         await show(pilot, MessageRecorded(first), MessageRecorded(user("and?")))
         screen = await show(pilot, MessageRecorded(first.replace(content="Second words.")))
@@ -344,7 +344,7 @@ async def test_what_the_model_says_never_reaches_the_margin_where_the_programs_m
     cell = code("print(1)", "finished", decision="approved")
     async with conversation() as (pilot, view):
         screen = await show(
-            pilot, MessageRecorded(user("run it")), MessageRecorded(shown(fake)), MessageRecorded(cell)
+            pilot, MessageRecorded(user("run it")), MessageRecorded(make_reply(fake)), MessageRecorded(cell)
         )
         marks = [line[:2] for line in screen if line[:2].strip() and line[0] != "▊"]
         assert marks == ["┃ ", "╭ ", "╰ "]
@@ -367,7 +367,7 @@ async def test_what_is_reported_cannot_control_the_terminal_or_the_markup() -> N
         screen = await show(
             pilot,
             MessageRecorded(user(evil)),
-            MessageRecorded(shown(evil)),
+            MessageRecorded(make_reply(evil)),
             MessageRecorded(Message(role="assistant", type="reasoning", content=evil)),
             MessageRecorded(cell),
             MessageRecorded(printed(evil, cell)),
@@ -384,11 +384,13 @@ async def test_what_is_reported_cannot_control_the_terminal_or_the_markup() -> N
 
 
 def long_story(count: int) -> list[Event]:
-    return [MessageRecorded(shown(f"Message {n}.\n\n- one\n- two {'words ' * 30}")) for n in range(count)]
+    return [
+        MessageRecorded(make_reply(f"Message {n}.\n\n- one\n- two {'words ' * 30}")) for n in range(count)
+    ]
 
 
 async def test_the_end_is_followed_until_the_person_scrolls_up_and_then_nothing_moves() -> None:
-    words = shown("")
+    words = make_reply("")
     async with conversation() as (pilot, view):
         screen = await show(pilot, *long_story(30))
         assert has(screen, "Message 29.")
@@ -553,7 +555,7 @@ async def test_a_selection_copies_the_source() -> None:
     async with conversation() as (pilot, view):
         await show(
             pilot,
-            MessageRecorded(shown("- one " + "and more " * 12 + "\n- two")),
+            MessageRecorded(make_reply("- one " + "and more " * 12 + "\n- two")),
             MessageRecorded(cell),
             MessageRecorded(printed("\x1b[31mred\x1b[0m and plain", cell)),
         )
@@ -568,7 +570,7 @@ async def test_a_selection_copies_the_source() -> None:
 
 async def test_selecting_with_the_mouse_leaves_the_focus_with_the_prompt() -> None:
     async with conversation() as (pilot, view):
-        await show(pilot, MessageRecorded(shown("Select these words here.")))
+        await show(pilot, MessageRecorded(make_reply("Select these words here.")))
         await pilot.mouse_down(view, offset=(2, 0))
         await pilot.hover(view, offset=(8, 0))
         await pilot.mouse_up(view, offset=(8, 0))

@@ -11,7 +11,7 @@ from oi_tui.engine.storage import journal
 from oi_tui.screens.navigator.screen import NavigatorScreen
 from oi_tui.widgets.conversation.blocks import NoticeBlock, UserBlock
 from tests.fakes import call
-from tests.pilot.conversation.test_cells import marked
+from tests.pilot.conversation.test_cells import find_marked_row
 from tests.pilot.test_chat import ChatDriver, open_chat
 
 
@@ -266,4 +266,4 @@ async def test_what_is_found_by_its_output_is_shown_where_it_stands() -> None:
         await ui.pilot.press(*"out of", "enter")
         await ui.until(lambda: ui.workspace.conversation.id == id_)
         await ui.until(lambda: ui.view.find_line.display)
-        await ui.until(lambda: "out of a" in marked(ui))
+        await ui.until(lambda: "out of a" in find_marked_row(ui))

@@ -16,11 +16,11 @@ from tests.pilot.conversation.test_conversation import (
     Screen,
     code,
     long_story,
+    make_reply,
     png,
     printed,
     screen_lines,
     show,
-    shown,
 )
 from tests.pilot.waiting import until
 
@@ -45,7 +45,7 @@ async def reading(size: tuple[int, int] = (80, 24)) -> AsyncIterator[tuple[Pilot
             cell = code(f"step({number})\n", "finished")
             output = "".join(f"cell {number} line {n}\n" for n in range(40))
             events += [
-                *(MessageRecorded(shown(f"Part {number}.{n}.\n\n- one\n- two")) for n in range(2)),
+                *(MessageRecorded(make_reply(f"Part {number}.{n}.\n\n- one\n- two")) for n in range(2)),
                 MessageRecorded(cell),
                 MessageRecorded(printed(output, cell)),
                 MessageRecorded(image(cell)),
@@ -63,7 +63,7 @@ async def test_nothing_drifts_over_twenty_thousand_lines() -> None:
         before = screen_lines(pilot.app)[:20]
         cell = code("flood()", "running")
         out = printed("", cell)
-        words = shown("")
+        words = make_reply("")
         await show(pilot, MessageRecorded(cell), MessageStarted(out))
         for batch in range(40):
             text = "".join(f"flood {batch} {n}\n" for n in range(500))
@@ -109,7 +109,7 @@ async def test_another_width_keeps_the_words_that_are_read_in_a_long_reply() -> 
     app = Screen()
     async with app.run_test(size=(100, 30)) as pilot:
         paragraphs = [" ".join(f"word{part}x{n}" for n in range(400)) for part in range(4)]
-        await show(pilot, MessageRecorded(shown("\n\n".join(paragraphs))), *long_story(20))
+        await show(pilot, MessageRecorded(make_reply("\n\n".join(paragraphs))), *long_story(20))
         transcript = app.conversation.transcript
         transcript.show_line(110)
         await until(pilot, lambda: round(transcript.scroll_y) == 110)
@@ -127,7 +127,9 @@ async def test_another_size_makes_nothing_new() -> None:
     async with app.run_test(size=(110, 30)) as pilot:
         long = "".join(f"step_{n} = prepare({n}, after='{'word ' * 14}')  # and so on\n" for n in range(60))
         cell, view = code(long), app.conversation
-        await show(pilot, *long_story(6), MessageRecorded(shown("I do it. " * 60)), MessageRecorded(cell))
+        await show(
+            pilot, *long_story(6), MessageRecorded(make_reply("I do it. " * 60)), MessageRecorded(cell)
+        )
         view.apply(ApprovalRequested(cell))
         await until(pilot, lambda: not view.transcript.scroll_mode.follows_end)
         assert view.transcript.new_below == 0
@@ -136,14 +138,14 @@ async def test_another_size_makes_nothing_new() -> None:
             await until(pilot, lambda width=width: view.transcript.size.width == width)
             await show(pilot)
             assert view.transcript.new_below == 0, (width, height)
-        await show(pilot, MessageRecorded(shown("One line.")))
+        await show(pilot, MessageRecorded(make_reply("One line.")))
         assert view.transcript.new_below == 2
 
 
 async def test_what_is_new_stays_new_at_another_size_and_no_fold_above_adds_to_it() -> None:
     async with reading() as (pilot, view):
         transcript = view.transcript
-        await show(pilot, MessageRecorded(shown("- one\n- two\n- three")))
+        await show(pilot, MessageRecorded(make_reply("- one\n- two\n- three")))
         new = transcript.new_below
         assert new == 4
         for width, height in ((60, 24), (120, 40), (80, 24)):
@@ -163,7 +165,10 @@ async def test_the_header_of_a_cell_stays_in_sight_while_the_cell_does() -> None
     async with app.run_test(size=(80, 24)) as pilot:
         cell = code("".join(f"step({n})\n" for n in range(80)), "failed", reason="it broke")
         await show(
-            pilot, MessageRecorded(shown("Words.")), MessageRecorded(cell), MessageRecorded(shown("End."))
+            pilot,
+            MessageRecorded(make_reply("Words.")),
+            MessageRecorded(cell),
+            MessageRecorded(make_reply("End.")),
         )
         view = app.conversation.transcript
         view.show_line(30)
@@ -185,7 +190,7 @@ async def test_a_text_that_grows_moves_the_scrollbar_without_a_layout_of_the_scr
     layouts: list[object] = []
     reflow = Compositor.reflow
     async with reading() as (pilot, view):
-        words = shown("")
+        words = make_reply("")
         view.transcript.action_scroll_end()
         await show(pilot, MessageStarted(words))
         monkeypatch.setattr(

@@ -69,7 +69,7 @@ def path() -> Path:
 
 
 @asynccontextmanager
-async def opened(
+async def open_editor(
     path: Path | None,
     profile: Profile | None = None,
     size: tuple[int, int] = (120, 40),
@@ -92,7 +92,7 @@ async def go_to(app: Shell, pilot: Pilot[None], setting: Setting) -> SettingFiel
 
 
 async def test_a_value_is_changed_saved_and_handed_back(path: Path) -> None:
-    async with opened(path) as (app, pilot):
+    async with open_editor(path) as (app, pilot):
         await pilot.press("down", "enter")
         assert app.field("model").query_one(Input).has_focus
         await pilot.press("end", *"-c", "ctrl+s")
@@ -104,7 +104,7 @@ async def test_a_value_is_changed_saved_and_handed_back(path: Path) -> None:
 
 async def test_escape_asks_nothing_when_nothing_changed(path: Path) -> None:
     before = path.read_bytes()
-    async with opened(path) as (app, pilot):
+    async with open_editor(path) as (app, pilot):
         await pilot.press("escape")
         assert app.answers == [None]
     assert path.read_bytes() == before
@@ -112,7 +112,7 @@ async def test_escape_asks_nothing_when_nothing_changed(path: Path) -> None:
 
 async def test_escape_asks_once_when_something_changed(path: Path) -> None:
     before = path.read_bytes()
-    async with opened(path) as (app, pilot):
+    async with open_editor(path) as (app, pilot):
         await pilot.press("down", "enter", "x", "escape")
         assert app.answers == []
         assert "Unsaved changes" in app.words("keys")
@@ -125,7 +125,7 @@ async def test_escape_asks_once_when_something_changed(path: Path) -> None:
 async def test_a_wrong_value_is_named_as_it_is_typed_and_not_saved(path: Path) -> None:
     temperature = next(setting for setting in list_settings() if setting.name == "temperature")
     before = path.read_bytes()
-    async with opened(path) as (app, pilot):
+    async with open_editor(path) as (app, pilot):
         field = await go_to(app, pilot, temperature)
         await pilot.press("1")
         assert field.error is None
@@ -143,7 +143,7 @@ async def test_a_wrong_value_is_named_as_it_is_typed_and_not_saved(path: Path) -
 
 async def test_saving_leads_to_what_is_wrong_from_anywhere(path: Path) -> None:
     output = next(setting for setting in list_settings() if setting.name == "max_output")
-    async with opened(path) as (app, pilot):
+    async with open_editor(path) as (app, pilot):
         await go_to(app, pilot, output)
         await pilot.press("x", "ctrl+f", "ctrl+u", *"theme")
         await until(pilot, lambda: app.shown == ["theme"])
@@ -172,7 +172,7 @@ async def put(pilot: Pilot[None], field: SettingField) -> None:
 @pytest.mark.parametrize("part", range(PARTS))
 async def test_every_setting_can_be_found_changed_marked_saved_and_reset(part: int, path: Path) -> None:
     values: dict[str, object] = {}
-    async with opened(path) as (app, pilot):
+    async with open_editor(path) as (app, pilot):
         for setting in list_settings()[part::PARTS]:
             field = await go_to(app, pilot, setting)
             mark = field.query_one(".field-mark", Static)
@@ -195,7 +195,7 @@ async def test_every_setting_can_be_found_changed_marked_saved_and_reset(part: i
 async def test_a_key_is_never_shown_and_kept_unless_replaced(path: Path) -> None:
     key = next(setting for setting in list_settings() if setting.name == "api_key")
     path.write_text("llm.api_key: sk-canary\n")
-    async with opened(path) as (app, pilot):
+    async with open_editor(path) as (app, pilot):
         field = await go_to(app, pilot, key)
         await pilot.pause()
         assert "sk-canary" not in app.export_screenshot()
@@ -212,7 +212,7 @@ async def test_a_key_is_never_shown_and_kept_unless_replaced(path: Path) -> None
 
 
 async def test_searching_shows_settings_of_all_sections(path: Path) -> None:
-    async with opened(path) as (app, pilot):
+    async with open_editor(path) as (app, pilot):
         await pilot.press(*"budget")
         await until(pilot, lambda: app.shown == ["max_budget", "cell_cost"])
         await pilot.press("ctrl+u", *"--auto-run")
@@ -225,7 +225,7 @@ async def test_searching_shows_settings_of_all_sections(path: Path) -> None:
 
 async def test_keys_that_are_no_settings_are_reported_and_kept(path: Path) -> None:
     path.write_text('modle: x\n"evil\\e]52;c;AA\\a[/]": 1\n')
-    async with opened(path) as (app, pilot):
+    async with open_editor(path) as (app, pilot):
         rows = app.editor.query_one(OptionList)
         rows.highlighted = rows.option_count - 2
         await until(pilot, lambda: app.shown == [])
@@ -238,7 +238,7 @@ async def test_keys_that_are_no_settings_are_reported_and_kept(path: Path) -> No
 
 async def test_where_a_value_comes_from_is_reported(path: Path) -> None:
     profile = Profile.load(path).with_changes("flag", model="from-flag")
-    async with opened(path, profile) as (app, _):
+    async with open_editor(path, profile) as (app, _):
         assert "set by a flag" in str(app.field("model").query_one(".field-mark", Static).render())
 
 
@@ -246,7 +246,7 @@ async def test_where_a_value_comes_from_is_reported(path: Path) -> None:
 async def test_foreign_text_controls_nothing_at_any_size(size: tuple[int, int], path: Path) -> None:
     evil = "x\x1b]52;c;AAAA\x07[/]\u202e"
     profile = Profile(model=evil, custom_instructions=evil + "\n" + evil, unknown=(evil,))
-    async with opened(path, profile, size) as (app, pilot):
+    async with open_editor(path, profile, size) as (app, pilot):
         assert app.field("model").query_one(Input).value == "x␛]52;c;AAAA␇[/]⟨U+202E⟩"
         await pilot.press("tab", "tab", "down", "down", "up", "ctrl+s")
         # What was shown in another way was not changed by that.
@@ -260,7 +260,7 @@ async def test_a_profile_that_cannot_be_saved_can_be_used_all_the_same(
         raise OSError(30, "Read-only file system")
 
     monkeypatch.setattr(os, "replace", refuse)
-    async with opened(path) as (app, pilot):
+    async with open_editor(path) as (app, pilot):
         await pilot.press("down", "enter", "x", "ctrl+s")
         assert app.answers == []
         assert "/config/profiles is on a read-only disk." in app.words("keys")
@@ -271,7 +271,7 @@ async def test_a_profile_that_cannot_be_saved_can_be_used_all_the_same(
 
 async def test_a_new_profile_can_be_saved_into(path: Path) -> None:
     path.write_text(write_starter())
-    async with opened(path) as (app, pilot):
+    async with open_editor(path) as (app, pilot):
         await pilot.press("down", "enter", "end", "x", "ctrl+s")
         assert app.answers[0] is not None
     assert "\nllm.model: gpt-4ox\n" in path.read_text()
@@ -291,7 +291,7 @@ async def test_a_key_is_kept_outside_of_the_file(path: Path) -> None:
     key = next(setting for setting in list_settings() if setting.name == "api_key")
     path.write_text("llm.model: openai/x\nllm.api_key: sk-old-canary\nloop: true\n")
     secrets = Secrets(keyring=lambda: None)
-    async with opened(path, secrets=secrets) as (app, pilot):
+    async with open_editor(path, secrets=secrets) as (app, pilot):
         await go_to(app, pilot, key)
         await pilot.press(*"sk-new-canary", "ctrl+s")
         await until(pilot, lambda: bool(app.answers))
@@ -305,7 +305,7 @@ async def test_a_key_that_cannot_be_kept_is_not_lost(path: Path) -> None:
     key = next(setting for setting in list_settings() if setting.name == "api_key")
     path.write_text("llm.model: openai/x\n")
     secrets = Secrets(path.parent, keyring=lambda: None)
-    async with opened(path, secrets=secrets) as (app, pilot):
+    async with open_editor(path, secrets=secrets) as (app, pilot):
         field = await go_to(app, pilot, key)
         await pilot.press(*"sk-new-canary", "ctrl+s")
         await until(pilot, lambda: "The API key could not be saved" in app.words("keys"))
@@ -315,7 +315,7 @@ async def test_a_key_that_cannot_be_kept_is_not_lost(path: Path) -> None:
 
 async def test_a_profile_is_duplicated_renamed_and_made_the_default(path: Path) -> None:
     before = path.read_text()
-    async with opened(path) as (app, pilot):
+    async with open_editor(path) as (app, pilot):
         await chosen(app, pilot, "duplicate")
         app.screen.query_one(Input).value = "work"
         await pilot.press("enter")
@@ -338,7 +338,7 @@ async def test_a_profile_is_duplicated_renamed_and_made_the_default(path: Path) 
 async def test_a_deleted_profile_comes_back(path: Path) -> None:
     work = profiles.duplicate(path, "work")
     before = work.read_text()
-    async with opened(work) as (app, pilot):
+    async with open_editor(work) as (app, pilot):
         await chosen(app, pilot, "delete")
         assert not work.exists()
         assert "Deleted; f3 restores it." in app.words("keys")
@@ -348,7 +348,7 @@ async def test_a_deleted_profile_comes_back(path: Path) -> None:
 
 
 async def test_the_text_of_a_profile_is_edited_and_checked(path: Path) -> None:
-    async with opened(path) as (app, pilot):
+    async with open_editor(path) as (app, pilot):
         await chosen(app, pilot, "text")
         area = app.screen.query_one(TextArea)
         assert area.text == path.read_text()
@@ -369,7 +369,7 @@ async def test_the_text_of_a_profile_is_edited_and_checked(path: Path) -> None:
 
 async def test_leaving_the_text_throws_changes_away_only_the_second_time(path: Path) -> None:
     before = path.read_bytes()
-    async with opened(path) as (app, pilot):
+    async with open_editor(path) as (app, pilot):
         await chosen(app, pilot, "text")
         await pilot.press("x", "escape")
         assert isinstance(app.screen, ProfileYaml)
@@ -380,7 +380,7 @@ async def test_leaving_the_text_throws_changes_away_only_the_second_time(path: P
 
 
 async def test_all_is_set_back_after_a_question(path: Path) -> None:
-    async with opened(path) as (app, pilot):
+    async with open_editor(path) as (app, pilot):
         await chosen(app, pilot, "reset_all")
         await until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
         await pilot.press("n")
@@ -395,7 +395,7 @@ async def test_all_is_set_back_after_a_question(path: Path) -> None:
 
 async def test_what_differs_from_the_defaults_is_listed_without_keys(path: Path) -> None:
     path.write_text("llm.model: '[/]x'\nllm.api_key: sk-canary\n")
-    async with opened(path) as (app, pilot):
+    async with open_editor(path) as (app, pilot):
         await chosen(app, pilot, "differences")
         written = str(app.screen.query_one(Static).render())
         assert "llm.model: [/]x   (default: gpt-4o)" in written
@@ -403,7 +403,7 @@ async def test_what_differs_from_the_defaults_is_listed_without_keys(path: Path)
 
 
 async def test_the_model_is_chosen_from_a_list(path: Path) -> None:
-    async with opened(path) as (app, pilot):
+    async with open_editor(path) as (app, pilot):
         await pilot.press("ctrl+l")
         await until(pilot, lambda: isinstance(app.screen, ModelsScreen))
         app.screen.dismiss(ModelChoice("openai/mine", "http://127.0.0.1:1/v1"))
@@ -416,7 +416,7 @@ async def test_a_setting_without_effect_says_so_in_its_help(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(speech, "find_voice", lambda: None)
-    async with opened(path) as (app, pilot):
+    async with open_editor(path) as (app, pilot):
         await pilot.press(*"speak_messages")
         await until(pilot, lambda: app.field("speak_messages").display)
         written = str(app.field("speak_messages").query_one(".field-help", Static).render())
@@ -424,7 +424,7 @@ async def test_a_setting_without_effect_says_so_in_its_help(
 
 
 async def test_every_wrong_value_is_named_as_it_is_typed(path: Path) -> None:
-    async with opened(path) as (app, pilot):
+    async with open_editor(path) as (app, pilot):
         tried = 0
         for setting in list_settings():
             field = app.field(setting.name)
@@ -458,7 +458,7 @@ async def test_a_further_key_in_a_field_lays_out_only_what_changes(
         replaced.append(index)
         return replace(rows, index, prompt)
 
-    async with opened(path) as (app, pilot):
+    async with open_editor(path) as (app, pilot):
         app.field("model").box.focus()
         await pilot.press("end", "x")
         await until(pilot, lambda: app.field("model").value == "a/bx")
@@ -473,7 +473,7 @@ async def test_a_further_key_in_a_field_lays_out_only_what_changes(
 
 
 async def test_what_is_typed_is_seen_however_the_field_was_reached(path: Path) -> None:
-    async with opened(path, size=(80, 16)) as (app, pilot):
+    async with open_editor(path, size=(80, 16)) as (app, pilot):
         fields = app.editor.query_one("#profile-fields")
 
         def in_sight() -> bool:
@@ -497,7 +497,7 @@ async def test_what_is_typed_is_seen_however_the_field_was_reached(path: Path) -
 
 
 async def test_beside_the_fields_what_is_typed_is_searched_and_tab_goes_to_what_is_found(path: Path) -> None:
-    async with opened(path) as (app, pilot):
+    async with open_editor(path) as (app, pilot):
         await pilot.press("tab")
         assert isinstance(app.focused, OptionList)
         await pilot.press(*"temperature", "tab")
@@ -509,20 +509,20 @@ async def test_settings_have_titles_and_their_keys_beside_them(path: Path) -> No
     titles = [setting.human_title for setting in list_settings()]
     assert len(set(titles)) == len(titles)
     assert not [title for title in titles if "_" in title or "." in title or len(title) > 30]
-    async with opened(path) as (app, _):
+    async with open_editor(path) as (app, _):
         field = app.field("api_base")
         assert str(field.query_one(".field-name", Static).render()) == "Server address"
         assert str(field.query_one(".field-key", Static).render()) == "llm.api_base"
 
 
 async def test_a_setting_is_found_by_its_title(path: Path) -> None:
-    async with opened(path) as (app, pilot):
+    async with open_editor(path) as (app, pilot):
         await pilot.press(*"key bindings")
         await until(pilot, lambda: "keys" in app.shown and "model" not in app.shown)
 
 
 async def test_help_takes_one_line_and_all_it_needs_once_the_keyboard_is_there(path: Path) -> None:
-    async with opened(path, size=(80, 24)) as (app, pilot):
+    async with open_editor(path, size=(80, 24)) as (app, pilot):
         field = app.field("model")
         short, whole = field.query_one(".field-short", Static), field.query_one(".field-help", Static)
         assert (short.size.height, whole.display) == (1, False)
@@ -533,7 +533,7 @@ async def test_help_takes_one_line_and_all_it_needs_once_the_keyboard_is_there(p
 
 
 async def test_a_key_shows_only_what_was_changed(path: Path) -> None:
-    async with opened(path) as (app, pilot):
+    async with open_editor(path) as (app, pilot):
         await pilot.press(*"theme")
         await pilot.press("f7")
         await until(pilot, lambda: app.shown == ["model"])
@@ -544,14 +544,14 @@ async def test_a_key_shows_only_what_was_changed(path: Path) -> None:
 
 async def test_nothing_changed_is_reported(path: Path) -> None:
     path.write_text("")
-    async with opened(path) as (app, pilot):
+    async with open_editor(path) as (app, pilot):
         await pilot.press("f7")
         await until(pilot, lambda: app.shown == [])
         assert "No setting differs" in app.words("nothing")
 
 
 async def test_an_arrow_in_a_field_that_was_just_hidden_goes_to_the_search(path: Path) -> None:
-    async with opened(path) as (app, pilot):
+    async with open_editor(path) as (app, pilot):
         await pilot.press("down", "enter")
         box = app.field("model").query_one(Input)
         assert box.has_focus
@@ -562,7 +562,7 @@ async def test_an_arrow_in_a_field_that_was_just_hidden_goes_to_the_search(path:
 
 
 async def test_a_long_section_leaves_as_many_columns_for_the_text_as_a_short_one() -> None:
-    async with opened(None, size=(100, 40)) as (app, pilot):
+    async with open_editor(None, size=(100, 40)) as (app, pilot):
         fields = app.editor.query_one(SettingFields)
         seen = {}
         app.editor.query_one(OptionList).focus()

@@ -10,7 +10,7 @@ from oi_tui import paths
 from oi_tui.engine.credentials.keys import Secrets
 from oi_tui.engine.settings.profile import Profile, list_settings
 from oi_tui.screens.confirm import ConfirmDialog
-from tests.pilot.screens.test_profile_editor import Shell, chosen, go_to, opened
+from tests.pilot.screens.test_profile_editor import Shell, chosen, go_to, open_editor
 from tests.pilot.waiting import until
 
 KEY = next(setting for setting in list_settings() if setting.name == "api_key")
@@ -40,7 +40,7 @@ async def yes(app: Shell, pilot: Pilot[None]) -> None:
 async def test_where_the_key_is_and_goes_to_is_reported_and_follows_the_model(path: Path) -> None:
     secrets = Secrets(environment={"MISTRAL_API_KEY": "canary-123"}, keyring=lambda: None)
     secrets.save("OPENAI_API_KEY", "canary-456")
-    async with opened(path, secrets=secrets) as (app, pilot):
+    async with open_editor(path, secrets=secrets) as (app, pilot):
         await until(pilot, lambda: "OPENAI_API_KEY is saved in" in read_key_help(app))
         assert (
             "keys.json, which only you can read. f3 deletes it. An API key is looked for in the command line"
@@ -62,7 +62,7 @@ async def test_where_the_key_is_and_goes_to_is_reported_and_follows_the_model(pa
 async def test_a_kept_key_is_forgotten_after_a_question(path: Path) -> None:
     secrets = Secrets(keyring=lambda: None)
     secrets.save("OPENAI_API_KEY", "canary-456")
-    async with opened(path, secrets=secrets) as (app, pilot):
+    async with open_editor(path, secrets=secrets) as (app, pilot):
         await until(pilot, lambda: "is saved" in read_key_help(app))
         await chosen(app, pilot, "forget_key")
         await until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
@@ -83,7 +83,7 @@ async def test_a_key_that_was_typed_and_then_forgotten_is_used_no_longer(path: P
     secrets = Secrets(keyring=lambda: None)
     secrets.save("OPENAI_API_KEY", "canary-456")
     profile = Profile.load(path).with_changes("changed", api_key="canary-456")
-    async with opened(path, profile, secrets=secrets) as (app, pilot):
+    async with open_editor(path, profile, secrets=secrets) as (app, pilot):
         await until(pilot, lambda: "OPENAI_API_KEY is saved" in read_key_help(app))
         await chosen(app, pilot, "forget_key")
         await until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
@@ -98,7 +98,7 @@ async def test_a_key_that_was_typed_and_then_forgotten_is_used_no_longer(path: P
 async def test_a_key_in_the_file_is_taken_out_of_it_and_kept(path: Path) -> None:
     path.write_text("# mine\nllm:\n  model: openai/x\n  api_key: canary-789  # secret\nloop: true\n")
     secrets = Secrets(keyring=lambda: None)
-    async with opened(path, secrets=secrets) as (app, pilot):
+    async with open_editor(path, secrets=secrets) as (app, pilot):
         await until(pilot, lambda: "is in the profile's file" in read_key_help(app))
         await chosen(app, pilot, "keep_key")
         await until(pilot, lambda: bool(app.answers))
@@ -112,7 +112,7 @@ async def test_a_key_in_the_file_is_taken_out_of_it_and_kept(path: Path) -> None
 async def test_a_key_without_a_name_is_used_and_written_nowhere(path: Path, model: str) -> None:
     path.write_text(f"llm.model: {model}\n")
     secrets = Secrets(keyring=lambda: None)
-    async with opened(path, secrets=secrets) as (app, pilot):
+    async with open_editor(path, secrets=secrets) as (app, pilot):
         await go_to(app, pilot, KEY)
         await pilot.press(*"canary-321", "ctrl+s")
         await until(pilot, lambda: bool(app.answers))
@@ -124,7 +124,7 @@ async def test_a_key_without_a_name_is_used_and_written_nowhere(path: Path, mode
 
 async def test_a_key_behind_another_one_is_reported_of(path: Path) -> None:
     secrets = Secrets(environment={"OPENAI_API_KEY": "canary-old"}, keyring=lambda: None)
-    async with opened(path, secrets=secrets) as (app, pilot):
+    async with open_editor(path, secrets=secrets) as (app, pilot):
         await go_to(app, pilot, KEY)
         await pilot.press(*"canary-new", "ctrl+s")
         await until(pilot, lambda: bool(app.answers))

@@ -58,7 +58,7 @@ def make(
     return session
 
 
-def work(session: Session, prompt: str | None = "go", *answers: Run | Reject | None) -> list[Event]:
+def run_turn(session: Session, prompt: str | None = "go", *answers: Run | Reject | None) -> list[Event]:
     """All events of a turn; questions are answered in order, None runs the code as it is."""
     given = list(answers)
     seen = []
@@ -69,7 +69,7 @@ def work(session: Session, prompt: str | None = "go", *answers: Run | Reject | N
     return seen
 
 
-def of(events: Sequence[Event], kind: type) -> list:
+def select(events: Sequence[Event], kind: type) -> list:
     return [item for item in events if isinstance(item, kind)]
 
 
@@ -79,9 +79,9 @@ def codes(session: Session) -> list[Message]:
 
 def test_words_alone_end_the_turn() -> None:
     session = make([Text("Hel"), Text("lo.")])
-    events = work(session)
+    events = run_turn(session)
     assert isinstance(events[0], TurnStarted)
-    assert "".join(e.text for e in of(events, MessageGrew)) == "Hello."
+    assert "".join(e.text for e in select(events, MessageGrew)) == "Hello."
     assert events[-1] == TurnEnded("done")
     assert [(m.role, m.content) for m in session.messages] == [("user", "go"), ("assistant", "Hello.")]
 
@@ -97,7 +97,7 @@ def test_nothing_runs_before_it_is_approved() -> None:
 
 def test_the_output_goes_back_to_the_model_until_it_is_done() -> None:
     session = make([call("a")], [call("b", "bash")], [Text("Both.")])
-    events = work(session)
+    events = run_turn(session)
     assert session.computer.ran == [("python", "a"), ("shell", "b")]
     assert [m["role"] for m in session.llm.requests[2].messages if m["role"] != "system"] == [
         "user",
@@ -121,7 +121,7 @@ def test_only_the_first_answer_counts() -> None:
 
 def test_what_runs_is_what_was_approved_and_the_model_hears_of_the_edit() -> None:
     session = make([call("a")])
-    work(session, "go", Run("b"))
+    run_turn(session, "go", Run("b"))
     assert session.computer.ran == [("python", "b")]
     (code,) = codes(session)
     assert (code.content, code.proposed, code.decision) == ("b", "a", "edited")
@@ -132,7 +132,7 @@ def test_what_runs_is_what_was_approved_and_the_model_hears_of_the_edit() -> Non
 
 def test_a_rejection_with_a_reason_lets_the_model_go_on() -> None:
     session = make([call("a"), call("b", id="c2", index=1)], [Text("Another way.")])
-    events = work(session, "go", Reject("too risky"))
+    events = run_turn(session, "go", Reject("too risky"))
     assert session.computer.ran == []
     assert [c.state for c in codes(session)] == ["rejected", "skipped"]
     tools = [m for m in session.llm.requests[1].messages if m["role"] == "tool"]
@@ -143,21 +143,21 @@ def test_a_rejection_with_a_reason_lets_the_model_go_on() -> None:
 
 def test_a_rejection_can_end_the_turn() -> None:
     session = make([call("a")])
-    assert work(session, "go", Reject(stop=True))[-1].outcome == "rejected"
+    assert run_turn(session, "go", Reject(stop=True))[-1].outcome == "rejected"
     assert len(session.llm.requests) == 1
 
 
 def test_several_calls_run_in_order_and_are_asked_one_by_one() -> None:
     session = make([call("a"), call("b", id="c2", index=1)])
-    events = work(session)
-    assert [q.message.content for q in of(events, ApprovalRequested)] == ["a", "b"]
+    events = run_turn(session)
+    assert [q.message.content for q in select(events, ApprovalRequested)] == ["a", "b"]
     assert session.computer.ran == [("python", "a"), ("python", "b")]
 
 
 def test_always_holds_for_the_language_and_no_other() -> None:
     session = make([call("a")], [call("b")], [call("c", "shell")])
-    events = work(session, "go", Run("a", Permission("language", "python")))
-    assert [q.message.content for q in of(events, ApprovalRequested)] == ["a", "c"]
+    events = run_turn(session, "go", Run("a", Permission("language", "python")))
+    assert [q.message.content for q in select(events, ApprovalRequested)] == ["a", "c"]
     assert [c.decision for c in codes(session)] == ["approved", "auto", "approved"]
 
 
@@ -175,14 +175,14 @@ def test_always_holds_for_the_language_and_no_other() -> None:
 )
 def test_a_grant_covers_what_it_says_and_no_more(grant: Permission, asked: list[str]) -> None:
     session = make([call("a")], [call("a")], [call("b")], [call("import os; os.remove('x')")])
-    events = work(session, "go", Run("a", grant))
-    assert [q.message.content for q in of(events, ApprovalRequested)] == asked
+    events = run_turn(session, "go", Run("a", grant))
+    assert [q.message.content for q in select(events, ApprovalRequested)] == asked
 
 
 def test_a_grant_is_reported_of_and_named_at_what_it_let_through() -> None:
     session = make([call("a")], [call("b")])
-    events = work(session, "go", Run("a", Permission("language", "python")))
-    assert "all python" in of(events, Noticed)[0].text
+    events = run_turn(session, "go", Run("a", Permission("language", "python")))
+    assert "all python" in select(events, Noticed)[0].text
     assert [c.grant for c in codes(session)] == [None, "all python"]
 
 
@@ -205,18 +205,18 @@ def test_a_grant_can_be_revoked_and_everything_with_it() -> None:
 def test_a_grant_never_covers_code_that_may_have_been_cut_off() -> None:
     session = make([Text("So:\n```py\na\n")], supports_functions=False)
     session.permissions.add(Permission("language", "python"))
-    assert len(of(work(session), ApprovalRequested)) == 1
+    assert len(select(run_turn(session), ApprovalRequested)) == 1
 
 
 def test_auto_run_asks_nothing() -> None:
     session = make([call("a")], auto_run=True)
-    assert of(work(session), ApprovalRequested) == []
+    assert select(run_turn(session), ApprovalRequested) == []
     assert session.computer.ran == [("python", "a")]
 
 
 def test_fenced_code_runs_where_the_model_calls_no_tools() -> None:
     session = make([Text("So:\n```py\na\n```\n")], supports_functions=False)
-    work(session)
+    run_turn(session)
     assert session.computer.ran[0][0] == "python"
     assert session.computer.ran[0][1].strip() == "a"
     assert not session.llm.requests[0].tools
@@ -224,8 +224,8 @@ def test_fenced_code_runs_where_the_model_calls_no_tools() -> None:
 
 def test_an_unknown_language_is_reported_to_the_model_and_not_asked_for() -> None:
     session = make([call("a", "cobol")])
-    events = work(session)
-    assert of(events, ApprovalRequested) == []
+    events = run_turn(session)
+    assert select(events, ApprovalRequested) == []
     (code,) = codes(session)
     assert code.state == "failed"
     assert "cobol" in code.reason
@@ -238,7 +238,7 @@ def test_code_that_was_cut_off_never_runs() -> None:
     session = make(
         [ToolCallPiece(0, "c1", "execute", '{"language": "python", "code": "rm'), cut], auto_run=True
     )
-    events = work(session)
+    events = run_turn(session)
     assert session.computer.ran == []
     assert [c.state for c in codes(session)] == ["unfinished"]
     assert events[-1] == TurnEnded("failed", "The connection broke off.")
@@ -246,27 +246,27 @@ def test_code_that_was_cut_off_never_runs() -> None:
 
 def test_a_block_that_was_never_closed_is_asked_for_with_a_caution_even_in_auto_run() -> None:
     session = make([Text("```python\na\n")], supports_functions=False, auto_run=True)
-    events = work(session)
-    (question,) = of(events, ApprovalRequested)
+    events = run_turn(session)
+    (question,) = select(events, ApprovalRequested)
     assert "cut off" in question.caution
     assert session.computer.ran[0][0] == "python"
 
 
 def test_words_before_a_cut_are_kept() -> None:
     session = make([Text("half a sen"), ErrorInfo("cut", "Cut off.")])
-    work(session)
+    run_turn(session)
     assert session.messages[-1].content == "half a sen"
 
 
 def test_a_reply_that_was_cut_at_its_greatest_length_says_so() -> None:
-    events = work(make([Text("and so on and"), Finish("length")]))
-    assert ["max_tokens" in e.text for e in of(events, Noticed)] == [True]
+    events = run_turn(make([Text("and so on and"), Finish("length")]))
+    assert ["max_tokens" in e.text for e in select(events, Noticed)] == [True]
 
 
 def test_saving_that_works_again_is_reported_once() -> None:
     session = make([Text("one")])
     session.journal.trouble = "Not saved: the disk is full."
-    reported = of(work(session), Noticed)
+    reported = select(run_turn(session), Noticed)
     assert [item.text for item in reported] == ["Not saved: the disk is full."]
     assert not session.saves_again()
     session.journal.trouble = None
@@ -276,8 +276,8 @@ def test_saving_that_works_again_is_reported_once() -> None:
 
 def test_a_passing_fault_is_tried_again() -> None:
     session = make([ErrorInfo("server", "Busy.", retryable=True, retry_after=0.01)], [Text("Here.")])
-    events = work(session)
-    assert of(events, RetryScheduled) == [RetryScheduled("Busy.", 0.01)]
+    events = run_turn(session)
+    assert select(events, RetryScheduled) == [RetryScheduled("Busy.", 0.01)]
     assert events[-1] == TurnEnded("done")
 
 
@@ -292,15 +292,15 @@ def test_a_time_that_has_passed_is_no_wait() -> None:
 
 def test_a_long_wait_is_left_to_the_person() -> None:
     session = make([ErrorInfo("rate", "Too many requests.", "model", retryable=True, retry_after=3600)])
-    events = work(session)
-    assert of(events, RetryScheduled) == []
+    events = run_turn(session)
+    assert select(events, RetryScheduled) == []
     assert events[-1] == TurnEnded("failed", "Too many requests.", "model")
 
 
 def test_a_model_that_refuses_tools_is_asked_for_text() -> None:
     session = make([ErrorInfo("tools", "No tools.")], [Text("```python\na\n```")])
-    events = work(session)
-    assert any("as text" in e.text for e in of(events, Noticed))
+    events = run_turn(session)
+    assert any("as text" in e.text for e in select(events, Noticed))
     assert [bool(r.tools) for r in session.llm.requests] == [True, False, False]
     assert session.computer.ran
 
@@ -309,7 +309,7 @@ def test_interrupting_a_stream_keeps_what_came() -> None:
     reached = threading.Event()
     session = make([Text("so far"), reached])
     threading.Thread(target=lambda: reached.wait(40) and session.interrupt()).start()
-    events = work(session)
+    events = run_turn(session)
     assert events[-1] == TurnEnded("interrupted")
     assert session.messages[-1].content == "so far"
 
@@ -329,7 +329,7 @@ def test_interrupting_a_run_skips_the_rest() -> None:
     session = make([call("hang"), call("b", id="c2", index=1)], auto_run=True)
     computer = session.computer
     threading.Thread(target=lambda: computer.running.wait(40) and session.interrupt()).start()
-    assert work(session)[-1] == TurnEnded("interrupted")
+    assert run_turn(session)[-1] == TurnEnded("interrupted")
     assert [c.state for c in codes(session)] == ["interrupted", "skipped"]
 
 
@@ -337,8 +337,8 @@ def test_after_an_interrupt_the_next_request_answers_every_call() -> None:
     session = make([call("hang"), call("b", id="c2", index=1)], [Text("I see.")], auto_run=True)
     computer = session.computer
     threading.Thread(target=lambda: computer.running.wait(40) and session.interrupt()).start()
-    work(session)
-    work(session, "and now?")
+    run_turn(session)
+    run_turn(session, "and now?")
     messages = session.llm.requests[-1].messages
     wanted = [item["id"] for m in messages for item in m.get("tool_calls", ())]
     assert wanted == [m["tool_call_id"] for m in messages if m["role"] == "tool"]
@@ -347,21 +347,21 @@ def test_after_an_interrupt_the_next_request_answers_every_call() -> None:
 
 def test_a_run_that_says_nothing_leaves_an_empty_output() -> None:
     session = make([call("silent")], auto_run=True)
-    work(session)
+    run_turn(session)
     outputs = [m for m in session.messages if m.type == "console"]
     assert [m.content for m in outputs] == [""]
 
 
 def test_images_stand_between_the_lines_where_they_came() -> None:
     session = make([call("image")], auto_run=True)
-    work(session)
+    run_turn(session)
     shown = [(m.type, m.content) for m in session.messages if m.role == "computer"]
     assert shown == [("console", "before"), ("image", "aGk="), ("console", "out of image")]
 
 
 def test_long_output_is_kept_at_both_ends_and_whole_in_a_file(tmp_path: Path) -> None:
     session = make([call("flood")], outputs=tmp_path, auto_run=True)
-    work(session)
+    run_turn(session)
     (output,) = [m for m in session.messages if m.type == "console"]
     assert len(output.content) < 110_000
     assert "lines not shown" in output.content
@@ -373,13 +373,13 @@ def test_long_output_is_kept_at_both_ends_and_whole_in_a_file(tmp_path: Path) ->
 
 def test_the_same_code_with_the_same_result_pauses() -> None:
     session = make(*[[call("a")]] * 5, auto_run=True)
-    assert work(session)[-1].outcome == "paused"
+    assert run_turn(session)[-1].outcome == "paused"
     assert len(session.computer.ran) == 3
 
 
 def test_many_rounds_without_a_person_pause() -> None:
     session = make(*[[call(f"step {i}")] for i in range(50)], auto_run=True)
-    assert work(session)[-1].outcome == "paused"
+    assert run_turn(session)[-1].outcome == "paused"
     assert len(session.computer.ran) == 30
 
 
@@ -388,14 +388,14 @@ def test_a_spent_budget_stops_before_the_next_request() -> None:
     session = make(
         [call("a"), Usage(10, 10, 0.6)], [Text("more")], facts=facts, auto_run=True, max_budget=0.5
     )
-    ended = work(session)[-1]
+    ended = run_turn(session)[-1]
     assert (ended.outcome, ended.setting) == ("paused", "max_budget")
     assert len(session.llm.requests) == 1
 
 
 def test_loop_mode_asks_until_the_model_says_the_phrase() -> None:
     session = make([Text("Step one.")], [Text("The task is done.")], loop=True)
-    work(session)
+    run_turn(session)
     assert len(session.llm.requests) == 2
     assert session.llm.requests[1].messages[-1]["role"] == "user"
     assert [m.role for m in session.messages] == ["user", "assistant", "assistant"]
@@ -403,8 +403,8 @@ def test_loop_mode_asks_until_the_model_says_the_phrase() -> None:
 
 def test_rewind_takes_a_message_back_with_all_that_followed() -> None:
     session = make([Text("one")], [Text("two")])
-    work(session, "first")
-    work(session, "second")
+    run_turn(session, "first")
+    run_turn(session, "second")
     assert [m.content for m in session.rewind(session.messages[2].id)] == ["second", "two"]
     assert [m.content for m in session.messages] == ["first", "one"]
 
@@ -412,7 +412,7 @@ def test_rewind_takes_a_message_back_with_all_that_followed() -> None:
 def test_code_run_by_hand_is_not_shown_to_the_model() -> None:
     session = make([Text("ok")])
     assert list(session.run("shell", "ls"))[-1] == TurnEnded("done")
-    work(session, "hello")
+    run_turn(session, "hello")
     assert "ls" not in str(session.llm.requests[0].messages[1:])
 
 
@@ -424,9 +424,9 @@ def test_what_code_changed_counts_whatever_its_language_was_called(
     session = make([call(plain, language)], [Text("Done.")], [call(plain, language)])
     session.computer.cwd = tmp_path
     session.permissions.add(Permission("unremarkable", language))
-    assert of(work(session), ApprovalRequested) == []
+    assert select(run_turn(session), ApprovalRequested) == []
     assert list(session.run(name, code))[-1] == TurnEnded("done")
-    assert len(of(work(session), ApprovalRequested)) == 1
+    assert len(select(run_turn(session), ApprovalRequested)) == 1
 
 
 def test_a_run_whose_events_nobody_takes_any_more_is_recorded_as_interrupted() -> None:
@@ -440,21 +440,21 @@ def test_a_run_whose_events_nobody_takes_any_more_is_recorded_as_interrupted() -
     assert output.id == grown.id
     assert output.content.startswith(grown.text)
     assert session.execution.callable_tools == NO_TOOLS
-    assert work(session)[-1] == TurnEnded("done")
+    assert run_turn(session)[-1] == TurnEnded("done")
 
 
 def test_replay_tells_every_message_once() -> None:
     session = make([call("a")])
-    work(session)
+    run_turn(session)
     replayed = list(session.replay())
     assert replayed == [MessageRecorded(m) for m in session.messages]
-    assert not of(replayed, MessageStarted)
+    assert not select(replayed, MessageStarted)
 
 
 @pytest.mark.parametrize("code", ["", "  \n", "print(1)\0"])
 def test_code_that_cannot_be_code_is_refused(code: str) -> None:
     session = make([call(code)], auto_run=True)
-    work(session)
+    run_turn(session)
     assert session.computer.ran == []
 
 
@@ -462,7 +462,7 @@ def test_code_in_a_language_that_is_missing_is_refused_and_the_model_told_how_to
     session = make([call("puts 1", "ruby")], [Text("Then in Python.")])
     session.computer.resolve = lambda name: name  # type: ignore[method-assign]
     session.computer.explain_missing = {"ruby": "Ruby is not installed. Install it with: x"}.get  # type: ignore[method-assign,assignment]
-    events = work(session)
+    events = run_turn(session)
     assert not any(isinstance(event, ApprovalRequested) for event in events)
     assert session.computer.ran == []
     reported = [
@@ -474,7 +474,7 @@ def test_code_in_a_language_that_is_missing_is_refused_and_the_model_told_how_to
 def test_what_a_language_notes_stands_in_the_system_message() -> None:
     session = make([Text("Yes.")])
     session.computer.notes = ("Every block must print.",)  # type: ignore[assignment]
-    work(session)
+    run_turn(session)
     assert "\n\nEvery block must print." in session.llm.requests[0].messages[0]["content"]
 
 
@@ -483,13 +483,13 @@ LOSS = VariablesLost("python", "Python ended between runs (killed by SIGKILL); i
 
 def test_a_language_that_ended_between_runs_is_reported_to_the_person_and_to_the_model() -> None:
     session = make([call("df = 1")], [Text("Made.")], [Text("So.")])
-    work(session)
+    run_turn(session)
     session.computer.losses = [LOSS]
     events = list(session.report_losses())
-    assert [item.text for item in of(events, Noticed)] == [f"{LOSS.reason}."]
+    assert [item.text for item in select(events, Noticed)] == [f"{LOSS.reason}."]
     assert list(session.report_losses()) == []
     assert (codes(session)[0].state, codes(session)[0].reason) == ("finished", LOSS.reason)
-    work(session, "and now?")
+    run_turn(session, "and now?")
     assert LOSS.reason in str(session.llm.requests[-1].messages)
 
 
@@ -501,14 +501,14 @@ def test_a_loss_that_comes_during_a_turn_is_reported_before_the_model_is_asked()
         if isinstance(event, ApprovalRequested):
             event.reply(Run("df = 1"))
         if isinstance(event, MessageRecorded) and event.message.state == "finished":
-            session.computer.losses = [] if of(events, Noticed) else [LOSS]
-    assert [item.text for item in of(events, Noticed)] == [f"{LOSS.reason}."]
+            session.computer.losses = [] if select(events, Noticed) else [LOSS]
+    assert [item.text for item in select(events, Noticed)] == [f"{LOSS.reason}."]
     assert LOSS.reason in str(session.llm.requests[-1].messages)
 
 
 def test_a_loss_is_reported_to_the_model_where_the_person_ran_code_last() -> None:
     session = make([call("df = 1")], [Text("Made.")])
-    work(session)
+    run_turn(session)
     list(session.run("python", "own = 1"))
     session.computer.losses = [LOSS]
     list(session.report_losses())
@@ -517,7 +517,7 @@ def test_a_loss_is_reported_to_the_model_where_the_person_ran_code_last() -> Non
 
 def test_a_loss_is_reported_with_code_that_ran_and_not_with_code_that_was_rejected() -> None:
     session = make([call("df = 1")], [call("df")], [Text("Then not.")])
-    work(session, "go", None, Reject("no"))
+    run_turn(session, "go", None, Reject("no"))
     session.computer.losses = [LOSS]
     list(session.report_losses())
     assert [code.reason for code in codes(session)] == [LOSS.reason, "no"]
@@ -525,21 +525,21 @@ def test_a_loss_is_reported_with_code_that_ran_and_not_with_code_that_was_reject
 
 def test_only_the_languages_of_the_profile_are_offered_and_run() -> None:
     session = make([call("ls", "bash")], [call("1", "py")], languages=("py",))
-    work(session)
+    run_turn(session)
     assert session.computer.ran == [("python", "1")]
     assert codes(session)[0].reason == "The profile does not allow shell. It allows: python."
 
 
 def test_rounds_in_which_a_person_rejects_code_do_not_pause_the_turn() -> None:
     session = make(*[[call(f"step {i}")] for i in range(40)])
-    assert work(session, "go", *[Reject("no")] * 40)[-1] == TurnEnded("done")
+    assert run_turn(session, "go", *[Reject("no")] * 40)[-1] == TurnEnded("done")
     assert session.computer.ran == []
 
 
 def test_auto_run_that_is_switched_on_with_an_answer_is_reported_of_with_the_way_back() -> None:
     session = make([call("a")], [call("b")])
-    events = work(session, "go", Run("a", Permission("everything", "python")))
-    [noticed] = of(events, Noticed)
+    events = run_turn(session, "go", Run("a", Permission("everything", "python")))
+    [noticed] = select(events, Noticed)
     assert noticed.severity == "warning"
     assert "without asking" in noticed.text
     assert "%auto_run off" in noticed.text
@@ -548,13 +548,13 @@ def test_auto_run_that_is_switched_on_with_an_answer_is_reported_of_with_the_way
 def test_code_counts_as_earlier_code_of_its_language_whatever_the_model_calls_it() -> None:
     session = make([call("exec(x)", "py")], [call("print(1)")])
     session.permissions.add(Permission("unremarkable", "python"))
-    events = work(session)
-    assert [q.message.content for q in of(events, ApprovalRequested)] == ["exec(x)", "print(1)"]
+    events = run_turn(session)
+    assert [q.message.content for q in select(events, ApprovalRequested)] == ["exec(x)", "print(1)"]
 
 
 def test_an_interrupt_after_a_run_reaches_no_language() -> None:
     session = make([call("a")])
-    work(session)
+    run_turn(session)
     session.interrupt()
     assert not session.computer.interrupted.is_set()
 
@@ -566,7 +566,7 @@ def test_an_interrupt_before_the_question_asks_and_runs_nothing() -> None:
         events.append(event)
         if isinstance(event, MessageStarted) and event.message.type == "code":
             session.interrupt()
-    assert of(events, ApprovalRequested) == []
+    assert select(events, ApprovalRequested) == []
     assert session.computer.ran == []
     assert len(session.llm.requests) == 1
 
@@ -574,27 +574,27 @@ def test_an_interrupt_before_the_question_asks_and_runs_nothing() -> None:
 def test_what_was_granted_here_is_not_granted_elsewhere() -> None:
     session = make([call("a")], [Text("ok")], [call("b")], [Text("ok")], [call("c")], [Text("ok")])
     session.permissions.add(Permission("language", "python"))
-    assert list_questions(work(session)) == []
+    assert list_questions(run_turn(session)) == []
     session.computer.targets.use("ssh:gpu1")
-    assert [question.message.content for question in list_questions(work(session))] == ["b"]
+    assert [question.message.content for question in list_questions(run_turn(session))] == ["b"]
     assert session.permissions.in_force == ()
     session.computer.targets.use("local")
-    assert [question.message.content for question in list_questions(work(session))] == ["c"]
+    assert [question.message.content for question in list_questions(run_turn(session))] == ["c"]
 
 
 def test_what_was_granted_before_a_move_is_not_granted_to_a_cell_that_names_the_former_place() -> None:
     session = make([call("a")], [Text("ok")], [call("%%on local\nb")], [Text("ok")])
     session.permissions.add(Permission("language", "python"))
-    assert list_questions(work(session)) == []
+    assert list_questions(run_turn(session)) == []
     session.computer.targets.use("ssh:gpu1")
     session.computer.targets.connected.append("local")
-    assert [question.message.content for question in list_questions(work(session))] == ["%%on local\nb"]
+    assert [question.message.content for question in list_questions(run_turn(session))] == ["%%on local\nb"]
 
 
 def test_after_a_cell_elsewhere_code_is_reviewed_as_code_of_this_place_again() -> None:
     session = make([call("%%on ssh:gpu1\na")], [Text("ok")])
     session.computer.targets.connected.append("ssh:gpu1")
-    work(session)
+    run_turn(session)
     assert [code for _, code in session.computer.ran] == ["\na"]
     assert (session.execution.earlier.elsewhere, session.execution.earlier.folder) == ("", "")
 
@@ -604,15 +604,15 @@ def test_code_that_names_a_tool_is_asked_for_although_its_language_was_granted()
     tool = "tools.github.search('a')"
     session = make([call(tool)], [Text("ok")], [call("1")], [Text("ok")], mcp_servers=servers)
     session.permissions.add(Permission("language", "python"))
-    assert [question.message.content for question in list_questions(work(session))] == [tool]
-    assert list_questions(work(session)) == []
+    assert [question.message.content for question in list_questions(run_turn(session))] == [tool]
+    assert list_questions(run_turn(session)) == []
 
 
 def test_auto_run_does_not_go_along_to_another_machine() -> None:
     session = make([call("a")], [Text("ok")], [call("b")], [Text("ok")], auto_run=True)
-    assert list_questions(work(session)) == []
+    assert list_questions(run_turn(session)) == []
     session.computer.targets.use("ssh:gpu1")
-    assert len(list_questions(work(session))) == 1
+    assert len(list_questions(run_turn(session))) == 1
     assert not session.auto_run
 
 
@@ -647,32 +647,32 @@ def test_files_of_another_machine_are_watched_only_where_files_are_watched() -> 
     session = make([call("a")], [Text("ok")])
     session.computer.targets.use("ssh:gpu1")
     elsewhere = session.computer.target_files = Mock()
-    work(session)
+    run_turn(session)
     assert session.computer.ran == [("python", "a")]
     elsewhere.watch.assert_not_called()
 
 
 def test_no_window_is_granted_to_what_follows_the_code_that_a_window_was_granted_to() -> None:
     session = make([call("a")], [Text("ok")])
-    work(session)
+    run_turn(session)
     assert session.execution.granted_windows is None
 
 
 def test_a_question_about_sql_names_the_database_and_what_was_granted_holds_for_that_one() -> None:
     session = make(*[[call("a")], [Text("ok")]] * 5)
     session.computer.databases["python"] = "SQLite, old.db"
-    (question,) = list_questions(work(session))
+    (question,) = list_questions(run_turn(session))
     assert question.note == "It runs in SQLite, old.db."
     session.permissions.add(Permission("language", "python"))
-    assert list_questions(work(session)) == []
+    assert list_questions(run_turn(session)) == []
     session.computer.databases["python"] = "SQLite, new.db"
-    (question,) = list_questions(work(session))
+    (question,) = list_questions(run_turn(session))
     assert question.note == "It runs in SQLite, new.db."
     assert session.permissions.in_force == ()
     # What is granted for the new one holds there.
     session.permissions.add(Permission("language", "python"))
-    assert list_questions(work(session)) == []
-    assert list_questions(work(session)) == []
+    assert list_questions(run_turn(session)) == []
+    assert list_questions(run_turn(session)) == []
 
 
 def test_an_answer_is_for_the_database_that_the_question_named() -> None:
@@ -690,7 +690,7 @@ def test_an_answer_is_for_the_database_that_the_question_named() -> None:
 def test_files_of_another_machine_are_not_taken_for_looked_at() -> None:
     session = make([call("print(1)")], [Text("ok")])
     session.computer.targets.use("ssh:gpu1")
-    (question,) = list_questions(work(session))
+    (question,) = list_questions(run_turn(session))
     findings = scan_code("python", question.message.content, Path("/"), session.earlier)
     assert not findings.nothing_listed
     assert [finding.what for finding in findings.unchecked] == ["the files on ssh:gpu1 as ana, /scratch"]
@@ -698,9 +698,9 @@ def test_files_of_another_machine_are_not_taken_for_looked_at() -> None:
 
 def test_the_model_is_reported_of_the_place_and_not_of_this_machine() -> None:
     session = make([Text("ok")], [Text("ok")])
-    work(session)
+    run_turn(session)
     session.computer.targets.use("ssh:gpu1")
-    work(session)
+    run_turn(session)
     here, there = (request.messages[0]["content"] for request in session.llm.requests)
     assert "Working directory: /" in here
     assert "Operating system" in here

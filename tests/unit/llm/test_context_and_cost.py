@@ -23,7 +23,7 @@ from tests.fakes import call
 from tests.servers import openai_server as server
 from tests.servers.openai_server import Exchange, ModelServer
 from tests.servers.wires import OpenAi
-from tests.unit.engine.test_session import Tried, make, of, work
+from tests.unit.engine.test_session import Tried, make, run_turn, select
 
 PRICED = ModelInfo(context_window=128_000, prompt_price=1e-4, completion_price=2e-4)
 
@@ -43,7 +43,7 @@ def make_run(code: str, output: str) -> list[Message]:
 
 
 def list_notices(events: Sequence[Event]) -> list[str]:
-    return [item.text for item in of(events, Noticed)]
+    return [item.text for item in select(events, Noticed)]
 
 
 # -- cost -------------------------------------------------------------------------------------------
@@ -51,7 +51,7 @@ def list_notices(events: Sequence[Event]) -> list[str]:
 
 def test_every_request_is_in_the_books_with_all_that_it_sent_again() -> None:
     session = make([call("a"), Usage(100, 10, 0.01)], [Text("Done."), Usage(150, 5, 0.02, 90)], auto_run=True)
-    work(session)
+    run_turn(session)
     totals = session.usage.totals
     assert (totals.requests, totals.prompt_tokens, totals.completion_tokens) == (2, 250, 15)
     assert (totals.cached_tokens, totals.last) == (90, Usage(150, 5, 0.02, 90))
@@ -93,7 +93,7 @@ def test_no_amount_looks_like_nothing(amount: float, words: str) -> None:
 
 def test_a_request_that_would_exceed_the_budget_is_not_sent() -> None:
     session = make([Text("never")], facts=PRICED, max_budget=0.01)
-    [*_, ended] = work(session, "word " * 100)
+    [*_, ended] = run_turn(session, "word " * 100)
     assert isinstance(ended, TurnEnded)
     assert (ended.outcome, ended.setting) == ("paused", "max_budget")
     assert "would cost about $" in (ended.reason or "")
@@ -101,21 +101,21 @@ def test_a_request_that_would_exceed_the_budget_is_not_sent() -> None:
 
 
 def test_a_small_budget_is_named_as_it_is() -> None:
-    [*_, ended] = work(make([Text("never")], facts=PRICED, max_budget=0.00005))
+    [*_, ended] = run_turn(make([Text("never")], facts=PRICED, max_budget=0.00005))
     assert "more than the budget of $0.00005." in (ended.reason or "")
 
 
 def test_a_request_within_the_budget_is_sent_and_the_reply_is_reckoned_with() -> None:
     replies = [call("a"), Usage(100, 4000, 0.1)], [Text("more")]
     session = make(*replies, facts=PRICED, max_budget=0.5, auto_run=True)
-    [*_, ended] = work(session, "hi")
+    [*_, ended] = run_turn(session, "hi")
     assert ended.outcome == "paused", "another reply as long as the first one would cost too much"
     assert len(session.llm.requests) == 1
 
 
 def test_a_budget_that_cannot_be_kept_stops_the_request() -> None:
     session = make([Text("never")], max_budget=1)
-    [*_, ended] = work(session)
+    [*_, ended] = run_turn(session)
     assert isinstance(ended, TurnEnded)
     assert (ended.outcome, ended.setting) == ("paused", "max_budget")
     assert "The price of openai/test is unknown, so the budget of $1.00 cannot be kept." in ended.reason
@@ -124,11 +124,11 @@ def test_a_budget_that_cannot_be_kept_stops_the_request() -> None:
 
 def test_a_budget_of_nothing_allows_only_what_is_free() -> None:
     paid = make([Text("never")], facts=PRICED, max_budget=0)
-    [*_, ended] = work(paid)
+    [*_, ended] = run_turn(paid)
     assert (ended.outcome, paid.llm.requests) == ("paused", [])
     assert ended.reason == "The budget is $0.00, so nothing is sent to models that cost money."
     free = make([Text("one"), Usage(10, 10, 0.0)], facts=ModelInfo(free=True), max_budget=0)
-    assert work(free)[-1] == TurnEnded("done")
+    assert run_turn(free)[-1] == TurnEnded("done")
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_only_what_runs_here_is_free(model: str, base: str | None, free: bool) -
 def test_what_no_provider_reports_is_estimated_and_spent(usage: tuple[Usage, ...]) -> None:
     replies = [[Text("one"), *usage] for _ in range(20)]
     session = make(*replies, facts=PRICED, max_budget=0.5)
-    ends = [work(session, "word " * 10)[-1] for _ in range(20)]
+    ends = [run_turn(session, "word " * 10)[-1] for _ in range(20)]
     assert ends[0].outcome == "done"
     assert ends[-1].outcome == "paused", "a budget is kept where nobody says what a request cost"
     assert session.over_budget or "would cost" in ends[-1].reason
@@ -171,7 +171,7 @@ def test_leaving_messages_out_is_reported_when_it_begins_and_not_every_time() ->
     session = make(
         [call("a")], [call("b")], [Text("Done.")], messages=old, context_window=4000, auto_run=True
     )
-    reported = [text for text in list_notices(work(session)) if "no longer fits" in text]
+    reported = [text for text in list_notices(run_turn(session)) if "no longer fits" in text]
     assert len(reported) == 1
     assert "4,000 tokens" in reported[0]
     assert "%compact" in reported[0]
@@ -200,7 +200,7 @@ def test_ollama_that_read_less_than_it_was_sent_is_reported_once() -> None:
         messages=old,
         model="ollama/m",
     )
-    reported = list_notices(work(session)) + list_notices(work(session))
+    reported = list_notices(run_turn(session)) + list_notices(run_turn(session))
     [cut] = [text for text in reported if text.startswith("Ollama read 2,048 of the ~")]
     assert "context_window" in cut
 
@@ -210,7 +210,7 @@ def test_nothing_is_reported_of_a_request_that_was_read(model: str, read: int) -
     session = make(
         [Text("Hm."), Usage(read, 3, 0.0)], messages=[make_prompt("x" * 30_000), replied("ok")], model=model
     )
-    assert list_notices(work(session)) == []
+    assert list_notices(run_turn(session)) == []
 
 
 # -- who knows the window ---------------------------------------------------------------------------
@@ -317,7 +317,7 @@ def test_the_model_gets_a_summary_instead_of_what_is_older() -> None:
     assert any("%compact undo" in text for text in list_notices(events))
     assert session.usage.totals.requests == 1
 
-    work(session, "Go on")
+    run_turn(session, "Go on")
     sent = session.llm.requests[1].messages
     assert [m["role"] for m in sent] == ["system", "user", "assistant", "user"]
     assert "Data is loaded." in sent[1]["content"]
@@ -343,7 +343,7 @@ def test_a_summary_is_kept_in_the_journal_and_can_be_taken_back(tmp_path: Path) 
 
     assert session.context.uncompact()
     assert not session.context.uncompact()
-    work(session, "Go on")
+    run_turn(session, "Go on")
     assert "Load the data" in str(session.llm.requests[1].messages)
     assert "Short." not in str(session.llm.requests[1].messages)
 
@@ -353,12 +353,12 @@ def test_a_second_summary_takes_the_first_one_in() -> None:
         [Text("First summary.")], [Text("ok " * 900)], [Text("Second summary.")], messages=long_talk()
     )
     compact(session)
-    work(session, "more " * 900)
+    run_turn(session, "more " * 900)
     session.bring_back([make_prompt("last"), replied("ok")])
     compact(session)
     assert "First summary." in str(session.llm.requests[2].messages)
     assert "Load the data" not in str(session.llm.requests[2].messages)
-    work(session, "Go on")
+    run_turn(session, "Go on")
     sent = str(session.llm.requests[3].messages)
     assert "Second summary." in sent
     assert "First summary." not in sent
@@ -424,7 +424,9 @@ def test_the_record_that_is_summarised_fits_the_window() -> None:
 
 
 def read_notice(session: Tried) -> str:
-    [notice] = of(list(session.count_tokens(lambda _model, texts: [len(text) for text in texts])), Noticed)
+    [notice] = select(
+        list(session.count_tokens(lambda _model, texts: [len(text) for text in texts])), Noticed
+    )
     return notice.text
 
 
@@ -442,7 +444,7 @@ def test_the_report_names_the_parts_the_window_and_its_origin() -> None:
 def test_the_report_tells_what_a_prompt_would_add() -> None:
     session = make(messages=long_talk(), facts=ModelInfo(context_window=128_000))
     without = session.context.describe(lambda _model, texts: [len(text) for text in texts])
-    [reported] = of(
+    [reported] = select(
         list(session.count_tokens(lambda _model, texts: [len(text) for text in texts], "x" * 321)), Noticed
     )
     total, more = (
@@ -456,7 +458,7 @@ def test_the_report_tells_what_a_prompt_would_add() -> None:
 
 def test_the_report_tells_what_was_spent_and_what_nobody_knows() -> None:
     session = make([Text("Hm."), Usage(120, 8, None, 100)], facts=ModelInfo(free=True), max_budget=2)
-    work(session)
+    run_turn(session)
     text = read_notice(session)
     assert "120 tokens in (100 of them from the provider's cache), 8 out" in text
     assert "cost unknown" in text
@@ -473,9 +475,9 @@ def test_tokens_are_counted_without_a_network(models: ModelProcess) -> None:
 
 def test_in_local_mode_nothing_leaves_the_machine() -> None:
     session = make([Text("never")], model="gpt-4o", local=True)
-    [*_, ended] = work(session)
+    [*_, ended] = run_turn(session)
     assert isinstance(ended, TurnEnded)
     assert (ended.outcome, ended.setting) == ("failed", "local")
     assert session.llm.requests == []
     session.profile = session.profile.with_changes(api_base="http://127.0.0.1:1234/v1")
-    assert work(session)[-1].outcome == "done"
+    assert run_turn(session)[-1].outcome == "done"

@@ -23,7 +23,7 @@ from oi_tui.screens.chat.turn.progress import TurnProgress
 from tests.fakes import Computer, Llm
 from tests.servers import openai_server as server
 from tests.servers.openai_server import ModelServer, Say
-from tests.unit.engine.test_session import Tried, make, of, work
+from tests.unit.engine.test_session import Tried, make, run_turn, select
 
 #: What servers say when a conversation is too long: the limit, what they counted, and their words.
 REFUSALS: tuple[tuple[int, int | None, str], ...] = (
@@ -187,7 +187,7 @@ def refusal(limit: int, used: int) -> ErrorInfo:
 
 
 def list_notices(events: Any) -> list[str]:
-    return [item.text for item in of(events, Noticed)]
+    return [item.text for item in select(events, Noticed)]
 
 
 def sizes(session: Tried) -> list[int]:
@@ -196,7 +196,7 @@ def sizes(session: Tried) -> list[int]:
 
 def test_a_window_that_nobody_knows_is_assumed_and_said_once() -> None:
     session = make([Text("one")], [Text("two")], messages=long_talk())
-    reported = list_notices(work(session)) + list_notices(work(session))
+    reported = list_notices(run_turn(session)) + list_notices(run_turn(session))
     [note] = [text for text in reported if "is unknown" in text]
     assert "openai/test" in note
     assert "32,000 tokens are assumed (context_window sets it)" in note
@@ -207,30 +207,30 @@ def test_a_window_that_nobody_knows_is_assumed_and_said_once() -> None:
 
 def test_fifty_megabytes_are_not_sent() -> None:
     session = make([Text("one")], messages=long_talk(100, 500_000))
-    work(session)
+    run_turn(session)
     assert sizes(session)[0] < 32_000
 
 
 def test_a_short_conversation_with_an_unknown_model_needs_no_words() -> None:
-    assert list_notices(work(make([Text("one")]))) == []
+    assert list_notices(run_turn(make([Text("one")]))) == []
 
 
 def test_a_refusal_teaches_the_window_and_the_request_goes_again_once() -> None:
     session = make([refusal(8192, 30_000)], [Text("one")], [Text("two")], messages=long_talk())
-    events = work(session)
+    events = run_turn(session)
     assert events[-1] == TurnEnded("done")
     [note] = [text for text in list_notices(events) if "accepts 8,192 tokens" in text]
     assert "sent again without its oldest messages" in note
     first, second = sizes(session)
     assert first > 8192 > second
-    assert not [text for text in list_notices(work(session)) if "accepts" in text]
+    assert not [text for text in list_notices(run_turn(session)) if "accepts" in text]
     assert sizes(session)[2] < 8192, "what was learned is remembered"
     assert "tokens (the server refused more)" in session.context.describe(None)
 
 
 def test_a_window_that_the_profile_overstates_is_corrected() -> None:
     session = make([refusal(8192, 30_000)], [Text("one")], messages=long_talk(), context_window=100_000)
-    assert work(session)[-1] == TurnEnded("done")
+    assert run_turn(session)[-1] == TurnEnded("done")
     assert sizes(session)[1] < 8192
 
 
@@ -241,21 +241,21 @@ def test_a_text_with_more_tokens_than_estimated_is_cut_further() -> None:
         messages=long_talk(),
         facts=ModelInfo(context_window=20_000),
     )
-    assert work(session)[-1] == TurnEnded("done")
+    assert run_turn(session)[-1] == TurnEnded("done")
     first, second = sizes(session)
     assert second < first * 0.6
 
 
 def test_a_second_refusal_ends_the_turn() -> None:
     session = make([refusal(8192, 30_000)], [refusal(4096, 8_000)], [Text("never")], messages=long_talk())
-    [*_, ended] = work(session)
+    [*_, ended] = run_turn(session)
     assert (ended.outcome, ended.setting) == ("failed", "context_window")
     assert len(session.llm.requests) == 2
 
 
 def test_nothing_is_sent_again_where_nothing_can_be_left_out() -> None:
     session = make([refusal(1000, 1500)], [Text("never")])
-    [*_, ended] = work(session)
+    [*_, ended] = run_turn(session)
     assert (ended.outcome, len(session.llm.requests)) == ("failed", 1)
 
 
@@ -264,7 +264,7 @@ def test_nothing_is_sent_again_where_nothing_can_be_left_out() -> None:
 def test_a_message_many_times_the_window_is_not_sent_and_not_lost(settings: dict[str, int]) -> None:
     session = make([Text("one")], [Text("two")], **settings)
     prompt = "word " * 320_000
-    [*_, ended] = work(session, prompt)
+    [*_, ended] = run_turn(session, prompt)
     assert isinstance(ended, TurnEnded)
     assert (ended.outcome, ended.setting) == ("failed", "context_window")
     assert "The newest message is too long: the request has about 40" in ended.reason
@@ -272,13 +272,13 @@ def test_a_message_many_times_the_window_is_not_sent_and_not_lost(settings: dict
     assert ("assumed" in ended.reason) == (not settings)
     assert session.llm.requests == []
     assert session.messages[-1].content == prompt
-    assert work(session, "something shorter")[-1] == TurnEnded("done")
+    assert run_turn(session, "something shorter")[-1] == TurnEnded("done")
     assert sizes(session)[0] < 8000
 
 
 def test_the_summary_keeps_to_what_was_learned() -> None:
     session = make([refusal(8192, 30_000)], [Text("one")], [Text("summary")], messages=long_talk())
-    work(session)
+    run_turn(session)
     list(session.compact())
     assert sizes(session)[2] < 8192
 

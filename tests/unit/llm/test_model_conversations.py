@@ -26,7 +26,7 @@ from oi_tui.engine.storage.store import Store
 from tests.fakes import Computer
 from tests.servers import openai_server as server
 from tests.servers.openai_server import Call, Exchange, ModelServer, Say, Think
-from tests.unit.engine.test_session import codes, of
+from tests.unit.engine.test_session import codes, select
 from tests.unit.llm.test_provider_formats import WIRES
 
 Answers = list[Run | Reject]
@@ -134,7 +134,7 @@ def test_a_model_that_refuses_tools_goes_on_in_text_through_every_wire(
     session = Session(profile, models, computer, Store.create_unsaved(cwd="/", model=model))
     events = run_turn(session, "go")
     assert ended(events) == "done"
-    assert any("does not support tool calls" in item.text for item in of(events, Noticed))
+    assert any("does not support tool calls" in item.text for item in select(events, Noticed))
     assert [code.strip() for _, code in computer.ran] == ["x"]
 
 
@@ -231,7 +231,7 @@ def test_a_wait_that_was_asked_for_is_kept_and_told(
 ) -> None:
     served.answer(fault, fault, server.spoken(Say("Here.")))
     events = run_turn(make_session(models, served), "go")
-    assert [item.seconds for item in of(events, RetryScheduled)] == [0.02, 0.02]
+    assert [item.seconds for item in select(events, RetryScheduled)] == [0.02, 0.02]
     assert ended(events) == "done"
 
 
@@ -248,7 +248,7 @@ def test_a_long_wait_or_an_empty_account_is_left_to_the_person(
 ) -> None:
     served.answer(fault)
     events = run_turn(make_session(models, served), "go")
-    assert of(events, RetryScheduled) == []
+    assert select(events, RetryScheduled) == []
     assert ended(events).startswith("failed")
     assert says in ended(events)
     assert len(served.exchanges) == 1
@@ -288,5 +288,5 @@ def test_a_server_that_comes_back_is_reached_again(models: ModelProcess, served:
         server.error(500, "no", Retry_After="9"),
     )
     events = run_turn(make_session(models, served), "go")
-    assert len(of(events, RetryScheduled)) == 1
+    assert len(select(events, RetryScheduled)) == 1
     assert ended(events) == "done"

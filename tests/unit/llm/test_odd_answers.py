@@ -26,7 +26,7 @@ FUNCTION = {"name": "execute", "arguments": CODE}
 LOOP = "127.0.0.1"
 
 
-def sent(*data: bytes) -> Answer:
+def send_bytes(*data: bytes) -> Answer:
     """These bytes, and the end of the connection."""
 
     def answer(exchange: Exchange) -> None:
@@ -38,7 +38,7 @@ def sent(*data: bytes) -> Answer:
 
 
 def events(*data: bytes) -> Answer:
-    return sent(HEAD, *data)
+    return send_bytes(HEAD, *data)
 
 
 def record(value: Any) -> bytes:
@@ -82,7 +82,7 @@ def ask(
     return heard, None
 
 
-def words(heard: Iterable[Delta]) -> str:
+def join_text(heard: Iterable[Delta]) -> str:
     return "".join(delta.text for delta in heard if isinstance(delta, Text))
 
 
@@ -103,7 +103,7 @@ FAULTS: dict[str, tuple[Answer, str, str | None, str]] = {
     "520": (refused(520, "", "text/plain"), "server", None, "(520)"),
     "529": (refused(529, "", "text/plain"), "server", None, "overloaded or down (529)"),
     "302 to nowhere": (refused(302, ""), "address", "api_base", "redirects elsewhere"),
-    "304": (sent(b"HTTP/1.1 304 Not Modified\r\n\r\n"), "address", "api_base", "(304)"),
+    "304": (send_bytes(b"HTTP/1.1 304 Not Modified\r\n\r\n"), "address", "api_base", "(304)"),
     "a circle": (
         lambda exchange: refused(307, "", Location=exchange.path)(exchange),
         "address",
@@ -111,12 +111,12 @@ FAULTS: dict[str, tuple[Answer, str, str | None, str]] = {
         "in a loop",
     ),
     "a status that is none": (
-        sent(b"HTTP/1.1 999 Odd\r\nContent-Length: 0\r\n\r\n"),
+        send_bytes(b"HTTP/1.1 999 Odd\r\nContent-Length: 0\r\n\r\n"),
         "server",
         None,
         "gave no reason",
     ),
-    "204": (sent(b"HTTP/1.1 204 No Content\r\n\r\n"), "empty", "api_base", "an empty answer"),
+    "204": (send_bytes(b"HTTP/1.1 204 No Content\r\n\r\n"), "empty", "api_base", "an empty answer"),
     "an error in a list": (
         refused(400, [{"error": {"message": "odd one"}}]),
         "request",
@@ -141,26 +141,26 @@ FAULTS: dict[str, tuple[Answer, str, str | None, str]] = {
     "broken JSON": (refused(400, "{broken"), "request", "model", "{broken"),
     "a page": (refused(502, "<html><h1>Bad Gateway</h1></html>", "text/html"), "server", None, "a web page"),
     "a broken archive": (
-        sent(HEAD.replace(b"Connection", b"Content-Encoding: gzip\r\nConnection"), b"nothing"),
+        send_bytes(HEAD.replace(b"Connection", b"Content-Encoding: gzip\r\nConnection"), b"nothing"),
         "network",
         "api_base",
         "not valid HTTP",
     ),
-    "another protocol": (sent(b"SSH-2.0-OpenSSH_9.0\r\n"), "network", "api_base", "not valid HTTP"),
-    "a page without a head": (sent(b"<html>hi</html>"), "network", "api_base", "not valid HTTP"),
+    "another protocol": (send_bytes(b"SSH-2.0-OpenSSH_9.0\r\n"), "network", "api_base", "not valid HTTP"),
+    "a page without a head": (send_bytes(b"<html>hi</html>"), "network", "api_base", "not valid HTTP"),
     "two lengths": (
-        sent(b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 5\r\n\r\nabc"),
+        send_bytes(b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 5\r\n\r\nabc"),
         "network",
         "api_base",
         "not valid HTTP",
     ),
     "a header without end": (
-        sent(b"HTTP/1.1 200 OK\r\nX: " + b"a" * 200_000 + b"\r\n\r\n"),
+        send_bytes(b"HTTP/1.1 200 OK\r\nX: " + b"a" * 200_000 + b"\r\n\r\n"),
         "network",
         "api_base",
         "not valid HTTP",
     ),
-    "half a head": (sent(b"HTTP/1.1 200 OK\r\nContent-"), "network", "api_base", "without an answer"),
+    "half a head": (send_bytes(b"HTTP/1.1 200 OK\r\nContent-"), "network", "api_base", "without an answer"),
     "loading, llama.cpp": (
         refuse_with_message(503, "Loading model", code=503, type="unavailable_error"),
         "server",
@@ -329,7 +329,9 @@ FAULTS: dict[str, tuple[Answer, str, str | None, str]] = {
         "sent an error: a web page: 502 Bad Gateway",
     ),
     "only the beginning of gzip": (
-        sent(HEAD.replace(b"Connection", b"Content-Encoding: gzip\r\nConnection"), gzip.compress(BEGUN)[:10]),
+        send_bytes(
+            HEAD.replace(b"Connection", b"Content-Encoding: gzip\r\nConnection"), gzip.compress(BEGUN)[:10]
+        ),
         "network",
         "api_base",
         "not valid HTTP",
@@ -390,14 +392,17 @@ REPLIES: dict[str, tuple[Answer, str]] = {
     "words after the finish": (events(BEGUN, END, CHUNK({"content": "more"}), DONE), "begun more"),
     "no last line break": (events(BEGUN, END.rstrip()), "begun "),
     "broken bytes": (events(BEGUN.replace(b"begun", b"beg\xff\xfeun"), END, DONE), "beg\ufffd\ufffdun "),
-    "HTTP/1.0": (sent(b"HTTP/1.0 200 OK\r\nContent-Type: text/event-stream\r\n\r\n", BEGUN, END), "begun "),
-    "another medium": (
-        sent(HEAD.replace(b"text/event-stream", b"text/html"), BEGUN, END, DONE),
+    "HTTP/1.0": (
+        send_bytes(b"HTTP/1.0 200 OK\r\nContent-Type: text/event-stream\r\n\r\n", BEGUN, END),
         "begun ",
     ),
-    "100 first": (sent(b"HTTP/1.1 100 Continue\r\n\r\n", HEAD, BEGUN, END, DONE), "begun "),
+    "another medium": (
+        send_bytes(HEAD.replace(b"text/event-stream", b"text/html"), BEGUN, END, DONE),
+        "begun ",
+    ),
+    "100 first": (send_bytes(b"HTTP/1.1 100 Continue\r\n\r\n", HEAD, BEGUN, END, DONE), "begun "),
     "gzip": (
-        sent(HEAD.replace(b"Connection", b"Content-Encoding: gzip\r\nConnection"),
+        send_bytes(HEAD.replace(b"Connection", b"Content-Encoding: gzip\r\nConnection"),
              gzip.compress(BEGUN + END + DONE)),
         "begun ",
     ),
@@ -436,19 +441,21 @@ REPLIES: dict[str, tuple[Answer, str]] = {
         "z",
     ),
     "a header in UTF-8": (
-        sent(HEAD.replace(b"Connection", "X-Note: déjà vu 你好\r\nConnection".encode()), BEGUN, END, DONE),
+        send_bytes(
+            HEAD.replace(b"Connection", "X-Note: déjà vu 你好\r\nConnection".encode()), BEGUN, END, DONE
+        ),
         "begun ",
     ),
     "a header in Latin-1": (
-        sent(HEAD.replace(b"Connection", b"X-Note: d\xe9j\xe0 vu\r\nConnection"), BEGUN, END, DONE),
+        send_bytes(HEAD.replace(b"Connection", b"X-Note: d\xe9j\xe0 vu\r\nConnection"), BEGUN, END, DONE),
         "begun ",
     ),
     "gzip in members": (
-        sent(PACKED, gzip.compress(BEGUN), gzip.compress(CHUNK({"content": "more"}) + END + DONE)),
+        send_bytes(PACKED, gzip.compress(BEGUN), gzip.compress(CHUNK({"content": "more"}) + END + DONE)),
         "begun more",
     ),
     "gzip in members, byte by byte": (
-        sent(
+        send_bytes(
             PACKED,
             *(
                 bytes([byte])
@@ -457,28 +464,28 @@ REPLIES: dict[str, tuple[Answer, str]] = {
         ),
         "begun more",
     ),
-    "gzip and padding": (sent(PACKED, gzip.compress(BEGUN + END + DONE), bytes(20)), "begun "),
+    "gzip and padding": (send_bytes(PACKED, gzip.compress(BEGUN + END + DONE), bytes(20)), "begun "),
     "gzip by its old name": (
-        sent(PACKED.replace(b"gzip", b"x-gzip"), gzip.compress(BEGUN + END + DONE)),
+        send_bytes(PACKED.replace(b"gzip", b"x-gzip"), gzip.compress(BEGUN + END + DONE)),
         "begun ",
     ),
     "deflate": (
-        sent(HEAD.replace(b"Connection", b"Content-Encoding: deflate\r\nConnection"),
+        send_bytes(HEAD.replace(b"Connection", b"Content-Encoding: deflate\r\nConnection"),
              zlib.compress(BEGUN + END + DONE)),
         "begun ",
     ),
     "an encoding that is none": (
-        sent(HEAD.replace(b"Connection", b"Content-Encoding: odd\r\nConnection"), BEGUN, END, DONE),
+        send_bytes(HEAD.replace(b"Connection", b"Content-Encoding: odd\r\nConnection"), BEGUN, END, DONE),
         "begun ",
     ),
-    "no medium": (sent(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n", BEGUN, END, DONE), "begun "),
-    "status 201": (sent(HEAD.replace(b"200 OK", b"201 Created"), BEGUN, END, DONE), "begun "),
+    "no medium": (send_bytes(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n", BEGUN, END, DONE), "begun "),
+    "status 201": (send_bytes(HEAD.replace(b"200 OK", b"201 Created"), BEGUN, END, DONE), "begun "),
     "more promised than sent": (
-        sent(HEAD.replace(b"Connection", b"Content-Length: 9999\r\nConnection"), BEGUN, END, DONE),
+        send_bytes(HEAD.replace(b"Connection", b"Content-Length: 9999\r\nConnection"), BEGUN, END, DONE),
         "begun ",
     ),
     "chunks without an end": (
-        sent(HEAD.replace(b"Connection", b"Transfer-Encoding: chunked\r\nConnection"),
+        send_bytes(HEAD.replace(b"Connection", b"Transfer-Encoding: chunked\r\nConnection"),
              *(b"%x\r\n%b\r\n" % (len(item), item) for item in (BEGUN, END, DONE))),
         "begun ",
     ),
@@ -516,7 +523,7 @@ def test_an_odd_stream_is_read_for_what_it_means(
     served.answer(answer)
     heard, fault = ask(models, served)
     assert fault is None
-    assert words(heard) == shown
+    assert join_text(heard) == shown
 
 
 @pytest.mark.parametrize(
@@ -557,11 +564,11 @@ def test_a_thought_is_a_thought_wherever_it_stands(
     served.answer(events(CHUNK(delta), CHUNK({"content": "z"}), END, DONE))
     heard, _ = ask(models, served)
     assert "".join(delta.text for delta in heard if isinstance(delta, Reasoning)) == "hm"
-    assert words(heard) == "z"
+    assert join_text(heard) == "z"
 
 
 def lines_of(*records: Any) -> Answer:
-    return sent(
+    return send_bytes(
         HEAD.replace(b"text/event-stream", b"application/x-ndjson"),
         *(json.dumps(item).encode() + b"\n" for item in records),
     )
@@ -690,7 +697,7 @@ def test_comments_keep_a_slow_reply_alive(models: ModelProcess, served: ModelSer
 
     served.answer(slow)
     heard, fault = ask(models, served, timeout=2.5)
-    assert (words(heard), fault) == ("begun ", None)
+    assert (join_text(heard), fault) == ("begun ", None)
 
 
 def test_a_page_of_megabytes_is_a_sentence(models: ModelProcess, served: ModelServer) -> None:
@@ -714,7 +721,7 @@ def test_a_parameter_that_is_not_known_is_left_out(
 ) -> None:
     served.answer(refuse_with_message(400, message), server.spoken(server.Say("fine")))
     heard, fault = ask(models, served)
-    assert (words(heard), fault) == ("fine", None)
+    assert (join_text(heard), fault) == ("fine", None)
     first, second = served.requests
     assert without in first
     assert without not in second

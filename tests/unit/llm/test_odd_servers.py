@@ -14,7 +14,7 @@ from oi_tui.engine.events import ApprovalRequested, Noticed
 from oi_tui.engine.llm.base import Text
 from oi_tui.engine.llm.transport.client import ModelProcess
 from tests.servers.openai_server import Answer, Exchange, ModelServer
-from tests.unit.engine.test_session import make, of, work
+from tests.unit.engine.test_session import make, run_turn, select
 from tests.unit.llm.test_odd_answers import (
     BEGUN,
     CHUNK,
@@ -25,10 +25,10 @@ from tests.unit.llm.test_odd_answers import (
     ask,
     choice,
     events,
+    join_text,
     record,
     refused,
-    sent,
-    words,
+    send_bytes,
 )
 
 FIRST, LAST = CODE[:20], CODE[20:]
@@ -71,7 +71,7 @@ def block(code: str, *ends: bytes) -> Answer:
 
 
 def headed(line: bytes, *data: bytes) -> Answer:
-    return sent(HEAD.replace(b"Connection", line + b"\r\nConnection"), *data)
+    return send_bytes(HEAD.replace(b"Connection", line + b"\r\nConnection"), *data)
 
 
 def reset(*data: bytes) -> Answer:
@@ -140,7 +140,7 @@ CASES: dict[str, Case] = {
         block("1", CHUNK({}, "content_filter"), DONE), "```python\n1", ONE, NOT_CLOSED
     ),
     "half of a whole reply": Case(
-        sent(JSON_HEAD, b'{"choices":[{"index":0,"message":{"content":"```python\\n1'),
+        send_bytes(JSON_HEAD, b'{"choices":[{"index":0,"message":{"content":"```python\\n1'),
         told="only the beginning of a reply",
     ),
     "a block in a thought without end": Case(
@@ -230,20 +230,22 @@ CASES: dict[str, Case] = {
     "UTF-16": Case(events((BEGUN + END).decode().encode("utf-16")), told="data that is not text"),
     "packed, as it says": Case(headed(b"Content-Encoding: gzip", BEGUN, END), told="not valid HTTP"),
     "a length too short": Case(
-        sent(HEAD.replace(b"Connection", b"Content-Length: 40\r\nConnection") + BEGUN + END),
+        send_bytes(HEAD.replace(b"Connection", b"Content-Length: 40\r\nConnection") + BEGUN + END),
         told="not valid HTTP",
     ),
     "a chunk of a size that is none": Case(
-        sent(HEAD.replace(b"Connection", b"Transfer-Encoding: chunked\r\nConnection") + b"zz\r\n" + BEGUN),
+        send_bytes(
+            HEAD.replace(b"Connection", b"Transfer-Encoding: chunked\r\nConnection") + b"zz\r\n" + BEGUN
+        ),
         told="not valid HTTP",
     ),
     "a chunk that breaks off": Case(
         headed(b"Transfer-Encoding: chunked", b"%x\r\n" % (len(BEGUN) + 50), BEGUN), "begun ", told="broke"
     ),
-    "another protocol": Case(sent(b"SSH-2.0-OpenSSH_9\r\n"), told="not valid HTTP"),
-    "an alert of TLS": Case(sent(b"\x15\x03\x01\x00\x02\x02\x46"), told="not valid HTTP"),
-    "nothing": Case(sent(), told="closed the connection without an answer"),
-    "only 100": Case(sent(b"HTTP/1.1 100 Continue\r\n\r\n"), told="without an answer"),
+    "another protocol": Case(send_bytes(b"SSH-2.0-OpenSSH_9\r\n"), told="not valid HTTP"),
+    "an alert of TLS": Case(send_bytes(b"\x15\x03\x01\x00\x02\x02\x46"), told="not valid HTTP"),
+    "nothing": Case(send_bytes(), told="closed the connection without an answer"),
+    "only 100": Case(send_bytes(b"HTTP/1.1 100 Continue\r\n\r\n"), told="without an answer"),
     "401 with a page": Case(refused(401, "<html>Log in</html>", PAGE), told="answered with a web page"),
     "402": Case(refused(402, {"error": "pay"}), told="no credit"),
     "404 with a page": Case(refused(404, "<html>none</html>", PAGE), told="not at this path"),
@@ -275,7 +277,7 @@ def test_a_wrong_chunk_size_in_the_middle_of_a_reply_ends_it_at_once(
     heard, fault = ask(
         models, served, timeout=300.0, seen=lambda delta: isinstance(delta, Text) and read.set()
     )
-    assert (words(heard), fault and fault.kind) == ("begun ", "cut")
+    assert (join_text(heard), fault and fault.kind) == ("begun ", "cut")
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -287,9 +289,9 @@ def test_an_odd_server_ends_in_a_defined_state_and_no_half_code_runs(
     heard, fault = ask(models, served)
     session = make(heard, [Text("ok")])
     session.auto_run = True
-    seen = work(session)
-    questions = [event.caution for event in of(seen, ApprovalRequested)]
-    told = [*questions, *(event.text for event in of(seen, Noticed)), fault.sentence if fault else ""]
-    assert (words(heard), [code for _, code in session.computer.ran]) == (case.text, list(case.ran))
+    seen = run_turn(session)
+    questions = [event.caution for event in select(seen, ApprovalRequested)]
+    told = [*questions, *(event.text for event in select(seen, Noticed)), fault.sentence if fault else ""]
+    assert (join_text(heard), [code for _, code in session.computer.ran]) == (case.text, list(case.ran))
     assert any(case.told in text for text in told), told
     assert bool(questions) == (case.told == NOT_CLOSED)

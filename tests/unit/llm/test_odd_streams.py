@@ -31,7 +31,7 @@ from tests.fakes import Llm, call
 from tests.servers import openai_server as server
 from tests.servers.openai_server import Answer, Call, Exchange, ModelServer, Say
 from tests.servers.wires import Ollama, OpenAi
-from tests.unit.engine.test_session import codes, make, of, work
+from tests.unit.engine.test_session import codes, make, run_turn, select
 from tests.unit.llm.test_provider_formats import WIRES
 
 CHUNK = OpenAi().chunk
@@ -135,26 +135,26 @@ def test_code_with_something_missing_in_it_never_runs_by_itself() -> None:
     begun = '{"language": "python", "code": "rm -r build'
     session = make([ToolCallPiece(0, "c1", "execute", begun), Gap(1), ToolCallPiece(0, None, None, '/tmp"}')])
     session.auto_run = True
-    events = work(session)
-    assert of(events, ApprovalRequested) == []
+    events = run_turn(session)
+    assert select(events, ApprovalRequested) == []
     assert session.computer.ran == []
     assert codes(session)[0].state == "unfinished"
-    assert any("could not be read" in item.text for item in of(events, Noticed))
+    assert any("could not be read" in item.text for item in select(events, Noticed))
 
 
 def test_a_block_with_something_missing_in_it_is_asked_for_even_in_auto_run() -> None:
     words = [Text("```python\nrm(\n"), Gap(2), Text("keep)\n```\nand\n```python\nls\n```\n")]
     session = make(words, supports_functions=False)
     session.auto_run = True
-    events = work(session)
-    assert ["cut off" in item.caution for item in of(events, ApprovalRequested)] == [True]
+    events = run_turn(session)
+    assert ["cut off" in item.caution for item in select(events, ApprovalRequested)] == [True]
     assert [code for _, code in session.computer.ran][-1].strip() == "ls"
 
 
 def test_what_is_missing_from_the_words_does_not_touch_the_code_after_them() -> None:
     session = make([Text("So "), Gap(1), Text("this:"), call("1 + 1")])
     session.auto_run = True
-    work(session)
+    run_turn(session)
     assert [code for _, code in session.computer.ran] == ["1 + 1"]
 
 

@@ -11,7 +11,7 @@ from oi_tui.engine.llm.recent_messages import select_recent
 from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.messages import Message
-from tests.unit.engine.test_session import make, work
+from tests.unit.engine.test_session import make, run_turn
 
 
 def conversation(seed: int, turns: int = 60) -> list[Message]:
@@ -105,6 +105,6 @@ def test_turns_do_not_get_dearer_as_a_conversation_grows(monkeypatch: pytest.Mon
     monkeypatch.setattr(request, "write", counted)
     session = make(facts=ModelInfo(context_window=4000))
     for _ in range(200):
-        work(session, "word " * 100)
+        run_turn(session, "word " * 100)
     assert len(session.messages) == 400
     assert max(written[100:]) <= max(written[:100]), "no more is written for late turns than for early ones"

@@ -9,7 +9,7 @@ import pytest
 from oi_tui.engine.llm.base import Finish, Gap, Reasoning, Text, ToolCallPiece, Usage
 from oi_tui.engine.llm.transport.client import ModelProcess
 from tests.servers.openai_server import Answer, ModelServer
-from tests.unit.engine.test_session import make, work
+from tests.unit.engine.test_session import make, run_turn
 from tests.unit.llm.test_odd_answers import (
     BEGUN,
     CHUNK,
@@ -20,10 +20,10 @@ from tests.unit.llm.test_odd_answers import (
     ask,
     choice,
     events,
+    join_text,
     record,
     refused,
-    sent,
-    words,
+    send_bytes,
 )
 
 COUNTS = {"prompt_tokens": 5, "completion_tokens": 3, "total_tokens": 8}
@@ -88,7 +88,7 @@ def test_a_call_runs_its_code_once(models: ModelProcess, served: ModelServer, na
     assert fault is None
     session = make(heard, [Text("ok")])
     session.auto_run = True
-    work(session)
+    run_turn(session)
     assert session.computer.ran == [("python", "1")]
 
 
@@ -161,16 +161,19 @@ REPLIES: dict[str, tuple[Answer, str]] = {
     ),
     "thousands of pings": (events(b": ping\n\n" * 2000, BEGUN, END, DONE), "begun "),
     "extensions and trailers": (
-        sent(
+        send_bytes(
             HEAD.replace(b"Connection", b"Transfer-Encoding: chunked\r\nConnection"),
             *(b"%x;ext=1\r\n%b\r\n" % (len(item), item) for item in (BEGUN, END, DONE)),
             b"0\r\nX: 1\r\n\r\n",
         ),
         "begun ",
     ),
-    "early hints": (sent(b"HTTP/1.1 103 Early Hints\r\nLink: <x>\r\n\r\n", HEAD, BEGUN, END, DONE), "begun "),
+    "early hints": (
+        send_bytes(b"HTTP/1.1 103 Early Hints\r\nLink: <x>\r\n\r\n", HEAD, BEGUN, END, DONE),
+        "begun ",
+    ),
     "gzip without its end": (
-        sent(
+        send_bytes(
             HEAD.replace(b"Connection", b"Content-Encoding: gzip\r\nConnection"),
             gzip.compress(BEGUN + END + DONE)[:-12],
         ),
@@ -184,7 +187,7 @@ def test_a_reply_is_read_whole(models: ModelProcess, served: ModelServer, name: 
     answer, shown = REPLIES[name]
     served.answer(answer)
     heard, fault = ask(models, served)
-    assert (words(heard), fault) == (shown, None)
+    assert (join_text(heard), fault) == (shown, None)
     assert not [delta for delta in heard if isinstance(delta, Gap)]
     assert Finish("missing") not in heard
     [usage] = [delta for delta in heard if isinstance(delta, Usage)]
@@ -307,5 +310,5 @@ def test_an_error_is_told_in_its_own_words(models: ModelProcess, served: ModelSe
     assert fault is not None
     assert says in fault.sentence
     assert fault.kind == kind
-    assert words(heard) in ("", "begun ")
+    assert join_text(heard) in ("", "begun ")
     assert not [delta for delta in heard if isinstance(delta, ToolCallPiece)]

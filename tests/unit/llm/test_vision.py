@@ -17,7 +17,7 @@ from oi_tui.engine.settings.profile import Profile
 from oi_tui.messages import Message
 from tests.fakes import call
 from tests.servers.openai_server import ModelServer
-from tests.unit.engine.test_session import make, of, work
+from tests.unit.engine.test_session import make, run_turn, select
 from tests.unit.llm.test_provider_formats import WIRES
 
 SEES = ModelInfo(supports_vision=True)
@@ -87,7 +87,7 @@ def test_not_more_images_come_along_than_a_request_takes(tmp_path: Path) -> None
 def test_a_named_image_is_sent_to_a_model_that_sees(folder: Path) -> None:
     session = make([Text("A red one.")], facts=SEES)
     session.computer.cwd = folder
-    work(session, "What is in chart.png?")
+    run_turn(session, "What is in chart.png?")
     assert [(m.type, m.format) for m in session.messages[:2]] == [("message", None), ("image", "path")]
     asked = session.llm.requests[0].messages[-1]
     assert asked["role"] == "user"
@@ -109,7 +109,7 @@ def test_a_link_that_leads_out_of_the_folder_sends_nothing(folder: Path) -> None
     (inside / "away").symlink_to(folder)
     session = make([Text("Hm.")], [Text("Hm.")], [Text("Hm.")], facts=SEES)
     session.computer.cwd = inside
-    told = of(work(session, "Compare chart2.png, @away/photo.JPG and same.png"), Noticed)
+    told = select(run_turn(session, "Compare chart2.png, @away/photo.JPG and same.png"), Noticed)
     assert [notice.text for notice in told] == [
         f"{name} was not sent: it is a link out of the folder, to {private}. "
         "To send that file, name it by this path."
@@ -119,9 +119,9 @@ def test_a_link_that_leads_out_of_the_folder_sends_nothing(folder: Path) -> None
     # What was sent once is read for each request; by then it may be another file.
     (inside / "same.png").unlink()
     (inside / "same.png").symlink_to(private)
-    work(session, "And now?")
+    run_turn(session, "And now?")
     assert "image_url" not in str(session.llm.requests[1].messages)
-    work(session, f"Then {private}")
+    run_turn(session, f"Then {private}")
     assert base64.b64encode(private.read_bytes()).decode() in str(session.llm.requests[2].messages)
 
 
@@ -138,7 +138,7 @@ def test_only_what_a_person_typed_attaches_images(folder: Path) -> None:
 def test_a_model_that_does_not_see_is_reported_the_path(folder: Path) -> None:
     session = make([Text("I cannot see it.")])
     session.computer.cwd = folder
-    work(session, "What is in @chart.png?")
+    run_turn(session, "What is in @chart.png?")
     asked = session.llm.requests[0].messages[-1]["content"]
     assert isinstance(asked, str)
     assert f"[an image file: {folder / 'chart.png'}]" in asked
@@ -148,14 +148,14 @@ def test_vision_of_the_profile_counts_more_than_what_is_known(folder: Path) -> N
     for vision, sent in ((True, True), (False, False)):
         session = make([Text("Hm.")], facts=ModelInfo(supports_vision=not vision), supports_vision=vision)
         session.computer.cwd = folder
-        work(session, "chart.png")
+        run_turn(session, "chart.png")
         assert ("image_url" in str(session.llm.requests[0].messages)) is sent
 
 
 def test_a_file_that_only_pretends_to_be_an_image_is_named_and_not_sent(folder: Path) -> None:
     session = make([Text("Hm.")], facts=SEES)
     session.computer.cwd = folder
-    work(session, "fake.png")
+    run_turn(session, "fake.png")
     assert "image_url" not in str(session.llm.requests[0].messages)
     assert "fake.png" in str(session.llm.requests[0].messages)
 
@@ -170,7 +170,7 @@ def test_the_kind_is_that_of_the_data_and_not_of_the_name(folder: Path) -> None:
 def test_an_image_of_a_program_is_seen_or_described_by_its_path(tmp_path: Path) -> None:
     for facts in (SEES, ModelInfo()):
         session = make([call("image")], [Text("Hm.")], auto_run=True, facts=facts, outputs=tmp_path / "out")
-        work(session)
+        run_turn(session)
         sent = str(session.llm.requests[1].messages)
         [image] = [m for m in session.messages if m.type == "image"]
         kept = tmp_path / "out" / f"{image.id}.png"
@@ -200,6 +200,6 @@ def test_a_named_image_reaches_every_provider(
     session = make(model=model, api_base=served.root + path, api_key="k-12345678", supports_vision=True)
     session.computer.cwd = folder
     session._exchange._llm = models
-    work(session, "What is in chart.png?")
+    run_turn(session, "What is in chart.png?")
     data = base64.b64encode((folder / "chart.png").read_bytes()).decode()
     assert data in str(served.requests[0])

@@ -16,7 +16,7 @@ from oi_tui.mcp_client import connection, servers
 from tests.processes import descendants, wait_until
 from tests.quick_starts import fork_server
 from tests.unit.mcp_client.conftest import Open, server
-from tests.unit.mcp_client.test_tools import codes, output, work
+from tests.unit.mcp_client.test_tools import codes, output, run_turn
 
 FAULTY = Path(__file__).parents[2] / "servers" / "faulty_mcp.py"
 STEPS = ("initialize", "tools/list", "tools/call")
@@ -36,7 +36,7 @@ def test_a_server_that_breaks_a_step_is_named_and_the_turn_goes_on(
     open_workspace: Open, fault: str, step: str
 ) -> None:
     workspace = open_workspace(CALL, [Text("Done.")], servers=[faulty(fault, step)], auto_run=True)
-    events = work(workspace)
+    events = run_turn(workspace)
     assert events[-1] == TurnEnded("done")
     reported = [*events, *workspace.session.report_losses()]
     sentences = [event.text for event in reported if isinstance(event, Noticed)]
@@ -54,13 +54,13 @@ def test_a_server_that_breaks_a_step_is_named_and_the_turn_goes_on(
 @pytest.mark.parametrize("fault", ["garbage", "deep"])
 def test_garbage_between_messages_changes_nothing(open_workspace: Open, fault: str, step: str) -> None:
     workspace = open_workspace(CALL, [Text("Done.")], servers=[faulty(fault, step)], auto_run=True)
-    work(workspace)
+    run_turn(workspace)
     assert "added" in output(workspace)
 
 
 def test_one_odd_tool_or_part_does_not_spoil_the_others(open_workspace: Open) -> None:
     workspace = open_workspace(CALL, [Text("Done.")], servers=[faulty("odd", "tools/list")], auto_run=True)
-    work(workspace)
+    run_turn(workspace)
     assert "added" in output(workspace)
     offered = [tool["function"] for tool in workspace.model.llm.requests[0].tools]  # type: ignore[attr-defined]
     schemas = {item["name"].removeprefix("mcp__t__"): item["parameters"] for item in offered}
@@ -69,7 +69,7 @@ def test_one_odd_tool_or_part_does_not_spoil_the_others(open_workspace: Open) ->
     plain = {name: {"type": "object"} for name in ("add", "none", "text", "list", "told", "needs", "titled")}
     assert schemas == {**plain, "any": some}
     workspace = open_workspace(CALL, [Text("Done.")], servers=[faulty("odd", "tools/call")], auto_run=True)
-    work(workspace)
+    run_turn(workspace)
     assert "[content of the type hologram, which is not part of the protocol]" in output(workspace)
     assert "added" in output(workspace)
 
@@ -86,7 +86,7 @@ def test_a_server_that_cannot_be_used_is_named_with_the_reason(
     open_workspace: Open, fault: str, step: str, named: str
 ) -> None:
     workspace = open_workspace(CALL, [Text("Done.")], servers=[faulty(fault, step)], auto_run=True)
-    work(workspace)
+    run_turn(workspace)
     (status,) = workspace.mcp.servers.status
     assert named in (status.problem or codes(workspace)[0].reason or "")
 
@@ -125,7 +125,7 @@ def test_an_answer_that_is_not_of_the_protocol_ends_its_call(
     workspace = open_workspace(
         CALL, [Text("Done.")], servers=[faulty("line", shlex.quote(line))], auto_run=True
     )
-    assert work(workspace)[-1] == TurnEnded("done")
+    assert run_turn(workspace)[-1] == TurnEnded("done")
     assert printed in output(workspace)
 
 
@@ -160,13 +160,13 @@ def test_of_other_lists_the_valid_entries_are_kept(
 
 def test_a_result_that_does_not_fit_its_schema_is_used_and_never_measured_by_it(open_workspace: Open) -> None:
     workspace = open_workspace(CALL, [Text("Done.")], servers=[faulty("lies", "none")], auto_run=True)
-    assert work(workspace)[-1] == TurnEnded("done")
+    assert run_turn(workspace)[-1] == TurnEnded("done")
     assert "a" * 40 + "!" in output(workspace)
 
 
 def test_a_server_that_asks_for_what_was_not_offered_gets_errors(open_workspace: Open) -> None:
     workspace = open_workspace(CALL, [Text("Done.")], servers=[faulty("pesters", "none")], auto_run=True)
-    assert work(workspace)[-1] == TurnEnded("done")
+    assert run_turn(workspace)[-1] == TurnEnded("done")
     answers = dict(line.split(": ", 1) for line in output(workspace).strip().splitlines())
     assert answers.pop("ping") == "{}"
     assert answers == dict.fromkeys(("sampling/createMessage", "roots/list", "tools/call"), "error")
@@ -179,7 +179,7 @@ def test_a_server_that_says_all_the_time_that_its_tools_changed_is_asked_now_and
     workspace = open_workspace(CALL, [Text("Done.")], servers=[faulty("storm", "none")], auto_run=True)
     assert workspace.mcp.tools()
     assert wait_until(lambda: workspace.mcp.servers.status[0].state == "changed", _BOUND)
-    events = work(workspace)
+    events = run_turn(workspace)
 
     def notices() -> list[str]:
         events.extend(workspace.session.report_losses())
@@ -193,7 +193,7 @@ def test_a_server_that_says_all_the_time_that_its_tools_changed_is_asked_now_and
 @pytest.mark.slow
 def test_odd_amounts_of_progress_are_no_failure(open_workspace: Open) -> None:
     workspace = open_workspace(CALL, [Text("Done.")], servers=[faulty("progress", "none")], auto_run=True)
-    assert work(workspace)[-1] == TurnEnded("done")
+    assert run_turn(workspace)[-1] == TurnEnded("done")
     assert "added" in output(workspace)
 
 
@@ -212,11 +212,11 @@ def test_a_server_that_never_answers_holds_nothing_up(
 
     if step == "tools/call":
         stopper.start()
-    events = work(workspace)
+    events = run_turn(workspace)
     assert isinstance(events[-1], TurnEnded)
     assert events[-1].outcome == ("interrupted" if step == "tools/call" else "done")
     if step != "tools/call":
-        events += work(workspace)
+        events += run_turn(workspace)
         events += workspace.session.report_losses()
     late = "The MCP server t is still starting. The model gets its tools once it is ready."
     told = [event for event in events if isinstance(event, Noticed) and event.text == late]
@@ -225,7 +225,7 @@ def test_a_server_that_never_answers_holds_nothing_up(
 
 def test_a_server_that_will_not_end_is_ended(open_workspace: Open) -> None:
     workspace = open_workspace(CALL, [Text("Done.")], servers=[faulty("deaf", "none")], auto_run=True)
-    work(workspace)
+    run_turn(workspace)
     assert "added" in output(workspace)
     workspace.close()
 
@@ -249,7 +249,7 @@ def test_the_end_of_the_process_that_talks_to_servers_is_a_sentence(
     assert wait_until(lambda: not {item.pid for item in children} & _living(), _BOUND)
     add = [ToolCallPiece(0, "c1", "mcp__t__add", json.dumps({"a": 1}))]
     workspace.model.llm.replies[:0] = [add]  # type: ignore[attr-defined]
-    work(workspace)
+    run_turn(workspace)
     assert '"sum": 2' in output(workspace)
 
 
@@ -298,7 +298,7 @@ def test_a_server_over_http_that_floods_is_a_sentence(
     try:
         address = f"t = http://127.0.0.1:{listening.server_port}/mcp"
         workspace = open_workspace(CALL, [Text("Done.")], servers=[address], auto_run=True)
-        events = work(workspace)
+        events = run_turn(workspace)
         assert events[-1] == TurnEnded("done")
         (code,) = codes(workspace)
         assert code.state == "failed"
@@ -313,7 +313,7 @@ def test_a_server_over_http_that_floods_is_a_sentence(
 def test_a_missing_package_is_named(open_workspace: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "find_spec", lambda _name: None)
     workspace = open_workspace([Text("Hello.")])
-    assert work(workspace)[-1] == TurnEnded("done")
+    assert run_turn(workspace)[-1] == TurnEnded("done")
     assert (
         workspace.mcp.servers.status[0].problem
         == 'MCP servers need one more package: pip install "oi-tui[mcp]"'

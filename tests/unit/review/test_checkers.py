@@ -21,7 +21,7 @@ from oi_tui.engine.review.scanner import scan_code
 from oi_tui.engine.review.shell import checker as shell_checker
 from oi_tui.text import list_hidden_characters
 from tests.fakes import call
-from tests.unit.engine.test_session import make, of, work
+from tests.unit.engine.test_session import make, run_turn, select
 
 
 @pytest.fixture(scope="module")
@@ -1603,8 +1603,8 @@ def test_the_narrowest_grant_is_used_and_a_count_is_spent_last(folder: Path) -> 
 )
 def test_a_session_asks_for_what_the_grant_does_not_cover(ran: list[str], asked: list[str]) -> None:
     session = make(*([call(code)] for code in ran))
-    events = work(session, "go", Run(ran[0], Permission("unremarkable", "python")))
-    assert [item.message.content for item in of(events, ApprovalRequested)] == asked
+    events = run_turn(session, "go", Run(ran[0], Permission("unremarkable", "python")))
+    assert [item.message.content for item in select(events, ApprovalRequested)] == asked
     assert session.computer.ran == [("python", code) for code in ran]
 
 
@@ -1612,19 +1612,19 @@ def test_code_of_the_persons_own_counts_as_earlier_code() -> None:
     session = make([call("print(1)")])
     session.permissions.add(Permission("unremarkable", "python"))
     list(session.run("py", "exec('x')"))
-    assert len(of(work(session), ApprovalRequested)) == 1
+    assert len(select(run_turn(session), ApprovalRequested)) == 1
 
 
 def test_code_that_was_edited_counts_as_it_ran() -> None:
     session = make([call("print(1)")], [call("print(2)")])
-    events = work(session, "go", Run("exec('x')", Permission("unremarkable", "python")))
-    assert len(of(events, ApprovalRequested)) == 2
+    events = run_turn(session, "go", Run("exec('x')", Permission("unremarkable", "python")))
+    assert len(select(events, ApprovalRequested)) == 2
 
 
 def test_safe_mode_asks_for_risks_and_not_for_what_is_only_unchecked() -> None:
     codes = ["df.foo()", "open('/b').read()", "import os; os.remove('x')"]
     session = make(*([call(code)] for code in codes), auto_run=True, safe_mode="ask")
-    questions = of(work(session), ApprovalRequested)
+    questions = select(run_turn(session), ApprovalRequested)
     assert [question.message.content for question in questions] == codes[2:]
     assert questions[0].caution == "safe_mode asks because this code deletes: x (line 1)."
 
@@ -1633,7 +1633,7 @@ def test_what_is_called_python_and_is_not_is_never_known_to_be_harmless() -> Non
     session = make([call("print(1)")], [call("print(2)")])
     session.computer.replaced = frozenset({"python"})
     session.permissions.add(Permission("unremarkable", "python"))
-    assert len(of(work(session), ApprovalRequested)) == 2
+    assert len(select(run_turn(session), ApprovalRequested)) == 2
     assert [offer.scope for offer in list_offers("python", "print(1)", Path("/"), session.earlier)] == [
         "code",
         "count",
@@ -1645,7 +1645,7 @@ def test_what_is_called_python_and_is_not_is_never_known_to_be_harmless() -> Non
 def test_safe_mode_asks_for_code_that_cannot_be_scanned() -> None:
     session = make([call("print(1)")], auto_run=True, safe_mode="ask")
     session.computer.replaced = frozenset({"python"})
-    (question,) = of(work(session), ApprovalRequested)
+    (question,) = select(run_turn(session), ApprovalRequested)
     assert question.caution == "safe_mode asks because this code cannot be scanned for risks."
 
 

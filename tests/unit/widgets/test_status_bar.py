@@ -12,7 +12,7 @@ from oi_tui.messages import InputReceived, InputRequested, LineReached, Message,
 from oi_tui.screens.chat import status
 from oi_tui.screens.chat.turn.progress import TurnProgress
 from oi_tui.widgets.status_bar import Fact, fit_facts
-from tests.unit.engine.test_session import make, work
+from tests.unit.engine.test_session import make, run_turn
 
 LONG = "please summarise all of the sales of the last ten years and plot them by month " * 5
 WIDE = "売上を月ごとにまとめて図にしてください" * 8
@@ -77,11 +77,11 @@ def test_however_long_the_title_the_mode_is_there_wherever_it_fits() -> None:
 def test_the_header_has_tokens_where_the_context_window_is_unknown_and_says_that_the_cost_is() -> None:
     replies = [Text("Hello."), Usage(1900, 4, None)]
     unknown = make(replies)
-    work(unknown)
+    run_turn(unknown)
     _, facts = status.write_headline(unknown, 1904)
     assert [text for text, _ in facts[-2:]] == ["1.9k tokens", "cost unknown"]
     known = make(replies, facts=ModelInfo(context_window=19_040))
-    work(known)
+    run_turn(known)
     assert status.write_headline(known, 1904)[1][-2][0] == "ctx 10%"
     demo = make(model="demo")
     assert [text for text, _ in status.write_headline(demo, 1904)[1][-2:]] == ["1.9k tokens", ""]
