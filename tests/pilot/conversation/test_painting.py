@@ -8,7 +8,7 @@ from textual.strip import Strip
 
 from oi_tui.engine.events import MessageGrew, MessageStarted
 from oi_tui.widgets.conversation.scrollbar import QuickScrollBar
-from tests.pilot.conversation.test_scroll_position import reading, show, shown
+from tests.pilot.conversation.test_scroll_position import make_reply, reading, show
 
 
 async def test_a_row_that_moves_up_keeps_its_strip() -> None:
@@ -19,7 +19,7 @@ async def test_a_row_that_moves_up_keeps_its_strip() -> None:
             lines = transcript.render_lines(Region(0, 0, *transcript.size))
             return {line.text.strip(): line for line in lines if line.text.strip()}
 
-        words = shown("")
+        words = make_reply("")
         transcript.action_scroll_end()
         await show(pilot, MessageStarted(words), MessageGrew(words.id, "one\n\ntwo\n\nthree\n\n"))
         before, top = paint(), transcript.scroll_y
