@@ -2,6 +2,7 @@
 
 from typing import ClassVar
 
+from textual import events
 from textual.actions import SkipAction
 from textual.binding import Binding, BindingType
 from textual.geometry import Offset
@@ -36,6 +37,15 @@ class BaseScreen(Screen[ScreenResultType]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+z", "app.suspend_process", "Suspend", id="app.suspend", show=False)
     ]
+
+    def _on_resize(self, event: events.Resize) -> None:
+        """Ignore a size that is not the terminal's any more.
+
+        Textual (8.2.8) tells a screen of each size for which it was laid out. Two sizes that came in quick
+        succession, as those of a window whose edge is dragged, would go on to follow each other without end.
+        """
+        if event.size != self.app.size:
+            event.prevent_default()
 
     def action_copy_text(self) -> None:
         """Copy the selected text, and say by which way; what selects nothing leaves the clipboard alone."""

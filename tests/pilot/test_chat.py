@@ -1,11 +1,14 @@
 """Keys on the chat screen, then what came of them."""
 
+import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from textual import events
+from textual.geometry import Size
 from textual.pilot import Pilot
 from textual.widgets import Input, Static, TextArea
 
@@ -83,6 +86,28 @@ async def test_ask_approve_run_and_the_answer() -> None:
         assert ui.computer.ran == [("python", "a")]
         assert ui.view.session.messages[-1].content == "All done."
         assert ui.chat.focused is ui.chat.prompt
+
+
+async def test_of_sizes_in_quick_succession_the_last_one_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with open_chat() as at:
+        laid_out: list[Size] = []
+        refresh = at.chat._refresh_layout
+
+        def note(size: Size | None = None, scroll: bool = False) -> None:
+            laid_out.append(size or at.app.size)
+            refresh(size, scroll)
+
+        monkeypatch.setattr(at.chat, "_refresh_layout", note)
+        for size in (Size(40, 10), Size(60, 20), Size(50, 15)):
+            at.app._size = size
+            at.chat.post_message(events.Resize(size, size))
+            # With something between them, none takes the place of the one before.
+            at.chat.call_later(lambda: None)
+        await at.until(lambda: at.chat.size == Size(50, 15))
+        count = len(laid_out)
+        for _ in range(500):
+            await asyncio.sleep(0)
+        assert set(laid_out[count:]) <= {Size(50, 15)}
 
 
 async def test_an_edited_line_is_what_runs() -> None:
