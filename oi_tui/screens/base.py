@@ -38,7 +38,7 @@ class BaseScreen(Screen[ScreenResultType]):
         Binding("ctrl+z", "app.suspend_process", "Suspend", id="app.suspend", show=False)
     ]
 
-    def _on_resize(self, event: events.Resize) -> None:
+    async def _on_resize(self, event: events.Resize) -> None:
         """Ignore a size that is not the terminal's any more.
 
         Textual (8.2.8) tells a screen of each size for which it was laid out. Two sizes that came in quick
