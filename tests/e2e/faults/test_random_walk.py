@@ -55,7 +55,7 @@ PASTES = ("one", "y\ny\n", "[b]x[/b] \x1b[2J \u202e", "/tmp", "line\n" * 50, "ç•
 SIZES = ((1, 1), (2, 1), (10, 3), (20, 6), (40, 10), (60, 18), (80, 24), (100, 30), (120, 40), (300, 100))
 
 
-def _is_conversation(screen: str) -> bool:
+def is_conversation(screen: str) -> bool:
     return "oi-tui" in screen.split("\n")[0] and "ctrl+s save" not in screen
 
 
@@ -115,9 +115,9 @@ class Walk:
         """To the conversation, also where a screen that was asked for long before opens only now."""
         for _ in range(20):
             self._back()
-            if _is_conversation(self.program.screen):
+            if is_conversation(self.program.screen):
                 break
-        self.program.wait_for(_is_conversation)
+        self.program.wait_for(is_conversation)
 
     def _empty_prompt(self) -> None:
         self._back()
