@@ -107,7 +107,8 @@ class Haste:
             self.program.press("ctrl+u")
             self.program.send(word)
             if processes.wait_until(lambda word=word: f"> {word}" in self.program.screen, 15):
-                return is_conversation(self.program.screen)
+                # A window that had another size for a moment is drawn again a second later.
+                return processes.wait_until(lambda: is_conversation(self.program.screen), 15)
         return False
 
 
