@@ -779,6 +779,17 @@ def test_passwords_and_keys_on_the_clipboard_are_not_given_to_code(cells: Screen
     subprocess.run(hint, input=b"secret", check=True)
     text, _ = cells.tried("print(computer.clipboard.view())")
     assert "holds what a password manager copied" in text
+    # Another program may copy while it is read.
+    replaced = (
+        "import oi_tui.computer.desktop.clipboard as m\nrun = m._run\n"
+        "def replace(argv, *rest):\n    text = run(argv, *rest)\n"
+        "    if 'TARGETS' not in argv: run(['xclip', '-selection', '{0}', '-i'], *rest, 'other')\n"
+        "    return text\n"
+        "m._run = replace\ntry: print(computer.clipboard.view())\nfinally: m._run = run"
+    )
+    text, ended = cells.tried(replaced)
+    assert (ended.state, "secret" in text) == ("failed", False)
+    assert "holds what a password manager copied" in text
     cells.run("computer.clipboard.copy('my key is on the table')")
     assert cells.run("print(computer.clipboard.view())") == "my key is on the table"
     subprocess.run(["xclip", "-selection", "clipboard", "-i", "/dev/null"], check=True)

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 
 from oi_tui.computer.errors import ComputerError
 from oi_tui.computer.tool import Tool, cannot
@@ -20,6 +21,8 @@ _PROGRAMS = (
     ("xsel", "DISPLAY", ["xsel", "--{0}", "-o"], ["xsel", "--{0}", "-i"]),
 )
 _TIMEOUT = 5
+#: How long a text may take to get to the clipboard, in seconds. Another program may replace it at once.
+_SETTING_SECONDS = 1.0
 #: What these programs say where the desktop is gone. For an empty clipboard they fail as well.
 _NO_DESKTOP = re.compile(r"open display|connect to a Wayland", re.IGNORECASE)
 #: How to list the formats of what is on the clipboard, by the program that reads it.
@@ -53,7 +56,12 @@ class Clipboard(Tool):
             str(text).encode()
         except UnicodeEncodeError:
             raise ComputerError("The text has an invalid character, so nothing was copied.") from None
-        _run(_find_program()[1], "clipboard", str(text))
+        reading, writing = _find_program()
+        _run(writing, "clipboard", str(text))
+        # Some of these programs return before they have the clipboard.
+        end = time.monotonic() + _SETTING_SECONDS
+        while _run(reading, "clipboard").rstrip("\n") != str(text).rstrip("\n") and time.monotonic() < end:
+            time.sleep(0.01)
 
     def paste(self) -> None:
         """Press ctrl+v in the active window."""
@@ -68,9 +76,11 @@ def read(selection: str) -> str:
     reading = _find_program()[0]
     place = "clipboard" if selection == "clipboard" else "selection"
     formats = _FORMATS.get(reading[0])
+    # Listed before and after it is read: a password manager, or another program, may copy at any moment.
+    before = _run(formats, selection) if formats else ""
     text = _run(reading, selection)
-    # Listed after it was read: a password manager may copy something at any moment.
-    if formats and _PASSWORD_FORMAT in _run(formats, selection).split():
+    after = _run(formats, selection) if formats else ""
+    if _PASSWORD_FORMAT in (before + "\n" + after).split():
         raise ComputerError(_SECRET.format(place, "what a password manager copied"))
     if has_secret(text.strip()):
         raise ComputerError(_SECRET.format(place, "what looks like a password or a key"))
