@@ -100,9 +100,11 @@ const pauseProgram = async () => {
   if (pausing === 'asked') pausing = 'set';
 };
 // Code that the inspector itself calls must not be paused: it would never go on. So a pause is had before that, and what
-// the inspector calls is over before a pause is asked for.
+// the inspector calls is over before a pause is asked for. One that does not come is given up: no cell would begin again.
+const PAUSE_TIMEOUT = 2000;
 const settlePause = async () => {
-  while (pausing) await isIdle();
+  const since = Date.now();
+  while (pausing) if ((await isIdle()) && Date.now() - since > PAUSE_TIMEOUT) pausing = '';
 };
 
 const hold = async (number, objectId) => {
