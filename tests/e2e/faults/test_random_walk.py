@@ -1,37 +1,39 @@
 """A robot that wanders over all screens: nothing breaks, nothing runs unasked, and ctrl+q always leaves."""
 
 import os
-import random
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests import processes
+from tests.e2e.faults.robot import (
+    ARROWS,
+    EDITING_KEYS,
+    FIRST_SEED,
+    LETTERS,
+    SIZES,
+    SOAK,
+    Robot,
+    is_conversation,
+)
 from tests.e2e.program import Program, messages
 from tests.terminal import PROGRAM, framed
 
-SOAK = bool(os.environ.get("OI_TUI_SOAK"))
-FIRST = int(os.environ.get("OI_TUI_SEED", "0"))
-SEEDS = range(FIRST, FIRST + (200 if SOAK else 2))
+SEEDS = range(FIRST_SEED, FIRST_SEED + (200 if SOAK else 2))
 STEPS = 120 if SOAK else 25
 #: What leaves every mode of the terminal as it was, but for bash's own bracketed paste.
 SHELLS = {2004}
 QUESTION = ("Run this", "auto-approve", "Run everything")
 
-#: Keys that mean something, and some that do not; none of them answers a question with yes.
-ARROWS = ("up", "down", "left", "right", "pageup", "pagedown", "home", "end", "tab", "shift+tab")
-LETTERS = tuple("bcdefghijklmnopqstuvwxzBCGJKNX/?%@.[(0")
-SHARP = ("escape", "backspace", "delete", *(f"ctrl+{letter}" for letter in "uaekwj"))
 #: Every screen and bar: how it is opened, and what may be pressed there. A new screen is one line.
 VISITS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "navigator": ("ctrl+r", (*ARROWS, *LETTERS, *SHARP, "ctrl+t")),
+    "navigator": ("ctrl+r", (*ARROWS, *LETTERS, *EDITING_KEYS, "ctrl+t")),
     "profile editor": ("f2", (*ARROWS, "/", "m", "d", "x", "escape", "backspace")),
     "models": ("ctrl+l", (*ARROWS, *LETTERS, "backspace")),
-    "variables": ("f4", (*ARROWS, *LETTERS, *SHARP, "enter", "f5", "ctrl+o")),
+    "variables": ("f4", (*ARROWS, *LETTERS, *EDITING_KEYS, "enter", "f5", "ctrl+o")),
     "palette": ("ctrl+p", (*ARROWS, *LETTERS, "backspace")),
     "help": ("f1", (*ARROWS, *LETTERS, "f1")),
-    "find bar": ("ctrl+f", (*ARROWS, *LETTERS, *SHARP, "enter")),
+    "find bar": ("ctrl+f", (*ARROWS, *LETTERS, *EDITING_KEYS, "enter")),
     "history": ("ctrl+s", (*ARROWS, *LETTERS, "backspace", "tab")),
     "blocks": ("ctrl+up", (*ARROWS, *"bcdfghjkmovwCGJK?", "space", "enter", "shift+up")),
     "keymap": ("%keys", (*ARROWS, *LETTERS, "enter")),
@@ -43,57 +45,42 @@ VISITS: dict[str, tuple[str, tuple[str, ...]]] = {
     "output": ("%output", (*ARROWS, "/", "n", "N", "s", "enter")),
     "a cell": ("ctrl+up", ("m", "w", "v", "d", "f1", "escape", "C", "up", "o", "f")),
     "changes": ("f8", ARROWS),
-    "editor": ("e", (*ARROWS, *LETTERS, *SHARP, "f8", "ctrl+f")),
+    "editor": ("e", (*ARROWS, *LETTERS, *EDITING_KEYS, "f8", "ctrl+f")),
     "sidebar": ("ctrl+b", (*ARROWS, *"jkq", "enter", "space")),
     "keys that act": ("?", ARROWS[:4]),
-    "a table": ("%table prices.csv", (*ARROWS, *LETTERS, *SHARP, "enter", "ctrl+f")),
+    "a table": ("%table prices.csv", (*ARROWS, *LETTERS, *EDITING_KEYS, "enter", "ctrl+f")),
     "a table that is not there": ("%table nothing", (*ARROWS, "enter")),
     "terminal": ("ctrl+o", ("up", "down", "x", "\x1d")),
 }
 SAID = ("count slowly", "largest files here", "ask me something", "plot something", "%new", "%files")
-PASTES = ("one", "y\ny\n", "[b]x[/b] \x1b[2J \u202e", "/tmp", "line\n" * 50, "界" * 60, "")
-SIZES = ((1, 1), (2, 1), (10, 3), (20, 6), (40, 10), (60, 18), (80, 24), (100, 30), (120, 40), (300, 100))
 
 
-def is_conversation(screen: str) -> bool:
-    return "oi-tui" in screen.split("\n")[0] and "ctrl+s save" not in screen
-
-
-class Walk:
-    """One walk, which the seed decides."""
+class Walker(Robot):
+    """Visits one screen after another, and waits for each."""
 
     def __init__(self, program: Program, seed: int) -> None:
-        self.program = program
-        self.dice = random.Random(seed)
-        self.took: list[str] = []
-
-    def step(self) -> None:
-        """Do something."""
-        does: list[tuple[int, Callable[[], None]]] = [
+        super().__init__(program, seed)
+        self.actions = [
             (8, self._visit),
             (3, self._say),
             (3, self._press),
-            (2, self._paste),
+            (2, self.paste),
             (2, self._point),
             (2, self._resize),
             (1, self._look_away),
             (1, self._stop),
             (1, self._suspend),
         ]
-        self.dice.choices([act for _, act in does], [weight for weight, _ in does])[0]()
-
-    def _note(self, what: str) -> None:
-        self.took.append(what)
 
     def _keys(self, known: tuple[str, ...], most: int) -> None:
-        for key in self.dice.choices(known, k=self.dice.randint(1, most)):
-            self._note(key)
+        for key in self.random.choices(known, k=self.random.randint(1, most)):
+            self.note(key)
             self.program.press(key)
 
     def _visit(self) -> None:
-        name = self.dice.choice(list(VISITS))
+        name = self.random.choice(list(VISITS))
         way, known = VISITS[name]
-        self._note(f"<{name}>")
+        self.note(f"<{name}>")
         if way.startswith("%"):
             self._empty_prompt()
             self.program.send(way)
@@ -125,57 +112,52 @@ class Walk:
         self.program.settle(0.05, 2)
 
     def _say(self) -> None:
-        words = self.dice.choice(SAID)
-        self._note(words)
+        words = self.random.choice(SAID)
+        self.note(words)
         self._empty_prompt()
         self.program.send(words)
         self.program.settle(0.05, 2)
         self.program.press("enter")
-        self.program.settle(self.dice.choice((0.05, 0.3)), 3)
+        self.program.settle(self.random.choice((0.05, 0.3)), 3)
 
     def _press(self) -> None:
         # Not f6: it ends editing and runs the code, which is a yes.
         others = ("f3", "f5", "f8", "ctrl+g", "ctrl+t", "ctrl+n", "\x1d")
-        self._keys((*ARROWS, *SHARP, *LETTERS, *others), 12)
-
-    def _paste(self) -> None:
-        text = self.dice.choice(PASTES)
-        self._note(f"paste {text[:9]!r}")
-        self.program.paste(text)
+        self._keys((*ARROWS, *EDITING_KEYS, *LETTERS, *others), 12)
 
     def _point(self) -> None:
         """Press, press twice, drag and turn the wheel; not where a click would be an answer."""
-        x, y = self.dice.randint(1, self.program.columns), self.dice.randint(1, self.program.rows)
-        button = self.dice.choice((0, 2, 64, 65, 35))
+        x, y = self.random.randint(1, self.program.columns), self.random.randint(1, self.program.rows)
+        button = self.random.choice((0, 2, 64, 65, 35))
         if any(words in self.program.screen for words in QUESTION):
             button = 64
-        self._note(f"mouse {button} {x},{y}")
+        self.note(f"mouse {button} {x},{y}")
         press, release = f"\x1b[<{button};{x};{y}M", f"\x1b[<{button};{x};{y}m"
-        match self.dice.choice(("once", "twice", "drag")):
+        match self.random.choice(("once", "twice", "drag")):
             case "twice":
-                self._note("twice")
+                self.note("twice")
                 self.program.send((press + release) * 2)
             case "drag":
                 places = [
-                    (self.dice.randint(1, self.program.columns), self.dice.randint(1, self.program.rows))
-                    for _ in range(self.dice.randint(1, 5))
+                    (self.random.randint(1, self.program.columns), self.random.randint(1, self.program.rows))
+                    for _ in range(self.random.randint(1, 5))
                 ]
-                self._note(f"drag {places}")
+                self.note(f"drag {places}")
                 moves = "".join(f"\x1b[<{button | 32};{to[0]};{to[1]}M" for to in places)
                 self.program.send(f"{press}{moves}\x1b[<{button};{places[-1][0]};{places[-1][1]}m")
             case _:
                 self.program.send(press + release)
 
     def _resize(self) -> None:
-        size = self.dice.choice(SIZES)
-        self._note(f"{size[0]}x{size[1]}")
+        size = self.random.choice(SIZES)
+        self.note(f"{size[0]}x{size[1]}")
         self.program.resize(*size)
         self.program.settle(0.05, 2)
-        if self.dice.random() < 0.7:
+        if self.random.random() < 0.7:
             self.program.resize(100, 30)
 
     def _look_away(self) -> None:
-        self._note("focus out and in")
+        self.note("focus out and in")
         self.program.send("\x1b[O")
         self.program.settle(0.05, 1)
         self.program.send("\x1b[I")
@@ -185,14 +167,14 @@ class Walk:
         self._empty_prompt()
         self.program.send("x")
         self.program.press("ctrl+c")
-        self._note("ctrl+c")
+        self.note("ctrl+c")
         self.program.settle(0.05, 2)
         self.program.press("left")
 
     def _suspend(self) -> None:
         self._empty_prompt()
         self.program.resize(100, 30)
-        self._note("ctrl+z, fg")
+        self.note("ctrl+z, fg")
         # In the prompt the key takes typing back, and a dialog has no such key. A program that is behind may
         # still show settings that were opened before, and take the key in the prompt after all.
         for _ in range(20):
@@ -209,14 +191,11 @@ class Walk:
         self.program.settle(0.1, 3)
 
 
-def check_nothing_broke(program: Program, walk: Walk, seed: int) -> None:
-    """Nothing has broken so far."""
-    reported = f"seed {seed}: {' '.join(walk.took)}\n{framed(program.screen)}"
-    written = bytes(program.raw)
-    assert b"Traceback" not in written, reported
-    assert b"oi-tui failed" not in written, reported
+def check_nothing_broke(robot: Robot) -> None:
+    """Nothing has broken so far, and nothing ran."""
+    robot.check_output()
     approved = [message for message in messages() if message.get("decision", "rejected") != "rejected"]
-    assert not approved, f"{approved}\n{reported}"
+    assert not approved, f"{approved}\n{robot.report()}"
 
 
 @pytest.mark.soak
@@ -233,16 +212,16 @@ def test_a_random_walk_breaks_nothing_runs_nothing_and_can_be_left(
         program.wait_for("shell>")
         program.say(" ".join([*PROGRAM, "--demo"]))
         program.begin()
-        walk = Walk(program, seed)
+        robot = Walker(program, seed)
         for _ in range(STEPS):
             try:
-                walk.step()
+                robot.step()
             except AssertionError as error:
-                error.add_note(f"seed {seed}: {' '.join(walk.took)}")
+                error.add_note(robot.report())
                 raise
-            check_nothing_broke(program, walk, seed)
+            check_nothing_broke(robot)
         program.resize(100, 30)
-        walk.come_back()
+        robot.come_back()
         last = program.screen.rstrip("\n").split("\n")[-1]
         assert last.strip(), framed(program.screen)
         assert len(last) <= program.columns
@@ -250,7 +229,7 @@ def test_a_random_walk_breaks_nothing_runs_nothing_and_can_be_left(
         program.wait_for(lambda screen: screen.rstrip().endswith("shell>") and 1049 not in program.modes)
         program.send("echo left with $?\r")
         program.wait_for("left with 0")
-        check_nothing_broke(program, walk, seed)
+        check_nothing_broke(robot)
         assert program.modes - SHELLS == set()
         program.send("exit\r")
         program.wait_exit()
