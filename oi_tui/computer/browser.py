@@ -389,19 +389,24 @@ class Browser(Tool):
     def _read_frames(self, reader: str) -> list[Any]:
         """Return what a reader finds in the page, and in each frame."""
         with _translate_errors():
-            page, seen = self._load(), self._pages_seen
-            first, *others = self._list_frames(page)
-            try:
-                answers = [_read_frame(first, reader, _ANSWER_SECONDS)]
-            except ComputerError:
-                # It answered between two of its pages.
-                if not self._keep_restless(page, seen):
-                    raise
-                answers = [_read_frame(first, reader, _ANSWER_SECONDS)]
-            for frame in others:
+            page, first = self._read_page(reader)
+            answers = [first]
+            for frame in self._list_frames(page)[1:]:
                 with contextlib.suppress(Exception):
                     answers.append(_read_frame(frame, reader, _FRAME_SECONDS))
         return answers
+
+    def _read_page(self, reader: str) -> tuple[Any, Any]:
+        """Return the page, and what a reader finds in it. A page that is left meanwhile is read anew."""
+        end = time.monotonic() + _LOADING_SECONDS
+        while True:
+            page, seen = self._load(), self._pages_seen
+            try:
+                return page, _read_frame(page.main_frame, reader, _ANSWER_SECONDS)
+            except ComputerError:
+                if self._pages_seen == seen or time.monotonic() > end:
+                    raise
+                self._keep_restless(page, seen)
 
     # -- what the browser tells while Playwright is called
 
