@@ -108,8 +108,8 @@ _ignore_errors = _ErrorHandler(lambda *_: 0)
 
 #: The displays that closed, as numbers of their structures.
 _closed: set[int | None] = set()
-#: The displays after whose end libX11 goes on, which only 1.7 and later do. For another it would end the
-#: process, and with it all variables: also for one that is being opened.
+#: The displays whose loss libX11 (1.7 and later) survives. For any other it ends the process, and with it all
+#: variables: also for one that is just being opened.
 _survivable: set[int | None] = set()
 _THREAD_NAME = "X11"
 

@@ -159,7 +159,7 @@ def _is_installed(name):
 
 
 def _draw(value, library, page):
-    """Return the image as base64, and why there is none."""
+    """Return the image as base64, or the reason why there is none."""
     problem = ""
     if library == "plotly" and _is_installed("kaleido"):
         try:
