@@ -79,6 +79,8 @@ class Journal:
         self._folder_synced = exists
         #: Called with the conversation's id when it is first written to, and once more when it is closed.
         self.used: Callable[[str], None] = lambda _: None
+        #: Called with the conversation's id and its last record whenever something was saved.
+        self.saved: Callable[[str, bytes], None] = lambda _id, _record: None
         self._was_used = False
         self._closed = threading.Event()
         self._retrying: threading.Thread | None = None
@@ -250,6 +252,7 @@ class Journal:
             return
         try:
             file = self._open(self._path)
+            last = self._pending[-1].data if self._pending else None
             while self._pending:
                 self._write(file, self._pending[0].data)
                 self._unsynced.append(self._pending.pop(0))
@@ -258,6 +261,8 @@ class Journal:
                 if not self._was_used:
                     self._was_used = True
                     self.used(self.id)
+            if last is not None:
+                self.saved(self.id, last)
             if self._closed.is_set():
                 self._let_go()
         except OSError as error:
@@ -284,6 +289,7 @@ class Journal:
                 put_in_place(self.rescue(Path(folder)), path)
             self._exists = True
             self._pending.clear()
+            self.saved(self.id, self._list_everything()[-1].data)
             self._file = open_for_adding(path, os.O_RDWR)
             lock(self._file)
 

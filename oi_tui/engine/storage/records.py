@@ -66,6 +66,8 @@ class JournalContents:
     damaged: int = 0
     #: How many messages are missing: the last record says how many there should be.
     missing: int = 0
+    #: Whether records that were saved at the end are not there.
+    has_lost_end: bool = False
     #: How many messages lack a piece of their text.
     gaps: int = 0
     #: Whether a record counts fewer messages than there are before it.
@@ -84,7 +86,18 @@ class JournalContents:
                 "the file is kept as it is."
             )
         # A line that is damaged, or another version's, is said to be so; these are lines that are not there.
-        if self.missing and not self.damaged and not self.foreign:
+        if self.has_lost_end and (self.missing or not self.damaged):
+            some = "1 message" if self.missing == 1 else f"{self.missing:,} messages"
+            lost = (
+                f"{some}, saved last, cannot be found."
+                if self.missing
+                else "The last change cannot be found."
+            )
+            notices_read.append(
+                f"The end of this conversation's file was lost, or an older copy has replaced it. {lost} "
+                "The rest is shown."
+            )
+        elif self.missing and not self.damaged and not self.foreign:
             some = "1 message is" if self.missing == 1 else f"{self.missing:,} messages are"
             notices_read.append(f"{some} missing from this conversation's file. The rest is shown.")
         elif self.disordered and not self.damaged and not self.foreign:

@@ -1,14 +1,13 @@
 """Where variables are kept that `%snapshot` saved: a file for each conversation and language."""
 
 import contextlib
-import hashlib
 import json
-import os
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 from oi_tui import paths
+from oi_tui.engine.storage.end_notes import name_folder
 from oi_tui.text import clean_line
 
 #: The languages whose variables can be kept, with the ends of the files' names.
@@ -30,8 +29,7 @@ class SavedVariables:
     """
 
     def __init__(self, conversations: Path) -> None:
-        name = hashlib.sha256(os.fsencode(conversations.absolute())).hexdigest()[:16]
-        self._folder = paths.data() / "variables" / name
+        self._folder = paths.data() / "variables" / name_folder(conversations)
 
     def make_path(self, id: str, language: str) -> Path:
         """Return the file for a conversation's variables of a language; make its folder. Raises OSError."""

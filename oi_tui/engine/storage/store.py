@@ -16,6 +16,7 @@ from pathlib import Path
 from oi_tui import paths
 from oi_tui.engine.storage import records
 from oi_tui.engine.storage.append_file import lock, put_in_place
+from oi_tui.engine.storage.end_notes import EndNotes
 from oi_tui.engine.storage.journal import COMING, Journal, make_header, make_id
 from oi_tui.engine.storage.list_index import ListEntry, ListIndex
 from oi_tui.engine.storage.listing import Listing, Summary
@@ -65,6 +66,7 @@ class Store:
         self.folder = folder
         self._trash = folder / "deleted"
         self.variables = SavedVariables(folder)
+        self._ends = EndNotes(folder)
         self._catalogue = TitleIndex(folder / f"{_CATALOGUE}{_SUFFIX}")
         #: The titles that people, or a model, gave to conversations that were opened or named here.
         self.given: dict[str, str] = {}
@@ -130,6 +132,13 @@ class Store:
         name = self._make_path(id).name
         return (self.folder / name).exists() or (self._trash / name).exists()
 
+    def _list_ids(self) -> set[str]:
+        """Return the ids of all that is here or can be restored. Raises OSError where that is not known."""
+        names = os.listdir(self.folder)  # noqa: PTH208 -- of ten thousand names, none is made a path
+        with contextlib.suppress(FileNotFoundError):
+            names += os.listdir(self._trash)  # noqa: PTH208
+        return {name.removesuffix(_SUFFIX) for name in names}
+
     def _can_be_restored(self, id: str) -> bool:
         return bool(_ID.fullmatch(id)) and self.knows(id)
 
@@ -145,8 +154,12 @@ class Store:
                 mine.close()
         descriptor, writable = self._open(path, id)
         try:
+            note = self._ends.read(id)
             raw = _read_all(descriptor, id)
             contents = records.parse(raw)
+            if raw and note is not None and note.end not in raw:
+                contents.has_lost_end = True
+                contents.missing = max(contents.missing, note.messages - len(contents.messages))
             # A file that is understood only in part is left alone.
             newer = contents.version > records.VERSION
             claimed = writable and not newer and lock(descriptor)
@@ -316,6 +329,7 @@ class Store:
 
     def _note_journal(self, opened: Journal) -> Journal:
         opened.used = self._note_last
+        opened.saved = self._ends.save
         self._journals.add(opened)
         return opened
 
@@ -411,6 +425,7 @@ class Store:
                 if path.lstat().st_ctime < limit:
                     path.unlink()
         self.variables.delete_unknown(self._can_be_restored)
+        self._ends.delete_unknown(self._list_ids)
         with contextlib.suppress(OSError):
             for name in os.listdir(self.folder):  # noqa: PTH208 -- of ten thousand names, none is made a path
                 # What a program left behind that was killed while it wrote.

@@ -1,0 +1,86 @@
+"""Notes of how each conversation's file ends, so that a file that lost its end is recognized.
+
+A journal is read to its last line, and nothing in it says that there was another one. So the end of the last
+record that was saved is noted elsewhere, without waiting for the disk: after a crash the note may be older
+than the file, which says nothing, but never newer. Where the file has not got what was noted, its end was cut
+off, or an older copy was put in its place.
+"""
+
+import contextlib
+import hashlib
+import os
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from oi_tui import paths
+
+#: The end of a record: the number of messages, and the checksum.
+_END = re.compile(rb'"n":(\d{1,9}),"crc":"[0-9a-f]{8}"\}')
+#: Every note is this long, so that a newer one replaces it in one write that needs no space on the disk.
+_LENGTH = 48
+
+
+class EndNote(NamedTuple):
+    """The end of the last record that was saved, and the number of messages then."""
+
+    end: bytes
+    messages: int
+
+
+class EndNotes:
+    """The notes for the conversations of a folder. They may be lost at any time; then nothing is known.
+
+    They are not beside the conversations: what copies or restores that folder must not bring them along.
+    """
+
+    def __init__(self, conversations: Path) -> None:
+        self._folder = paths.state() / "ends" / name_folder(conversations)
+
+    def save(self, id: str, record: bytes) -> None:
+        """Note that the conversation ends with this record now."""
+        note = record[-_LENGTH:].rstrip()
+        matches = list(_END.finditer(note))
+        if not matches or matches[-1].end() != len(note):
+            return
+        data = b"%b\n" % matches[-1][0].rjust(_LENGTH - 1)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        with contextlib.suppress(OSError):
+            try:
+                file = os.open(self._folder / id, flags, 0o600)
+            except FileNotFoundError:
+                paths.make_private(self._folder)
+                file = os.open(self._folder / id, flags, 0o600)
+            try:
+                os.write(file, data)
+            finally:
+                os.close(file)
+
+    def read(self, id: str) -> EndNote | None:
+        """Return what was noted; None where nothing is known.
+
+        Read the note before the file: another program may be adding to both.
+        """
+        with contextlib.suppress(OSError):
+            file = os.open(self._folder / id, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+            try:
+                match = _END.fullmatch(os.read(file, _LENGTH).strip())
+            finally:
+                os.close(file)
+            if match is not None:
+                return EndNote(match[0], int(match[1]))
+        return None
+
+    def delete_unknown(self, list_known: Callable[[], Iterable[str]]) -> None:
+        """Delete the notes of conversations that no longer exist. Raises OSError if they cannot be listed."""
+        with contextlib.suppress(OSError):
+            # In this order: a conversation is there before its note.
+            names = os.listdir(self._folder)  # noqa: PTH208 -- of ten thousand names, none is made a path
+            for name in set(names).difference(list_known()):
+                (self._folder / name).unlink()
+
+
+def name_folder(conversations: Path) -> str:
+    """Return the name of what is kept for the conversations of a folder in another place."""
+    return hashlib.sha256(os.fsencode(conversations.absolute())).hexdigest()[:16]
