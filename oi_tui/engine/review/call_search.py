@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from oi_tui.engine.review.findings import Finding, shorten_part
-from oi_tui.engine.review.harmless_names import HARMLESS, KEYWORDS, REACHING
-from oi_tui.engine.review.quoting import strip
+from oi_tui.engine.review.harmless_names import HARMLESS, KEYWORDS, R_PACKAGES, REACHING
+from oi_tui.engine.review.indirect_calls import find_indirect_calls
+from oi_tui.engine.review.quoting import remove_comments, strip
 
 #: Longer code is not read, and no more than this many parts are listed.
 _LONGEST = 20_000
@@ -51,7 +52,7 @@ _SYNTAX: dict[str, _Syntax] = {
         joint=r"(?:::?:?|\$|@)",
         name=r"\.?[A-Za-z_][\w.]*",
         computed=(
-            r"\]\s*\(|\)\s*\(|\"\"\s*\(|\bfile\s*=(?!=)"
+            r"\]\s*\(|\)\s*\(|\"\"\s*\(|\bfile\s*=(?!=)|\bcharacter\.only\b"
             # A function whose name is put together, as `paste0("un", "link")`.
             r"|\b(?:[lstvm]?apply|Map|Reduce|Filter|outer|aggregate)\s*\((?:(?!\bfunction\b|\\\()[^\n]){0,200}\bpaste0?\s*\("
         ),
@@ -103,6 +104,8 @@ _RUBY_REQUIRE = re.compile(
     r"|stringio|time)\1[ \t]*\)?[ \t]*;?[ \t]*$",
     re.MULTILINE,
 )
+#: R: a name in marks. One with other signs than letters is a text here, whose call is listed.
+_R_QUOTED_NAME = re.compile(r"`([^`\n]*)`")
 #: Ruby: what the code puts its own classes into.
 _RUBY_MODULE = re.compile(r"\bmodule[ \t]+([A-Z]\w{0,80})")
 #: What code defines: its own functions, variables and parameters.
@@ -140,8 +143,9 @@ _JAVASCRIPT = frozenset(("javascript", "typescript", "react"))
 _PIECE = r"(?:'[\w.]+'|\"[\w.]+\"|`[\w.]+`)"
 _PIECES = re.compile(rf"{_PIECE}(?:\s*\+\s*{_PIECE})*")
 _PARAMETERS = re.compile(r"\b(?:function|fn|func|sub|def)\b[^(\n]{0,80}\(([^)]{0,300})\)")
-#: Functions that are given the name of a package, or of a function that they call.
-_GIVEN_A_NAME = frozenset(("library", "require", "do.call", "match.fun", "requireNamespace"))
+#: R: functions that are given the name of a package, or a function that they call.
+_GIVEN_A_PACKAGE = frozenset(("library", "require"))
+_GIVEN_A_FUNCTION = frozenset(("do.call", "match.fun"))
 _FIRST_NAME = re.compile(r"\s*\(\s*([\w.]+)\s*[,)]")
 #: What is brought in, by the text of the code itself: names of modules, separated by commas.
 _IMPORTS = {
@@ -234,6 +238,7 @@ class _Search:
         self._command = re.compile(rf"(?:^|{syntax.command})\s*$") if syntax.command else None
         self._own: set[str] = set()
         self._own_members: set[str] = set()
+        self._member_signs = (".", "->", "::", "&.", "?.", *((":",) if language == "lua" else ()))
         #: What the language comes with under these names is out of reach.
         self._replaced: set[str] = set()
 
@@ -246,9 +251,13 @@ class _Search:
         bare = stripped.code
         if self._syntax.caseless:
             bare = bare.lower()
+        if self._language == "r":
+            bare = _R_QUOTED_NAME.sub(lambda match: match[1] if match[1].isidentifier() else '""', bare)
         self._define(bare)
         yield from self._find_imports(code)
         yield from self._find_names_in_texts(code)
+        uncommented = remove_comments(self._language, code)
+        yield from find_indirect_calls(self._language, bare, uncommented, self._harmless.__contains__)
         lines = _Lines(bare)
         for match in self._computed.finditer(bare):
             shown = match[0].strip()
@@ -303,7 +312,7 @@ class _Search:
         """Return how a name is shown that is not known to be harmless; "" for others."""
         names = [name for name in self._joint.split(path) if name]
         shown = "".join(path.split())
-        if names[-1] in _GIVEN_A_NAME and (given := _FIRST_NAME.match(after)) and self._known(given[1]):
+        if self._language == "r" and self._is_judged_by_its_argument(names[-1], after):
             return ""
         if self._language in _WITH_CAPITALS and any(
             name[:1].isupper() and not self._known(name) for name in names
@@ -320,7 +329,7 @@ class _Search:
         called = last.endswith("!") or self._is_called(before, after)
         if len(names) > 1 and self._changes_library(first, after):
             return f"{shown} = …"
-        if before.rstrip().endswith((".", "->", "::", "&.", "?.")) and not before.rstrip().endswith(".."):
+        if before.rstrip().endswith(self._member_signs) and not before.rstrip().endswith(".."):
             # The method of a value that is computed.
             return "" if not self._is_call(called, after) or self._known_member(last) else f".{last}"
         if re.search(r"\bnew\s+$", before):
@@ -328,6 +337,13 @@ class _Search:
         if called or (len(names) > 1 and self._is_call(called, after)):
             return "" if self._known_call(names) else f"{shown}(…)"
         return shown if self._is_command(first, before, after) and not self._known(first) else ""
+
+    def _is_judged_by_its_argument(self, name: str, after: str) -> bool:
+        """Return whether a function of R brings in a package that is known, or what it is given is judged."""
+        if name in _GIVEN_A_PACKAGE:
+            given = _FIRST_NAME.match(after)
+            return given is not None and given[1] in R_PACKAGES
+        return name in _GIVEN_A_FUNCTION and after.lstrip().startswith("(")
 
     def _is_called(self, before: str, after: str) -> bool:
         """Return whether a name is called, by what stands on both sides of it."""

@@ -126,7 +126,7 @@ HARMLESS: Final = {
         TukeyHSD typeof ungroup union unique unite unlist unnest unsplit upper var vapply vars
         vcov vector View warning wday weekdays which which.max which.min while wilcox.test with within
         xlab xlim xtabs year ydm ylab ylim ymd zoo data desc bind_rows bind_cols drop_na fill anti_join
-        rowwise
+        rowwise Negate Position Reduce
         nlm optim optimize uniroot integrate D deriv polyroot fft convolve spline splinefun approxfun
         density ecdf dist hclust cutree cmdscale princomp factanal lowess nchar rawToChar charToRaw utf8ToInt
         intToUtf8 bitwAnd bitwOr bitwXor mtcars iris nls.control proc.time Recall is.list
@@ -424,6 +424,14 @@ REACHING: Final = {
 REACHING["cpp"] = REACHING["cpp"] | REACHING["c"]
 for _table in (HARMLESS, REACHING):
     _table["typescript"] = _table["react"] = _table["javascript"]
+
+#: Packages of R that do nothing by being loaded.
+R_PACKAGES: Final = _split_words(
+    """
+    base dplyr forcats ggplot2 graphics grDevices lubridate magrittr methods purrr readr scales stats stringr
+    tibble tidyr tools utils zoo
+    """
+)
 
 #: Words that stand in front of a parenthesis, or of a command, and call nothing.
 KEYWORDS: Final = _split_words(

@@ -69,14 +69,18 @@ _QUOTING: dict[str, Quoting] = {
             rf"(?<![$@%&>{{\w-])(?:q|qq|qw|qr|qx|m|s|y|tr)\b\s*(?![\s\w=,;)}}]|-?>)[^\s]|<<~?(?:{_TEXT}|[A-Z_])|[$?]{_TEXT}"
             rf"|`|{_SLASH_AND_TEXT}"
         ),
-        doubtful_text=r"[$@]\w+(?:->)?[\[{][^\]}\n]*\(",
+        doubtful_text=r"[$@]\w+(?:->)?[\[{][^\]}\n]*\(|[$@]\{?ENV\b",
     ),
     "lua": Quoting(
         r"--\[\[.*?(?:\]\]|\Z)|--[^\n]*",
         rf"{_QUOTED}|\[\[.*?(?:\]\]|\Z)",
         doubtful=r"\[=+\[|\\\n",
     ),
-    "r": Quoting(r"#[^\n]*", _QUOTED_LINES, doubtful=rf"\b[rR]{_TEXT}|`[^`\n]*(?:{_TEXT}|\\|$)"),
+    "r": Quoting(
+        r"#[^\n]*",
+        _QUOTED_LINES,
+        doubtful=rf"\b[rR]{_TEXT}|^(?:[^`\n]*`[^`\n\"\\]*`)*+[^`\n]*`(?:[^`\n]*(?:{_TEXT}|\\|$))",
+    ),
     "c": Quoting(_SLASHES, _QUOTED, doubtful=rf"(?:(?<!u)\d|\b0[xX]\w+|R){_TEXT}"),
     "rust": Quoting(_SLASHES, r"b?r(?P<marks>#*)\".*?\"(?P=marks)|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\\n])'"),
     "go": Quoting(_SLASHES, rf"{_QUOTED}|`[^`]*`"),

@@ -1,0 +1,172 @@
+"""Finds functions that code reaches by names it computes, in the languages that have no reader of their own.
+
+A name in quotes, or one that stands where a function is given, is judged as if it were called there.
+Any other expression in such a place is listed.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+
+from oi_tui.engine.review.call_arguments import split_arguments
+
+#: R: functions that call what they are given, also by its name in a text, and its place among the arguments.
+_R_CALLERS = {
+    "lapply": 1,
+    "sapply": 1,
+    "vapply": 1,
+    "rapply": 1,
+    "eapply": 1,
+    "across": 1,
+    "tapply": 2,
+    "apply": 2,
+    "outer": 2,
+    "aggregate": 2,
+    "combn": 2,
+    "sweep": 3,
+    "mapply": 0,
+    "Map": 0,
+    "Filter": 0,
+    "Reduce": 0,
+    "Find": 0,
+    "Position": 0,
+    "integrate": 0,
+    "do.call": 0,
+    "match.fun": 0,
+    # These take it by its name only.
+    "ave": 9,
+    "stat_summary": 9,
+}
+_R_CALL = re.compile(rf"(?<![\w.])({'|'.join(map(re.escape, _R_CALLERS))})\s*\(")
+_R_FUNCTION_KEYS = frozenset(("FUN", "f", "fun", "fun.y", "fun.data", "what", ".fns"))
+#: Arguments that stand before the function where they have no name.
+_R_EARLIER_KEYS = frozenset(("X", "Y", "x", "y", "data", "INDEX", "MARGIN", "STATS", "m", ".cols", "object"))
+_R_NAMED = re.compile(r"([\w.]+)\s*=(?!=)\s*(.*)", re.DOTALL)
+_R_TEXT = re.compile(r"(['\"`])([^'\"`]*)\1")
+_R_NAME = re.compile(r"(?:[\w.]+(?:::|\$))*([\w.]+)")
+#: A function as it is written, and functions that return one.
+_R_FUNCTION = re.compile(r"function\b|\\\(|~|(?:Negate|Vectorize|ecdf|approxfun|splinefun)\s*\(")
+#: R: functions that put texts together.
+_R_BUILDERS = re.compile(
+    r"\b(?:paste0?|sprintf|chartr|rev|substr|substring|g?sub|intToUtf8|rawToChar|tolower|toupper|format|c?map_chr"
+    r"|str_\w+|strsplit|readline|scan|get\w*|readLines|trimws|switch)\s*\("
+)
+_R_ASSIGNED = re.compile(
+    r"(?<![\w.$@])([\w.]+)[ \t]*<<?-(?![ \t]*(?:function\b|\\\())|->>?[ \t]*([\w.]+)"
+    r"|^[ \t]*([\w.]+)[ \t]*=(?!=)(?![ \t]*(?:function\b|\\\())",
+    re.MULTILINE,
+)
+_R_DEFINED = re.compile(r"(?<![\w.$@])([\w.]+)[ \t]*(?:<<?-|=)[ \t]*(?:function\b|\\\()")
+_R_PARAMETERS = re.compile(r"(?:\bfunction|\\)\s*\(([^()]*(?:\([^()]*\)[^()]*)*)\)")
+_PIPES = ("|>", "%>%")
+
+#: JavaScript: the object of all names, under another one.
+_JAVASCRIPT_GLOBAL = re.compile(
+    r"(?<![=!<>])=\s*this\b(?!\s*(?:\.|\?\.))"
+    r"|(?<!\bcall)(?<!\bapply)(?<!\bbind)\(\s*this\s*[,)]"
+    r"|\bfunction\b\s*\w*\s*\([^()]*\)\s*\{\s*return\s+this\s*;?\s*\}|=>\s*this\b(?!\s*(?:\.|\?\.))"
+)
+#: Ruby: a block that is no block of the code, and a method by a name that is no symbol.
+_RUBY_BLOCK = re.compile(r"\(\s*(?:[^()\n]*,\s*)?&\s*([a-z_]\w*)\s*\)")
+_RUBY_OWN_BLOCK = re.compile(
+    r"&\s*([a-z_]\w*)\s*\)?[ \t]*(?:\n|;|\|)|\b([a-z_]\w*)\s*=\s*(?:->|lambda\b|proc\b|Proc\.new\b|method\()"
+)
+_RUBY_FOLD = re.compile(
+    r"\.\s*(inject|reduce)\s*\((?!\s*:[\w+*&|^<>=!?/-]+\s*\))([^()\n]*(?:\([^()\n]*\)[^()\n]*)*)\)(?!\s*(?:\{|do\b))"
+)
+_RUBY_FOLD_BY_SYMBOL = re.compile(r"(?:.*,)?\s*(?:&?:[\w+*&|^<>=!?/-]+|&\s*\w+)\s*", re.DOTALL)
+#: Perl: what a name means is replaced, or a class is named by a text.
+_PERL_NAMED = re.compile(
+    r"\*\s*\{|(?<![\w$)\]}\s])[ \t]*\*[A-Za-z_][\w:]*\s*=(?!=)|^[ \t]*\*[A-Za-z_][\w:]*\s*=(?!=)"
+    r"|\"\"\s*->\s*\w+|\$(?!self\b|class\b|proto\b|this\b)\w+\s*->\s*new\b",
+    re.MULTILINE,
+)
+
+
+def find_indirect_calls(
+    language: str, bare: str, code: str, is_harmless: Callable[[str], bool]
+) -> Iterator[tuple[int, str]]:
+    """Yield each function that is reached by a computed name: its line, and how it is shown.
+
+    `bare` is the code without texts and comments, `code` the one without comments.
+    """
+    match language:
+        case "r":
+            yield from _R(code, is_harmless).find()
+        case "javascript" | "typescript" | "react":
+            yield from _list_matches(_JAVASCRIPT_GLOBAL, bare)
+        case "ruby":
+            yield from _find_ruby(bare)
+        case "perl":
+            yield from _list_matches(_PERL_NAMED, bare)
+
+
+def _list_matches(pattern: re.Pattern[str], bare: str) -> Iterator[tuple[int, str]]:
+    for match in pattern.finditer(bare):
+        shown = " ".join(match[0].replace('""', '"…"').split())
+        yield _find_line(bare, match.end()), shown
+
+
+def _find_ruby(bare: str) -> Iterator[tuple[int, str]]:
+    own = {name for match in _RUBY_OWN_BLOCK.finditer(bare) for name in match.groups() if name}
+    for match in _RUBY_BLOCK.finditer(bare):
+        line_end = bare[match.end() : match.end() + 20].lstrip(" \t")
+        is_parameter = re.search(r"\bdef\b[^\n;]*$", bare[: match.start()]) is not None
+        if match[1] not in own and not is_parameter and not line_end.startswith("="):
+            yield _find_line(bare, match.start()), f"&{match[1]}"
+    for match in _RUBY_FOLD.finditer(bare):
+        if match[2].strip() and not _RUBY_FOLD_BY_SYMBOL.fullmatch(match[2]):
+            yield _find_line(bare, match.start()), f".{match[1]}({match[2].strip()})"
+
+
+class _R:
+    """Judges the functions that functions of R are given."""
+
+    def __init__(self, code: str, is_harmless: Callable[[str], bool]) -> None:
+        self._code, self._is_harmless = code, is_harmless
+        self._values = {name for match in _R_ASSIGNED.finditer(code) for name in match.groups() if name}
+        self._functions = set(_R_DEFINED.findall(code)) - self._values
+        parameters = " ".join(match[1] for match in _R_PARAMETERS.finditer(code))
+        self._parameters = set(re.findall(r"[\w.]+", parameters))
+        self._builds_texts = _R_BUILDERS.search(code) is not None
+
+    def find(self) -> Iterator[tuple[int, str]]:
+        for match in _R_CALL.finditer(self._code):
+            for argument in self._list_functions(match):
+                if not self._is_known(argument):
+                    yield _find_line(self._code, match.start()), f"{match[1]}({' '.join(argument.split())})"
+
+    def _list_functions(self, match: re.Match[str]) -> list[str]:
+        """Return the arguments of a call that are called themselves."""
+        plain, named, earlier = [], [], 0
+        for argument in split_arguments(self._code, match.end()):
+            key = _R_NAMED.match(argument)
+            if key is None:
+                plain.append(argument)
+            elif key[1] in _R_FUNCTION_KEYS:
+                named.append(key[2])
+            else:
+                earlier += key[1] in _R_EARLIER_KEYS
+        place = _R_CALLERS[match[1]] - earlier
+        if self._code[: match.start()].rstrip().endswith(_PIPES):
+            place -= 1
+        return named or plain[max(place, 0) :][:1]
+
+    def _is_known(self, argument: str) -> bool:
+        argument = argument.strip()
+        if _R_FUNCTION.match(argument):
+            return True
+        if text := _R_TEXT.fullmatch(argument):
+            # Values have no part in this: R looks for a function of that name.
+            name = text[2]
+            return not re.search(r"\w", name) or self._is_harmless(name) or name in self._functions
+        path = _R_NAME.fullmatch(argument)
+        if path is None:
+            return False
+        name = path[1]
+        if name == argument and name in self._parameters:
+            return not self._builds_texts
+        return name in self._functions or (self._is_harmless(name) and name not in self._values)
+
+
+def _find_line(text: str, at: int) -> int:
+    return text.count("\n", 0, at) + 1
