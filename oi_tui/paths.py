@@ -9,12 +9,15 @@ import errno
 import fcntl
 import os
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from oi_tui.system import environment_names
 
 _NAME = "oi-tui"
+#: How long a program waits for another one that writes in the folder, and how often it looks, in seconds.
+_LOCK_SECONDS, _LOCK_STEP = 5.0, 0.005
 #: The name of the profile that a project's folder brings along.
 PROJECT = ".oi-tui.yaml"
 
@@ -160,6 +163,35 @@ def replace_file(path: Path, text: str, *, follows_link: bool = True) -> None:
                 os.unlink(name)  # noqa: PTH108
             raise
         sync(target.parent)
+
+
+@contextlib.contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold the folder for this program while its files are read and written again. Raises OSError.
+
+    The lock ends with the program, however it ends. Where the file system has no locks, everybody gets one.
+    """
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        end = time.monotonic() + _LOCK_SECONDS
+        while not _lock(descriptor):
+            if time.monotonic() > end:
+                text = "another program holds this folder. Close it, and try again"
+                raise OSError(errno.EAGAIN, text, str(folder))
+            time.sleep(_LOCK_STEP)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _lock(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def create_file(path: Path, data: bytes) -> None:

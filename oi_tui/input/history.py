@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from oi_tui import paths
+from oi_tui.engine.storage.append_file import has_newline_at_end, open_for_adding
 
 #: The newest entries that are offered; the file is cut down to them when it has twice as many.
 KEPT = 1000
@@ -28,38 +29,39 @@ class PromptHistory:
 
     def load(self) -> list[str]:
         """Return the newest entries, oldest first; damaged lines are passed over."""
+        entries: list[str] = []
         try:
-            lines = self._path.read_text(encoding="utf-8", errors="replace").splitlines()
+            entries, is_long = self._read()
+            if is_long:
+                # Read again: another program may have added to it, or cut it down.
+                with paths.locked(self._path.parent):
+                    entries, is_long = self._read()
+                    if is_long:
+                        paths.replace_file(self._path, "".join(f"{json.dumps(entry)}\n" for entry in entries))
         except OSError:
-            return []
-        entries = [entry for line in lines[-2 * KEPT :] if (entry := _read(line))]
-        if len(lines) > 2 * KEPT:
-            self._replace(entries[-KEPT:])
-        return entries[-KEPT:]
+            pass
+        return entries
 
     def add(self, text: str) -> None:
         """Remember what was sent, unless it looks like a secret."""
         if re.search(_SECRET, text, re.IGNORECASE):
             return
+        line = json.dumps(text).encode() + b"\n"
         try:
-            paths.make_private(self._path.parent)
-            file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
-            try:
-                os.write(file, (json.dumps(text) + "\n").encode())
-            finally:
-                os.close(file)
+            with paths.locked(paths.make_private(self._path.parent)):
+                file = open_for_adding(self._path, os.O_RDWR | os.O_CREAT)
+                try:
+                    os.write(file, line if has_newline_at_end(file) else b"\n" + line)
+                finally:
+                    os.close(file)
         except OSError:
             return
 
-    def _replace(self, entries: list[str]) -> None:
-        new = self._path.with_suffix(".new")
-        try:
-            file = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
-            with os.fdopen(file, "w", encoding="utf-8") as lines:
-                lines.writelines(json.dumps(entry) + "\n" for entry in entries)
-            new.replace(self._path)
-        except OSError:
-            return
+    def _read(self) -> tuple[list[str], bool]:
+        """Return the newest entries, and whether the file has far more."""
+        lines = self._path.read_text(encoding="utf-8", errors="replace").splitlines()
+        entries = [entry for line in lines[-2 * KEPT :] if (entry := _read(line))]
+        return entries[-KEPT:], len(lines) > 2 * KEPT
 
 
 def _read(line: str) -> str:

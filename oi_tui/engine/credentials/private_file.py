@@ -1,7 +1,6 @@
 """A small JSON file that only its owner can read, changed under a lock."""
 
 import contextlib
-import fcntl
 import json
 import os
 import stat
@@ -62,13 +61,9 @@ def edit(path: Path) -> Iterator[dict[str, Any]]:
 
     One program at a time: a lock on the file's folder is held meanwhile. Raises PrivateFileError or OSError.
     """
-    folder = os.open(paths.make_private(path.parent), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        fcntl.flock(folder, fcntl.LOCK_EX)
+    with paths.locked(paths.make_private(path.parent)):
         values = read(path)
         before = json.dumps(values)
         yield values
         if json.dumps(values) != before:
             replace_file(path, json.dumps(values, indent=1) + "\n")
-    finally:
-        os.close(folder)

@@ -241,12 +241,14 @@ def write(path: Path, changes: Mapping[str, Value], base: str = "") -> None:
 
     A file that is not there yet begins with the text `base`.
     """
-    try:
-        text = read_text(path)
-        refuse_read_only(path)
-    except FileNotFoundError:
-        text = base
-    paths.replace_file(path, change_text(text, changes, path))
+    # Another program may be writing other settings; neither may undo what the other one wrote.
+    with paths.writing(path), paths.locked(path.parent):
+        try:
+            text = read_text(path)
+            refuse_read_only(path)
+        except FileNotFoundError:
+            text = base
+        paths.replace_file(path, change_text(text, changes, path))
 
 
 def refuse_read_only(path: Path) -> None:

@@ -1,11 +1,14 @@
 """What was typed is offered again, but for secrets, and a damaged file harms nobody."""
 
 import stat
+import threading
 from pathlib import Path
 
 import pytest
 
+from oi_tui import paths
 from oi_tui.input.history import KEPT, PromptHistory
+from tests.full_disk import full_disk
 
 
 def test_what_was_added_comes_back_in_order(tmp_path: Path) -> None:
@@ -42,6 +45,47 @@ def test_a_long_file_is_cut_down_to_the_newest(tmp_path: Path) -> None:
     path.write_text("".join(f'"{i}"\n' for i in range(3 * KEPT)))
     assert PromptHistory(path).load()[-1] == str(3 * KEPT - 1)
     assert len(path.read_text().splitlines()) == KEPT
+
+
+def test_what_is_added_while_another_program_cuts_the_file_down_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "history.jsonl"
+    path.write_text("".join(f'"{i}"\n' for i in range(3 * KEPT)))
+    adding = threading.Thread(target=PromptHistory(path).add, args=("late",))
+    replace = paths.replace_file
+
+    def replace_late(target: Path, text: str) -> None:
+        adding.start()
+        adding.join(0.05)
+        replace(target, text)
+
+    monkeypatch.setattr(paths, "replace_file", replace_late)
+    PromptHistory(path).load()
+    adding.join()
+    entries = PromptHistory(path).load()
+    assert entries[-1] == "late"
+    assert len(entries) == KEPT
+
+
+def test_a_line_that_a_full_disk_cut_off_spoils_no_other(tmp_path: Path) -> None:
+    path = tmp_path / "history.jsonl"
+    history = PromptHistory(path)
+    history.add("one")
+    with full_disk(path.stat().st_size + 3):
+        history.add("two")
+    history.add("three")
+    assert history.load() == ["one", "three"]
+
+
+def test_a_file_that_cannot_be_cut_down_stays_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "history.jsonl"
+    path.write_text("".join(f'"{i}"\n' for i in range(3 * KEPT)))
+    before = path.read_bytes()
+    with full_disk(100):
+        assert len(PromptHistory(path).load()) == KEPT
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_place_that_cannot_be_written_to_is_no_trouble(tmp_path: Path) -> None:

@@ -134,6 +134,30 @@ def test_on_a_full_disk_the_old_file_stays_and_no_part_of_a_new_one(tmp_path: Pa
     assert list(tmp_path.iterdir()) == [old]
 
 
+def test_a_folder_that_another_program_holds_is_waited_for_and_then_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(paths, "_LOCK_SECONDS", 0.02)
+    with paths.locked(tmp_path):
+        with (
+            pytest.raises(OSError, match="another program holds this folder") as caught,
+            paths.locked(tmp_path),
+        ):
+            pass
+        assert caught.value.filename == str(tmp_path)
+    with paths.locked(tmp_path):
+        pass
+
+
+def test_where_there_are_no_locks_everybody_gets_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(paths.fcntl, "flock", refuse)
+    with paths.locked(tmp_path), paths.locked(tmp_path):
+        pass
+
+
 @pytest.mark.parametrize(
     ("number", "words"),
     [

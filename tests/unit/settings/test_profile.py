@@ -4,6 +4,7 @@ import math
 import os
 import stat
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -286,6 +287,28 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.
     with pytest.raises(OSError, match="No space"):
         save(path, {"model": "x"})
     assert path.read_text() == "loop: true\n"
+    assert os.listdir(tmp_path) == ["p.yaml"]
+
+
+def test_programs_that_write_different_settings_at_once_keep_those_of_each_other(tmp_path: Path) -> None:
+    path = tmp_path / "p.yaml"
+    path.write_text(MINE)
+    changes: list[dict[str, profile.Value]] = [
+        {"model": "y"},
+        {"auto_run": True},
+        {"max_output": 2500},
+        {"temperature": 0.7},
+        {"max_budget": 3.0},
+        {"offline": True},
+        {"safe_mode": "ask"},
+        {"context_window": 9000},
+    ]
+    with ThreadPoolExecutor(len(changes)) as pool:
+        list(pool.map(lambda change: save(path, change), changes))
+    saved = Profile.load(path)
+    assert {name: getattr(saved, name) for change in changes for name in change} == {
+        name: value for change in changes for name, value in change.items()
+    }
     assert os.listdir(tmp_path) == ["p.yaml"]
 
 
