@@ -1,11 +1,12 @@
 """Finds the table that a person names, and prints its first rows where there is no screen."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from oi_tui import paths
-from oi_tui.input.table_file import TableFile, explain_no_table, is_file, is_table_file
+from oi_tui.input.table_file import TableFile, explain_no_file, explain_no_table, is_file, is_table_file
 from oi_tui.runtimes.tables import TableError, TableQuery, TableSource
 from oi_tui.runtimes.variables import is_table
 from oi_tui.text import clean_line
@@ -30,7 +31,10 @@ def find_table(
     try:
         return computer.inspector.open_table(_find_language(name, computer), name)
     except TableError as error:
-        raise TableError(f"{error} No file has this name, either.") from None
+        path = computer.cwd / paths.expand_typed(name)
+        # There may be a folder of this name, or a link to a file that is gone.
+        why = explain_no_file(path) if os.path.lexists(path) else None
+        raise TableError(f"{error} {why or 'No file has this name, either.'}") from None
 
 
 def explain_no_table_file(name: str, computer: "Languages") -> str | None:
@@ -42,6 +46,8 @@ def explain_no_table_file(name: str, computer: "Languages") -> str | None:
 def _split(name: str, computer: "Languages") -> tuple[Path | None, str]:
     """Return the file that is named, and the table in it; no file for the name of a variable."""
     file, _, table = name.partition("::")
+    if table and is_file(computer.cwd / paths.expand_typed(name)):
+        file, table = name, ""
     path = computer.cwd / paths.expand_typed(file)
     return path if is_table_file(file) or is_file(path) else None, table
 
@@ -84,7 +90,8 @@ def format_first_rows(source: TableSource) -> str:
     ]
     total, many = shape.total, len(shape.columns)
     size = f"{total:,} row{'s' * (total != 1)}, {many:,} column{'s' * (many != 1)}"
-    printed = [f"{source.name}: {size}", *lines]
+    remarks = f" ({shape.kind})" if "," in shape.kind and isinstance(source, TableFile) else ""
+    printed = [f"{source.name}: {size}{remarks}", *lines]
     tables = getattr(source, "tables", ())
     if len(tables) > 1:
         others = (name for name in tables if name != getattr(source, "table", ""))

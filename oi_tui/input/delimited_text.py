@@ -10,7 +10,7 @@ from itertools import chain, islice, pairwise
 from typing import IO, Any
 
 from oi_tui.input.table_records import MARKS, NUMBER, YEAR, TableRecords, find_header
-from oi_tui.input.text_encoding import detect_encoding, restore_letters
+from oi_tui.input.text_encoding import detect_encoding, find_error_handler, restore_letters
 from oi_tui.runtimes.tables import TableError
 
 _SAMPLE_BYTES, _SAMPLE_LINES = 64 * 1024, 200
@@ -31,7 +31,7 @@ _NONE = "\x1f"
 _LONG_DELIMITER = re.compile(r"[^\w\s\"'.,;()\[\]{}<>/\\+=-]{2,4}")
 #: What stands for it while lines are read; no text has this character, either.
 _LONG = "\x1d"
-_DECIMAL_COMMA = re.compile(r"[+-]?\d[\d \u00a0\u202f]*,\d+$")
+_DECIMAL_COMMA = re.compile(r"[+-]?\d[\d \u00a0\u202f]*,\d+$", re.ASCII)
 #: After this many lines, an open quotation mark is an error in the file, unless the next mark ends a cell.
 _LONG_CELL = 5000
 #: A longer row, in characters, is an error in any case.
@@ -71,6 +71,7 @@ def read(ending: str, name: str, opener: Callable[[], IO[bytes]]) -> TableRecord
         complete = not file.read(1)
     encoding = detect_encoding(sample)
     text = sample.decode(encoding, "surrogateescape" if encoding.startswith("utf-8") else "replace")
+    text = text.replace("\0", "")
     lines = io.StringIO(text, newline="").readlines()
     if not complete and len(lines) > 1:
         lines.pop()
@@ -88,7 +89,8 @@ def read(ending: str, name: str, opener: Callable[[], IO[bytes]]) -> TableRecord
     if ending in _OPEN_ENDINGS:
         form = _read_as_text(name, lines, form)
     notes = [] if encoding.startswith("utf-8") else [encoding.upper()]
-    source = _read_lines(lambda: io.TextIOWrapper(opener(), encoding, "surrogateescape", newline=""), notes)
+    errors = find_error_handler(encoding).replace("strict", "surrogateescape")
+    source = _read_lines(lambda: io.TextIOWrapper(opener(), encoding, errors, newline=""), notes)
     if given:
         next(source, None)
     if form.several:
@@ -199,9 +201,17 @@ def _has_only_numbers(column: Sequence[str]) -> bool:
 
 def _read_lines(opener: Callable[[], IO[str]], notes: list[str]) -> Iterator[str]:
     """Yield the lines of the file, in which single bytes that are no UTF-8 are letters of Windows-1252."""
-    converted = False
+    converted = cleaned = False
     with opener() as file:
         for line in file:
+            if "\0" in line:
+                # Such as the space that a program reserved and never filled.
+                line = line.replace("\0", "")
+                if not cleaned:
+                    cleaned = True
+                    notes.append("zero bytes left out")
+                if not line.strip("\r\n"):
+                    continue
             text = restore_letters(line)
             if text is not line and not converted:
                 converted = True
@@ -340,7 +350,8 @@ def _read_rows(lines: Iterator[str], form: _Form, notes: list[str]) -> Iterator[
         try:
             for row in form.make_reader(feed()):
                 pending.clear()
-                if row:
+                # A line of spaces only is as empty as one without.
+                if row and (len(row) > 1 or not row[0].isspace()):
                     yield row
             break
         except _OpenQuoteError:

@@ -8,18 +8,31 @@ import math
 import os
 import re
 import sqlite3
+import stat
 import threading
 import time
 import zipfile
 import zlib
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
 from oi_tui.input import table_readers
+from oi_tui.input.table_days import describe_order, read_day
+from oi_tui.input.table_kinds import (
+    GAPS,
+    MISSING_WORDS,
+    NEGATIVE,
+    NUMERIC,
+    count_seconds,
+    find_written_number,
+    learn_kind,
+    make_key,
+)
 from oi_tui.input.table_readers import PACKED
 from oi_tui.input.table_records import MARKS, JsonNumber, TableRecords
 from oi_tui.runtimes.tables import (
@@ -31,60 +44,17 @@ from oi_tui.runtimes.tables import (
     TableQuery,
     TableRow,
     TableShape,
-    find_number,
     read_condition,
 )
 
 _DATABASES = (".sqlite", ".sqlite3", ".db")
 #: The endings of files that open as tables.
 ENDINGS = (*table_readers.ENDINGS, *_DATABASES)
-_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$")
-_INFINITE = re.compile(r"[+-]?inf(inity)?$", re.IGNORECASE)
-_INTEGER = re.compile(r"[+-]?\d+$")
-#: What may stand between the thousands beside a comma or a point: spaces, also narrow ones, and apostrophes.
-_GAPS = " \u00a0\u202f'\u2019"
-#: Numbers with something between the thousands, or with a decimal comma, which depends on the file. Without
-#: decimals, three times three digits with spaces are a telephone number.
-_GROUPED = re.compile(
-    rf"[+-]?(?:\d{{1,3}}(,\d{{3}})+(?:\.\d*)?|\d{{1,3}}([{_GAPS}])\d{{3}}(?:\2\d{{3}})*\.\d+"
-    rf"|\d{{1,3}}[{_GAPS}]\d{{3}}|\d{{1,2}}([{_GAPS}])\d{{3}}(?:\3\d{{3}})+)$"
-)
-_COMMA = re.compile(rf"[+-]?(?:\d{{1,3}}([.{_GAPS}])\d{{3}}(?:\1\d{{3}})*|\d+)(?:,\d+)?$")
-_DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$")
-#: A negative amount as accountants write it, with its currency or % within the brackets or beside them.
-_BRACKETED = re.compile(rf"([{MARKS[:-1]}]?)[{_GAPS}]*\(([^()+-]+)\)[{_GAPS}]*([{MARKS}]?)$")
-#: A minus that is longer than the sign on a keyboard.
-_MINUS = "\u2212"
-#: What says in a column of numbers that one of them is negative, apart from a sign.
-_NEGATIVE = f"(){_MINUS}"
-#: Hours, minutes and seconds, or minutes and seconds, perhaps after days as pandas and Python write them.
-_TIME = re.compile(r"(?:([+-]?\d+) days?,? )?([+-])?(?:(\d+):)?(\d+):([0-5]\d(?:\.\d+)?)$")
-_BOOLEANS = frozenset(("true", "false", "True", "False", "TRUE", "FALSE"))
-#: Texts that stand for a missing value, as for pandas; but NA among texts is a text, such as a country.
-_MISSING_WORDS = frozenset(
-    text
-    for word in (
-        *("NA", "N/A", "n/a", "<NA>", "#NA", "#N/A", "#N/A N/A", "NaN", "nan", "-NaN", "-nan"),
-        *("null", "NULL", "None", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"),
-        # What a spreadsheet has where it cannot compute a value.
-        *("#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!", "#SPILL!", "#CALC!"),
-    )
-    for text in (word, f" {word}", f"{word} ", f" {word} ")
-)
-_EMPTY: dict[object, None] = dict.fromkeys(("", " ", "  "))
-#: What ends each text where those of a column are looked at together, and columns in which all are of a kind.
-_END = "\x1e"
+_EMPTY: dict[object, None] = dict.fromkeys(("", " ", "  ", "\u00a0"))
 #: The types of a database that hold numbers; not POINT, INTERVAL and ENUM.
 _NUMERIC_TYPE = re.compile("(?<!PO)INT(?!ERVAL)|REAL|FLO|DOUB|(?<!E)NUM|DECIMAL")
 #: The values of a question, by their names in it.
 _Values = dict[str, object]
-_COLUMN_KINDS = {
-    "int": re.compile(rf"(?:\s*[+-]?(?:0|[1-9]\d*)\s*{_END})+"),
-    "float": re.compile(rf"(?:\s*[+-]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\s*{_END})+"),
-    "date": re.compile(
-        rf"(?:\d{{4}}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?{_END})+"
-    ),
-}
 #: The most columns that a table of SQLite takes by default, and the most tables that it joins. Wider files
 #: are kept in several tables, of which each has all rows.
 _PART, _PARTS = 2000, 64
@@ -105,6 +75,14 @@ _UNREADABLE = (
 )
 
 
+#: What a path may be that is no file.
+_OTHER_FILES = (
+    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISFIFO, "a pipe"),
+    (stat.S_ISSOCK, "a socket"),
+)
+
+
 def is_table_file(name: str) -> bool:
     """Return whether a file of this name opens as a table."""
     return bool(table_readers.find_ending(name)) or Path(name).suffix.lower() in _DATABASES
@@ -120,15 +98,24 @@ def explain_no_table(path: Path) -> str | None:
             f"{path.name} cannot be opened as a table. Files that end in {endings} can"
             f" (text files also packed, with {', '.join(PACKED)} after that)."
         )
-    if is_file(path):
-        return None
+    return explain_no_file(path)
+
+
+def explain_no_file(path: Path) -> str | None:
+    """Return why a file cannot be read, as far as that is seen without reading it."""
     try:
-        path.stat()
+        mode = path.stat().st_mode
     except PermissionError:
         return f"No permission to read {path}."
     except (OSError, ValueError):
-        pass
-    return f"There is no file {path}."
+        if path.is_symlink():
+            return f"{path} is a link to {path.readlink()}, which does not exist."
+        return f"There is no file {path}."
+    if not stat.S_ISREG(mode):
+        kinds = ((is_of(mode), name) for is_of, name in _OTHER_FILES)
+        kind = next((name for fits, name in kinds if fits), "a device")
+        return f"{path} is {kind}. Only regular files open as tables."
+    return None if os.access(path, os.R_OK) else f"No permission to read {path}."
 
 
 def is_file(path: Path) -> bool:
@@ -177,7 +164,7 @@ class TableFile:
                     pass
         except _UNREADABLE as error:
             self.close()
-            raise TableError(f"{path.name} cannot be read as a table: {error}") from error
+            raise TableError(f"{self.name} cannot be read as a table: {_describe(error)}") from error
         except TableError:
             self.close()
             raise
@@ -191,7 +178,9 @@ class TableFile:
             return
         # SQLite keeps a database without a name in a file that no longer has one: nothing of it outlives us.
         self._database = sqlite3.connect("", check_same_thread=False)
-        self._database.create_function("seconds", 1, _count_seconds, deterministic=True)
+        self._database.create_function("seconds", 1, count_seconds, deterministic=True)
+        self._database.create_function("day", 2, read_day, deterministic=True)
+        self._database.create_function("long_key", 1, make_key, deterministic=True)
         records = table_readers.read(path, table, self._pythons)
         self.tables, self.table = records.tables, records.table
         self._records = records
@@ -207,22 +196,53 @@ class TableFile:
         )
         # A text may be in any encoding.
         self._database.text_factory = lambda text: text.decode("utf-8", "replace")
-        listed = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
-        names = [name for (name,) in self._database.execute(listed)]
+        names = self._list_tables()
         if not names:
             raise TableError(f"{path.name} has no tables.")
-        if table and table not in names:
-            raise TableError(f"{path.name} has no table {table}; it has {', '.join(names)}.")
-        self._table = table or names[0]
-        self.tables, self.table = tuple(names), self._table
-        self.name = f"{path.name}::{self._table}"
-        listed = f"PRAGMA table_xinfo({_quote(self._table)})"
+        self.tables = tuple(names)
+        if table:
+            # SQLite takes small letters and capitals for the same.
+            named = [name for name in names if name == table] or [
+                name for name in names if name.lower() == table.lower()
+            ]
+            if not named:
+                raise TableError(f"{path.name} has no table {table}; it has {', '.join(names)}.")
+            self._use_table(named[0])
+            return
+        for at, name in enumerate(names):
+            try:
+                self._use_table(name)
+            except sqlite3.Error:
+                # A view may lack its table, and a table may need an extension of SQLite.
+                if at == len(names) - 1:
+                    raise
+            else:
+                return
+
+    def _list_tables(self) -> list[str]:
+        """Return the names of the tables and views, without those that a virtual table is made of."""
+        listed = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
+        names = [name for (name,) in self._database.execute(listed)]
+        with contextlib.suppress(sqlite3.Error):
+            inner = {row[1] for row in self._database.execute("PRAGMA table_list") if row[2] == "shadow"}
+            names = [name for name in names if name not in inner] or names
+        return names
+
+    def _use_table(self, name: str) -> None:
+        self._table = self.table = name
+        self.name = f"{self._path.name}::{name}"
         # Generated columns are among them, and those that `select *` leaves out are not.
-        columns = [column for column in self._database.execute(listed) if column[-1] != 1]
-        self._names = [name for _, name, *_ in columns]
+        listed = self._database.execute(f"PRAGMA table_xinfo({_quote(name)})")
+        columns = [column for column in listed if column[-1] != 1]
+        self._names = [called for _, called, *_ in columns]
+        # What a view computes has no type, so the first rows tell it.
+        untyped = [called for _, called, of, *_ in columns if not of]
+        types = ", ".join(f"group_concat(DISTINCT typeof({_quote(called)}))" for called in untyped[:_READ])
+        asked = f"SELECT {types or 'count(*)'} FROM (SELECT * FROM {_quote(name)} LIMIT {_BATCH})"
+        found = dict(zip(untyped, self._database.execute(asked).fetchone(), strict=False))
         self._shape = tuple(
-            Column(name, of.lower(), _NUMERIC_TYPE.search(of.upper()) is not None)
-            for _, name, of, *_ in columns
+            _describe_column(called, of, set((found.get(called) or "").split(",")))
+            for _, called, of, *_ in columns
         )
 
     @property
@@ -242,7 +262,7 @@ class TableFile:
             except (*_UNREADABLE, TableError) as error:
                 self._is_whole = True
                 assert self._records
-                self._records.notes.append(f"the rest cannot be read: {error}")
+                self._records.notes.append(f"the rest cannot be read: {_describe(error)}")
             return not self._is_whole
 
     def _fill(self, records: TableRecords) -> Iterator[None]:
@@ -267,7 +287,7 @@ class TableFile:
                         many -= 1
                     if many > len(self._names):
                         longer += many > len(names)
-                        self._insert(batch, comma=records.comma)
+                        self._insert(batch, records)
                         batch = []
                         self._widen(many)
                 elif many > len(names):
@@ -276,7 +296,7 @@ class TableFile:
                     shorter += not records.types
                 batch.append(row)
             if row is None or len(batch) >= min(_BATCH, _BATCH_CELLS // len(self._names) or 1):
-                self._insert(batch, comma=records.comma)
+                self._insert(batch, records)
                 batch = []
                 if row is not None:
                     self._describe_columns(records)
@@ -300,14 +320,16 @@ class TableFile:
         columns = []
         for at, (name, kind) in enumerate(zip(names, self._kinds, strict=False)):
             base, _, mark = kind.partition(" ")
-            shown, numeric = kind or "empty", base in _NUMERIC
+            shown, numeric = kind or "empty", base in NUMERIC
             if at < len(records.types):
                 shown, numeric = records.types[at]
             # What seemed to be a number may stand among texts further below.
             self._written.pop(self._names[at], None)
-            if base in ("infinite", "grouped", "comma", "time"):
+            if base in ("infinite", "grouped", "comma", "time", "long", "day"):
                 self._written[self._names[at]] = kind
-                if at >= len(records.types) and numeric:
+                if base in ("long", "day") and at >= len(records.types):
+                    shown = "int" if base == "long" else describe_order(mark)
+                elif at >= len(records.types) and numeric:
                     shown = "float" if not mark else "percent" if mark == "%" else "currency"
             elif base == "bracketed" and at >= len(records.types):
                 shown = "text"
@@ -337,16 +359,19 @@ class TableFile:
         self._missing += [set() for _ in range(len(self._names), many)]
         self._names += [f"c{at}" for at in range(len(self._names), many)]
 
-    def _insert(self, batch: list[Sequence[object]], *, comma: bool) -> None:
+    def _insert(self, batch: list[Sequence[object]], records: TableRecords) -> None:
         many = len(self._names)
         rows = (row if len(row) == many else (*row[:many], *[None] * (many - len(row))) for row in batch)
         # Column by column, which is much faster than cell by cell.
         rows_kept = list[Sequence[object]]()
         for at, column in enumerate(zip(*rows, strict=True)):
-            values = _prepare(column)
-            words = _MISSING_WORDS.intersection(values) if self._kinds[at] != "text" else frozenset[str]()
+            values = _prepare(column, keeps_empty=records.keeps_empty)
+            words = set[object]()
+            if self._kinds[at] != "text":
+                words |= MISSING_WORDS.intersection(values)
+                words |= _EMPTY.keys() & set(values) if records.keeps_empty else set()
             self._missing[at] |= words
-            self._kinds[at] = _learn(values, words, self._kinds[at], comma=comma)
+            self._kinds[at] = learn_kind(values, words, self._kinds[at], comma=records.comma)
             rows_kept.append(values)
         try:
             self._insert_columns(rows_kept)
@@ -436,14 +461,23 @@ class TableFile:
             return None
         at, sign, value = condition
         name, present = _quote(self._names[at]), self._build_value(at)
+        if value == "" and self._records and not self._records.keeps_empty:
+            value = MISSING
         if value == MISSING and sign in ("=", "!="):
             return f" WHERE {present} IS {'NOT ' * (sign == '!=')}NULL", {}, (at,)
         written = self._written.get(self._names[at], "")
-        number = _find_written_number(value, written)
+        number = find_written_number(value, written)
+        if number is None and written.startswith("day") and sign not in ("=", "!="):
+            raise TableError(
+                f"{self._shape[at].name} holds dates. Compare it with one that is written as they are, "
+                "or as 2024-01-31."
+            )
         if number is None or (sign in ("=", "!=") and not (self._shape[at].numeric or written)):
             return f" WHERE {present} IS NOT NULL AND {name} {sign} :value", {"value": value}, (at,)
         # Of a column with texts among its numbers, only the numbers are compared.
-        is_number = "TRUE" if written else f"{name} GLOB '[0-9]*' OR {name} GLOB '[-+.0-9]*[0-9]*'"
+        is_number = "TRUE" if written else f"typeof({name}) IN ('integer', 'real')"
+        if self._records and not written:
+            is_number = f"{name} GLOB '[0-9]*' OR {name} GLOB '[-+.0-9]*[0-9]*'"
         return (
             f" WHERE {present} IS NOT NULL AND ({is_number}) AND {self._build_number(name)} {sign} :value",
             {"value": number},
@@ -455,7 +489,7 @@ class TableFile:
         name = _quote(self._names[at])
         if self._records is None or not self._missing[at]:
             return name
-        if self._shape[at].numeric or self._shape[at].type in ("date", "time", "bool"):
+        if self._shape[at].numeric or self._shape[at].type.partition(" ")[0] in ("date", "time", "bool"):
             for word in sorted(map(str, self._missing[at])):
                 name = "NULLIF({}, '{}')".format(name, word.replace("'", "''"))
         return name
@@ -468,6 +502,10 @@ class TableFile:
             return f"CAST({name} AS NUMERIC)"
         if written == "time":
             return f"seconds({name})"
+        if written == "long":
+            return f"long_key({name})"
+        if written.startswith("day"):
+            return f"day({name}, '{written.partition(' ')[2]}')"
         if written != "infinite" and not self._has_infinite(name):
             return self._build_finite_number(name, written)
         signed = f"trim({name}) LIKE '{{}}inf%' THEN {{}}{_INFINITY}"
@@ -483,14 +521,14 @@ class TableFile:
         if not written.startswith("grouped"):
             digits = f"REPLACE(REPLACE({digits}, '.', ''), ',', '.')"
         number = f"CAST(REPLACE({digits}, ',', '') AS REAL)"
-        signs = [f"instr({name}, '{sign}')" for sign in _NEGATIVE if sign in gaps]
+        signs = [f"instr({name}, '{sign}')" for sign in NEGATIVE if sign in gaps]
         return f"CASE WHEN {' OR '.join(signs)} THEN -{number} ELSE {number} END" if signs else number
 
     def _find_gaps(self, name: str) -> Sequence[str]:
         """Return what stands beside the digits in a column, apart from signs, commas and points."""
         if name not in self._gaps or not self._is_whole:
             table = self._find_part(self._names.index(name[1:-1].replace('""', '"')))
-            gaps = _GAPS + MARKS + _NEGATIVE
+            gaps = GAPS + MARKS + NEGATIVE
             wanted = ", ".join(f"max(instr({name}, ?))" for _ in gaps)
             (found,) = self._ask(f"SELECT {wanted} FROM {table}", gaps)
             self._gaps[name] = [gap for gap, at in zip(gaps, found, strict=True) if at]
@@ -585,14 +623,46 @@ class TableFile:
             f"SELECT count(*), count({value}), count(DISTINCT {value}) FROM {table}"
         )
         facts = [("rows", f"{total:,}"), ("missing", f"{total - there:,}"), ("distinct", f"{distinct:,}")]
-        if not (self._shape[column].numeric and there):
+        numbers = array("d")
+        if self._shape[column].numeric and there:
+            number, only_numbers = self._build_number(name), ""
+            if self._records is None:
+                # A column of any type may hold texts and blobs.
+                number, only_numbers = name, f" AND typeof({name}) IN ('integer', 'real')"
+            elif self._written.get(self._names[column]) == "long":
+                number = f"CAST({name} AS REAL)"
+            numbers = self._ask_numbers(
+                "d", f"SELECT {number} FROM {table} WHERE {value} IS NOT NULL{only_numbers}"
+            )
+            if others := there - len(numbers):
+                facts.append(("not numbers", f"{others:,}"))
+        ends = self._find_ends(column) if there else ()
+        if not numbers:
+            facts += ends
             bars = self._ask(
                 f"SELECT {value}, count(*) FROM {table} WHERE {value} IS NOT NULL "
                 f"GROUP BY 1 ORDER BY 2 DESC LIMIT {_BINS}"
             )
             return Statistics(tuple(facts), tuple((_render(shown) or "", many) for shown, many in bars))
-        asked = f"SELECT {self._build_number(name)} FROM {table} WHERE {value} IS NOT NULL"
-        return _describe_numbers(facts, self._ask_numbers("d", asked))
+        found = _describe_numbers(facts, numbers)
+        return replace(
+            found, facts=tuple((label, dict(ends).get(label, text)) for label, text in found.facts)
+        )
+
+    def _find_ends(self, column: int) -> Sequence[tuple[str, str]]:
+        """Return the first and the last date, or the least and the greatest long integer, as written."""
+        name, value = _quote(self._names[column]), self._build_value(column)
+        written = self._written.get(self._names[column], "")
+        if written == "long" or written.startswith("day"):
+            key = self._build_number(name)
+        elif self._shape[column].type.partition(" ")[0] in ("date", "datetime", "timestamp"):
+            key = name
+        else:
+            return ()
+        # Beside the only max or min, SQLite takes the other values from the row that has it.
+        asked = f"FROM {self._find_part(column)} WHERE {value} IS NOT NULL"
+        texts = (self._ask(f"SELECT {name}, {end}({key}) {asked}")[0][0] for end in ("min", "max"))
+        return [(end, _render(text) or "") for end, text in zip(("min", "max"), texts, strict=True)]
 
 
 def _describe_numbers(facts: list[tuple[str, str]], numbers: Iterable[float]) -> Statistics:
@@ -646,139 +716,33 @@ def _find_cases(letter: str) -> str:
     return "".join(case for case in cases if len(case) == 1)
 
 
+def _describe_column(name: str, declared: str, types: set[str]) -> Column:
+    """Return a column of a database; one that declares no type has that of its values, where it is one."""
+    if declared:
+        return Column(name, declared.lower(), _NUMERIC_TYPE.search(declared.upper()) is not None)
+    types -= {"null", ""}
+    if types and types <= {"integer", "real"}:
+        return Column(name, "real" if "real" in types else "integer", numeric=True)
+    return Column(name, types.pop() if len(types) == 1 else "")
+
+
 def _quote(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _prepare(column: Sequence[object]) -> Sequence[object]:
+def _prepare(column: Sequence[object], *, keeps_empty: bool) -> Sequence[object]:
     """Return the values of a column as they are kept: as texts, or None."""
     if not set(map(type, column)) <= {str, type(None)}:
         column = [
             None if value is None or value != value else value if isinstance(value, str) else _format(value)
             for value in column
         ]
-    return list(map(_EMPTY.get, column, column))
+    return list(column) if keeps_empty else list(map(_EMPTY.get, column, column))
 
 
-def _learn(values: Sequence[object], missing: Set[object], kind: str, *, comma: bool) -> str:
-    """Return the kind of a column with these values, of which some are texts that stand for a missing one."""
-    there = [str(value) for value in values if value is not None and value not in missing]
-    if kind == "text" or not there:
-        return kind
-    text = _END.join(there) + _END
-    for name, pattern in _COLUMN_KINDS.items():
-        if pattern.fullmatch(text):
-            return _merge(kind, name)
-    for value in set(there):
-        kind = _merge(kind, _detect_kind(value.strip(), comma=comma))
-        if kind == "text":
-            break
-    return kind
-
-
-#: The kinds of columns that hold numbers, the narrower before the wider.
-_NUMERIC = ("int", "float", "infinite", "grouped", "comma")
-
-
-def _merge(kind: str, found: str) -> str:
-    """Return the kind of a column of one kind that also holds texts of another."""
-    if not kind or kind == found:
-        return found
-    if "bracketed" in (kind, found):
-        # Alone, whole numbers in brackets are labels; among numbers they are negative.
-        return _merge("grouped", found if kind == "bracketed" else kind)
-    one, other = kind.partition(" "), found.partition(" ")
-    if one[2] and one[2] == other[2]:
-        return f"{_merge(one[0], other[0])} {one[2]}"
-    if kind in _NUMERIC and found in _NUMERIC:
-        return max(kind, found, key=_NUMERIC.index)
-    return "text"
-
-
-def _detect_kind(text: str, *, comma: bool) -> str:
-    if "(" in text or text.startswith(_MINUS):
-        return _detect_negative(text, comma=comma)
-    if _INTEGER.match(text):
-        # A number that begins with a zero is a label, as a postal code.
-        label = len(text.lstrip("+-")) > 1 and text.lstrip("+-").startswith("0")
-        return "text" if label else "int"
-    if not set(MARKS).isdisjoint(text[:2] + text[-1:]):
-        return _detect_marked(text, comma=comma)
-    if comma and "," in text:
-        return "comma" if _COMMA.match(text) else "text"
-    if _NUMBER.match(text):
-        return "float"
-    if _GROUPED.match(text):
-        return "grouped"
-    if _INFINITE.match(text):
-        return "infinite"
-    if text in _BOOLEANS:
-        return "bool"
-    if _TIME.match(text):
-        return "time"
-    return "date" if _DATE.match(text) else "text"
-
-
-def _detect_negative(text: str, *, comma: bool) -> str:
-    """Return the kind of a number in brackets, or with a long minus; "text" for other texts."""
-    match = _BRACKETED.match(text)
-    if match and (match[2][:1] in MARKS or match[2][-1:] in MARKS) and (match[1] or match[3]):
-        return "text"
-    number = f"{match[1]}{match[2].strip(_GAPS)}{match[3]}" if match else text[1:]
-    if number[:1] in f"+-({_MINUS}":
-        return "text"
-    kind = _detect_kind(number, comma=comma)
-    if kind == "int":
-        return "bracketed" if match else "grouped"
-    if kind == "float":
-        return "grouped"
-    return kind if kind.startswith(("grouped", "comma")) else "text"
-
-
-def _detect_marked(text: str, *, comma: bool) -> str:
-    """Return the kind of a number with a currency or %, as `grouped $`; "text" for other texts."""
-    sign, body = (text[0], text[1:]) if text[:1] in ("+", "-") else ("", text)
-    mark = body[:1] if body[:1] in MARKS[:-1] else body[-1:]
-    number = (body[1:] if body.startswith(mark) else body[:-1]).strip(_GAPS)
-    if mark not in MARKS or (sign and not number[:1].isdigit()):
-        return "text"
-    kind = _detect_kind(sign + number, comma=comma) if number[-1:].isdigit() else "text"
-    return {"int": f"grouped {mark}", "float": f"grouped {mark}"}.get(
-        kind, f"{kind} {mark}" if kind in ("grouped", "comma") else "text"
-    )
-
-
-def _find_written_number(text: str, written: str) -> float | None:
-    """Return the number in a condition, which may be written as those of the column are.
-
-    None for other texts.
-    """
-    text = text.strip()
-    if _INTEGER.match(text) and len(text) < 20 and abs(int(text)) < 2**63:
-        # A float would be another number than the longest ones in the file.
-        return int(text)
-    if written == "time":
-        return _count_seconds(text)
-    digits = text
-    for mark in (*_GAPS, *MARKS, *_NEGATIVE) if written else ():
-        digits = digits.replace(mark, "")
-    sign = -1 if written and not set(_NEGATIVE).isdisjoint(text) else 1
-    if written.startswith("comma") and _COMMA.match(digits):
-        digits = digits.replace(".", "").replace(",", ".")
-    elif written.startswith("grouped"):
-        digits = digits.replace(",", "")
-    number = find_number(digits)
-    return None if number is None else sign * number
-
-
-def _count_seconds(text: object) -> float | None:
-    """Return how many seconds a time is: hours, minutes and seconds, or minutes and seconds."""
-    match = _TIME.match(text.strip()) if isinstance(text, str) else None
-    if match is None:
-        return None
-    days, sign, hours, minutes, seconds = match.groups()
-    time_of_day = int(hours or 0) * 3600 + int(minutes) * 60 + float(seconds)
-    return int(days or 0) * 86400 + (-time_of_day if sign == "-" else time_of_day)
+def _describe(error: Exception) -> str:
+    """Return the words of an error without the number that the system has for it."""
+    return (isinstance(error, OSError) and error.strerror) or str(error) or type(error).__name__
 
 
 def _repair_halves(value: object) -> object:

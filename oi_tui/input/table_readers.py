@@ -12,14 +12,14 @@ import sys
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any
 
 from oi_tui.input import delimited_text
 from oi_tui.input.table_records import JsonNumber, TableRecords, find_header
-from oi_tui.input.text_encoding import detect_encoding, restore_letters
+from oi_tui.input.text_encoding import detect_encoding, find_error_handler, restore_letters
 from oi_tui.input.zstd import open_zstd
 from oi_tui.runtimes.language import DRIVERS
 from oi_tui.runtimes.tables import TableError
@@ -48,6 +48,8 @@ ENDINGS = {
 #: Endings behind that of a text file, such as prices.csv.gz, which is unpacked while it is read.
 PACKED = (".gz", ".bz2", ".xz", ".zst", ".zip")
 _DELIMITED = (".csv", ".tsv", ".tab", ".psv", ".txt", ".dat", ".data")
+#: Workbooks, whose tables have names.
+_WITH_SHEETS = (".xlsx", ".xlsm")
 #: Files that no reader here opens, and what opens them in code.
 _IN_CODE = {
     ".xls": "pandas.read_excel",
@@ -81,7 +83,11 @@ _UNPACKERS: dict[bytes, Any] = {
     b"\xfd7zXZ\x00": lzma.open,
     b"(\xb5/\xfd": open_zstd,
 }
+#: The length of the longest of these marks, and how often a file may be packed.
+_MARK, _PACKED_AT_MOST = 6, 4
 _ZIP = b"PK\x03\x04"
+#: What a tar archive has behind the name of its first file.
+_TAR = b"ustar"
 #: How files begin that a library reads, and those of Parquet and Arrow end.
 _OWN_MARKS = {".parquet": b"PAR1", ".arrow": b"ARROW1", ".feather": b"ARROW1", ".xlsx": _ZIP, ".xlsm": _ZIP}
 #: How files of other kinds begin, and the ending with which they open.
@@ -99,6 +105,8 @@ _CONTROLS = re.compile("[\x02-\x06\x0e-\x19\x1c]")
 _SAMPLE = 200
 #: How many bytes are looked at to find out in which encoding JSON is written.
 _SAMPLE_BYTES = 64 * 1024
+#: The digits of an integer that is kept as a text.
+_LONG_INTEGER = 4000
 _NO_RECORD = "each record must be a JSON object"
 
 
@@ -119,7 +127,10 @@ def find_ending(name: str) -> str:
     path = Path(name.lower())
     if path.suffix not in PACKED:
         return path.suffix if path.suffix in ENDINGS else ""
-    ending = Path(path.stem).suffix
+    inner = path
+    while inner.suffix in PACKED:
+        inner = Path(inner.stem)
+    ending = inner.suffix
     if ENDINGS.get(ending) == "":
         return ending
     return ".zip" if path.suffix == ".zip" else ""
@@ -139,6 +150,11 @@ def read(path: Path, table: str, pythons: Sequence[str] = ()) -> TableRecords:
     `pythons` are interpreters that may have the libraries for Parquet and Excel if ours has not.
     """
     ending = find_ending(path.name)
+    if table and ending not in _WITH_SHEETS and path.suffix.lower() != ".zip":
+        raise TableError(
+            f"{path.name} holds one table, which has no name. Leave out ::{table}; "
+            "only workbooks, databases and archives have several."
+        )
     if ENDINGS.get(ending):
         return _read_with_library(path, table, pythons)
     if path.suffix.lower() == ".zip":
@@ -151,15 +167,29 @@ def _read_text(ending: str, source: _Source) -> TableRecords:
         _check_text(source.name, file.read(_SAMPLE_BYTES))
     if ending in _DELIMITED:
         return delimited_text.read(ending, source.name, source.open)
-    return _READERS[ending](source)
+    return replace(_READERS[ending](source), keeps_empty=True)
 
 
 def _open_unpacked(path: Path) -> IO[bytes]:
     with path.open("rb") as file:
-        start = file.read(6)
-    opener: Any = next((opener for mark, opener in _UNPACKERS.items() if start.startswith(mark)), open)
-    opened: IO[bytes] = opener(path, "rb")
-    return opened
+        opener = _find_unpacker(file.read(_MARK))
+    opened = path.open("rb") if opener is None else opener(path, "rb")
+    # A server may have packed what was packed already.
+    for _ in range(_PACKED_AT_MOST):
+        if opener is None:
+            return opened
+        reader = io.BufferedReader(opened)
+        opener = _find_unpacker(reader.peek(_MARK)[:_MARK])
+        if opener is open_zstd:
+            reader.close()
+            raise TableError(f"{path.name} holds a file packed with Zstandard. Unpack it, and open that.")
+        opened = reader if opener is None else opener(reader, "rb")
+    opened.close()
+    raise TableError(f"{path.name} is packed more than {_PACKED_AT_MOST} times. Unpack it, and open that.")
+
+
+def _find_unpacker(start: bytes) -> Any:
+    return next((opener for mark, opener in _UNPACKERS.items() if start.startswith(mark)), None)
 
 
 def _check_text(name: str, sample: bytes) -> None:
@@ -167,6 +197,8 @@ def _check_text(name: str, sample: bytes) -> None:
     for mark, (kind, ending) in _OTHER_KINDS.items():
         if sample.startswith(mark):
             raise TableError(f"{name} is {kind}, not text. Give it a name that ends in {ending}.")
+    if sample[257:262] == _TAR:
+        raise TableError(f"{name} is a tar archive. Unpack it, and open its files.")
     encoding = detect_encoding(sample)
     text = sample.decode(encoding, "replace")
     controls = len(_CONTROLS.findall(text))
@@ -214,11 +246,16 @@ def _open_text(source: _Source) -> IO[str]:
     if encoding == "utf-8":
         # Single bytes may be letters of Windows-1252.
         return io.TextIOWrapper(source.open(), encoding="utf-8-sig", errors="surrogateescape")
-    return io.TextIOWrapper(source.open(), encoding=encoding)
+    return io.TextIOWrapper(source.open(), encoding=encoding, errors=find_error_handler(encoding))
 
 
 def _load_json(text: str) -> Any:
-    return json.loads(text, parse_float=JsonNumber, parse_constant=JsonNumber)
+    return json.loads(text, parse_float=JsonNumber, parse_int=_read_integer, parse_constant=JsonNumber)
+
+
+def _read_integer(text: str) -> int | JsonNumber:
+    """Return an integer; one that Python refuses to read because it is very long is kept as its text."""
+    return int(text) if len(text) < _LONG_INTEGER else JsonNumber(text)
 
 
 def _read_json_lines(source: _Source) -> TableRecords:
@@ -321,7 +358,7 @@ def _read_frame(found: Any) -> TableRecords | None:
         return None
     if len(found) > 1 and not all(part.keys() & next(iter(found.values())).keys() for part in found.values()):
         return None
-    if all(key.isdigit() for part in found.values() for key in part):
+    if all(key.isdecimal() and key.isascii() for part in found.values() for key in part):
         # By columns: the rows have only their numbers.
         labels = dict.fromkeys(key for part in found.values() for key in part)
         return TableRecords(
@@ -492,7 +529,9 @@ class _Reader:
 def _read_columns(reader: _Reader, facts: Mapping[str, Any]) -> TableRecords:
     words = ("int", "uint", "float", "double", "halffloat", "decimal")
     types = tuple((kind, kind.startswith(words)) for kind in facts["types"])
-    return TableRecords(facts["kind"], facts["names"], reader.rows(), types, close=reader.close)
+    return TableRecords(
+        facts["kind"], facts["names"], reader.rows(), types, keeps_empty=True, close=reader.close
+    )
 
 
 def _read_sheet(reader: _Reader, path: Path, facts: Mapping[str, Any], table: str) -> TableRecords:

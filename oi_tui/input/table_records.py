@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?$")
-YEAR = re.compile(r"(19|20)\d\d$")
+NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?$", re.ASCII)
+YEAR = re.compile(r"(19|20)\d\d$", re.ASCII)
 #: What stands before or behind a number: signs of currencies, and %, which is behind only.
 MARKS = "$€£¥₹₩%"
 #: How many lines above a table can be its title.
@@ -35,6 +35,8 @@ class TableRecords:
     types: tuple[tuple[str, bool], ...] = ()
     #: Whether numbers are written as 1.234,5.
     comma: bool = False
+    #: Whether an empty text is another value than a missing one.
+    keeps_empty: bool = False
     #: What the person should know of the file, in a few words each.
     notes: list[str] = field(default_factory=list)
     #: All tables of the file, where it can have several, and the one that is read.

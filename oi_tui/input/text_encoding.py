@@ -22,6 +22,10 @@ _ESCAPED = re.compile("[\udc80-\udcff]")
 _WINDOWS = {
     0xDC00 + byte: bytes([byte]).decode("cp1252", "ignore") or chr(byte) for byte in range(0x80, 0x100)
 }
+#: The name of `_replace` among the handlers of errors.
+_REPLACE = "replace_or_cut_off"
+#: What no text has, in four bytes a character either: space that was reserved and never filled.
+_UNUSED = re.compile(rb"(?:\0{4}){2,}")
 #: So many bytes of the lines that are no ASCII tell enough.
 _ENOUGH = 4000
 #: Half-width Katakana, and Hiragana with Katakana.
@@ -144,7 +148,7 @@ def detect_encoding(sample: bytes) -> str:
     for mark, encoding in _MARKS:
         if sample.startswith(mark):
             return encoding
-    if 0 in sample and (wide := _detect_wide(sample[:2000])):
+    if 0 in sample and (wide := _detect_wide(_UNUSED.sub(b"", sample)[:2000])):
         return wide
     try:
         codecs.getincrementaldecoder("utf-8")().decode(sample)
@@ -168,6 +172,22 @@ def _detect_wide(sample: bytes) -> str:
     text = sample[: len(sample) // 2 * 2].decode(encoding, "replace").rstrip("\ufffd")
     lines = text.splitlines()
     return encoding if not min(even, odd) and len(lines) > 1 and all(map(str.isprintable, lines)) else ""
+
+
+def _replace(error: UnicodeError) -> tuple[str, int]:
+    """Mark what cannot be decoded; half of a character at the end of a file that is cut off is left out."""
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    is_cut_off = error.end >= len(error.object) and error.reason.startswith(("truncated", "unexpected end"))
+    return "" if is_cut_off else "\ufffd", error.end
+
+
+codecs.register_error(_REPLACE, _replace)
+
+
+def find_error_handler(encoding: str) -> str:
+    """Return how a text of this encoding is read where its bytes are none."""
+    return _REPLACE if encoding.startswith(("utf-16", "utf-32")) else "strict"
 
 
 def restore_letters(text: str) -> str:

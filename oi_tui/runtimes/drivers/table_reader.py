@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import decimal
+import functools
 import json
 import re
 import sys
@@ -158,7 +160,44 @@ def _read_rows(sheet):
     """Read all rows of a sheet, whose size some programs write wrongly at its beginning."""
     if hasattr(sheet, "reset_dimensions"):
         sheet.reset_dimensions()
-    return sheet.iter_rows(values_only=True)
+    for row in sheet.iter_rows():
+        yield [_format_amount(cell) if type(cell.value) in (int, float) else cell.value for cell in row]
+
+
+def _format_amount(cell):
+    """Return a share or an amount of money as the sheet shows it, with all its digits; others as they are."""
+    form = cell.number_format
+    if form == "General":
+        return cell.value
+    mark, is_first, decimals = _read_format(form)
+    if not mark:
+        return cell.value
+    # A spreadsheet keeps 15 digits: more come from the way in which numbers are stored.
+    number = decimal.Decimal("{:.15g}".format(cell.value)) * (100 if mark == "%" else 1)
+    if not number.is_finite():
+        return cell.value
+    digits = "{:f}".format(number.normalize().copy_abs())
+    fraction = max(decimals, len(digits.partition(".")[2]))
+    text = "{:,.{}f}".format(number.copy_abs(), fraction)
+    text = mark + text if is_first else text + mark if mark == "%" else "{} {}".format(text, mark)
+    return "-" + text if number < 0 else text
+
+
+@functools.lru_cache(maxsize=None)
+def _read_format(form):
+    """Return the currency or % of a number format, whether it is before the number, and the decimals.
+
+    "" for a format without them, or with conditions.
+    """
+    first = re.sub(r"\\(.)|[_*].", r"\1", form.partition(";")[0])
+    first = re.sub(r"\[\$([^\]-]*)(?:-[^\]]*)?\]", r"\1", first)
+    first = re.sub(r"\[[A-Za-z]+[0-9]*\]", "", first).replace('"', "").strip()
+    digits = re.search(r"[0#?][0#?,]*(?:\.([0#?]*))?", first)
+    mark = (first[: digits.start()] + first[digits.end() :]).strip(" ()+-") if digits else ""
+    if len(mark) != 1 or mark not in "$\u20ac\u00a3\u00a5\u20b9\u20a9%":
+        return "", False, 0
+    is_first = mark != "%" and first.index(mark) < digits.start()
+    return mark, is_first, len((digits.group(1) or "").rstrip("#?"))
 
 
 def _has_formulas(path):

@@ -837,6 +837,8 @@ def test_a_missing_library_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 #: The module of a library that reads workbooks, of which one file holds the rows of its only sheet.
 LIBRARY = """
 import json, types
+def cells(rows):
+    return [[types.SimpleNamespace(value=value, number_format="General") for value in row] for row in rows]
 class Book(dict):
     worksheets = [types.SimpleNamespace(title="One")]
 class ExcelReader:
@@ -844,7 +846,7 @@ class ExcelReader:
         self.path = path
     def read(self):
         rows = json.load(open(self.path))
-        self.wb = Book(One=types.SimpleNamespace(iter_rows=lambda values_only: rows))
+        self.wb = Book(One=types.SimpleNamespace(iter_rows=lambda: cells(rows)))
 """
 
 

@@ -38,3 +38,19 @@ def test_other_tables_of_the_file_are_named(tmp_path: Path) -> None:
     assert isinstance(source, TableFile)
     assert format_first_rows(source).split("\n")[-1] == "Other tables: a.db::two"
     source.close()
+
+
+def test_a_folder_is_no_table(tmp_path: Path) -> None:
+    (tmp_path / "sales").mkdir()
+    with pytest.raises(TableError, match=r"sales is a folder\. Only regular files open as tables"):
+        find_table(str(tmp_path / "sales"), Computer())
+
+
+def test_two_colons_may_be_part_of_a_name(tmp_path: Path) -> None:
+    (tmp_path / "a::b.csv").write_bytes(b"a,b\n1,x\0y\n")
+    source = find_table(str(tmp_path / "a::b.csv"), Computer())
+    assert isinstance(source, TableFile)
+    assert format_first_rows(source).startswith(
+        "a::b.csv: 1 row, 2 columns (CSV, zero bytes left out)\n     a  b"
+    )
+    source.close()

@@ -1,0 +1,98 @@
+"""Reads dates as people write them: 01.02.2024, 1/2/2024 3:04 PM, 2024/01/02, 2-Jan-2024 and Jan 2, 2024."""
+
+import re
+from functools import lru_cache
+
+_CLOCK = r"(?:,?[ T]+(\d{1,2}):(\d\d)(?::(\d\d(?:\.\d+)?))?(?: ?([AaPp])\.?[Mm]\.?)?)?"
+_DIGITS = re.compile(rf"(\d{{1,4}})([./-])(\d{{1,2}})\2(\d{{1,4}}){_CLOCK}", re.ASCII)
+_DAY_FIRST = re.compile(rf"(\d{{1,2}})([ /-])([A-Za-z]{{3,9}})\.?\2(\d{{4}}|\d\d){_CLOCK}", re.ASCII)
+_MONTH_FIRST = re.compile(rf"([A-Za-z]{{3,9}})\.? (\d{{1,2}}),? (\d{{4}}){_CLOCK}", re.ASCII)
+_ISO = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d.*)?", re.ASCII)
+_MONTHS = (
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
+)
+#: Years of two digits from this one on are of the last century.
+_LAST_CENTURY = 69
+#: The mark of a column whose months are words.
+_NAMED = "name"
+
+
+def find_order(text: str) -> str:
+    """Return in which order a date is written, with what stands between, as `.dmy`; "" for another text.
+
+    The order is `?` where day and month can be told apart by neither.
+    """
+    if not (match := _DIGITS.fullmatch(text)):
+        return _NAMED if read_day(text, _NAMED) else ""
+    first, between, _, last = match.group(1, 2, 3, 4)
+    if len(first) == 4:
+        orders = ["ymd"]
+    elif len(first) > 2 or not (len(last) == 4 or (len(last) == 2 and between == "/")):
+        return ""
+    else:
+        orders = ["dmy", "mdy"]
+    fits = [order for order in orders if read_day(text, between + order)]
+    return between + (fits[0] if len(fits) == 1 else "?") if fits else ""
+
+
+def merge_orders(one: str, other: str) -> str:
+    """Return the order of a column that has dates of both; "" where no order fits both."""
+    if one == other or (one[1:] != "?" and other == f"{one[0]}?" and one[1:] != "ymd"):
+        return one
+    return other if one == f"{other[0]}?" and other[1:] != "ymd" else ""
+
+
+def describe_order(order: str) -> str:
+    """Return the type of a column as it is shown: `date m/d/y?` where the order is not certain."""
+    if order == _NAMED:
+        return "date"
+    return f"date {order[0].join(_settle(order))}{'?' * order.endswith('?')}"
+
+
+def _settle(order: str) -> str:
+    """Return the order of day, month and year: where it is not certain, as pandas reads it."""
+    if order.endswith("?"):
+        return "dmy" if order.startswith(".") else "mdy"
+    return order[1:]
+
+
+@lru_cache(20_000)
+def read_day(text: str, order: str) -> str | None:
+    """Return a date with its time as a text that sorts; None for what is no date of this order."""
+    text = text.strip()
+    if order == _NAMED:
+        return _read_named(text)
+    if not (match := _DIGITS.fullmatch(text)):
+        return text.replace("T", " ") if _ISO.fullmatch(text) else None
+    parts = dict(zip(_settle(order), match.group(1, 3, 4), strict=True))
+    if match[2] != order[0] or len(parts["d"]) > 2 or len(parts["m"]) > 2:
+        return None
+    return _write_day(parts["y"], int(parts["m"]), int(parts["d"]), match.groups()[4:])
+
+
+def _read_named(text: str) -> str | None:
+    if match := _DAY_FIRST.fullmatch(text):
+        day, _, month, year = match.groups()[:4]
+    elif match := _MONTH_FIRST.fullmatch(text):
+        month, day, year = match.groups()[:3]
+    else:
+        return None
+    names = [name for name in _MONTHS if name == month.lower() or name[:3] == month.lower()]
+    names += ["september"] * (month.lower() == "sept")
+    clock = match.groups()[-4:]
+    return _write_day(year, _MONTHS.index(names[0]) + 1, int(day), clock) if names else None
+
+
+def _write_day(year: str, month: int, day: int, clock: tuple[str | None, ...]) -> str | None:
+    if len(year) not in (2, 4) or not (1 <= month <= 12 and 1 <= day <= 31):
+        return None
+    if len(year) == 2:
+        year = f"{19 if int(year) >= _LAST_CENTURY else 20}{year}"
+    hour, minute, second, half = clock
+    if hour is None:
+        return f"{year}-{month:02}-{day:02}"
+    hours = int(hour) % 12 + 12 * (half in ("P", "p")) if half else int(hour)
+    if hours > 23 or int(minute or 0) > 59:
+        return None
+    return f"{year}-{month:02}-{day:02} {hours:02}:{minute}:{second or '00'}"

@@ -1,0 +1,242 @@
+"""Tables in files with what people find in real ones: odd dates and digits, mixed types, damage."""
+
+import gzip
+import json
+import os
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from oi_tui.input.table_file import TableFile
+from oi_tui.runtimes.tables import TableError, TableQuery
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Iterator[Callable[..., TableFile]]:
+    """Writes a file, opens it, and closes it after the test."""
+    tables: list[TableFile] = []
+
+    def open_file(name: str, data: str | bytes | None = None, table: str = "") -> TableFile:
+        if data is not None:
+            (tmp_path / name).write_bytes(data.encode() if isinstance(data, str) else data)
+        tables.append(TableFile(tmp_path / name, table))
+        return tables[-1]
+
+    yield open_file
+    for table in tables:
+        table.close()
+
+
+def types(table: TableFile) -> list[str]:
+    return [column.type for column in table.shape(TableQuery()).columns]
+
+
+def column(table: TableFile, at: int, words: str = "", *, sort: bool = False) -> list[str | None]:
+    view = TableQuery(sort=at if sort else None, words=words)
+    return [row.cells[0] for row in table.page(view, 0, 100, at, 1)]
+
+
+@pytest.mark.parametrize(
+    ("texts", "kind", "ordered"),
+    [
+        (["01.02.2024", "15.1.2023", "03.12.2023"], "date d.m.y", ["15.1.2023", "03.12.2023", "01.02.2024"]),
+        (["1/2/2024", "12/31/2023", "3/4/22"], "date m/d/y", ["3/4/22", "12/31/2023", "1/2/2024"]),
+        (["1/2/2024", "31/12/2023"], "date d/m/y", ["31/12/2023", "1/2/2024"]),
+        (["10/1/2024", "9/2/2024"], "date m/d/y?", ["9/2/2024", "10/1/2024"]),
+        (
+            ["9/1/2024 3:04 PM", "9/1/2024 11:30 AM", "10/1/2024 12:00 AM"],
+            "date m/d/y?",
+            ["9/1/2024 11:30 AM", "9/1/2024 3:04 PM", "10/1/2024 12:00 AM"],
+        ),
+        (["2024/10/01", "2024/2/3"], "date y/m/d", ["2024/2/3", "2024/10/01"]),
+        (["2024-10-01", "2024-2-3"], "date y-m-d", ["2024-2-3", "2024-10-01"]),
+        (["2-Jan-2024", "11-Dec-2023", "5-Sept-2023"], "date", ["5-Sept-2023", "11-Dec-2023", "2-Jan-2024"]),
+        (["Feb 2, 2024", "Jan 11, 2024"], "date", ["Jan 11, 2024", "Feb 2, 2024"]),
+        # These are no dates, or not of one order.
+        (["31/12/2023", "12/31/2023"], "text", ["12/31/2023", "31/12/2023"]),
+        (["1.2.24", "1.10.24"], "text", ["1.10.24", "1.2.24"]),
+        (["45.13.2024", "1.2.2024"], "text", ["1.2.2024", "45.13.2024"]),
+    ],
+)
+def test_dates_sort_by_the_day(
+    texts: list[str], kind: str, ordered: list[str], opened: Callable[..., TableFile]
+) -> None:
+    table = opened("a.csv", "day;x\n" + "".join(f"{text};1\n" for text in texts))
+    assert types(table)[0] == kind
+    assert column(table, 0, sort=True) == ordered
+    if kind != "text":
+        facts = dict(table.statistics(0).facts)
+        assert (facts["min"], facts["max"]) == (ordered[0], ordered[-1])
+
+
+def test_dates_are_filtered_by_the_day_however_it_is_written(opened: Callable[..., TableFile]) -> None:
+    table = opened("a.csv", "day,x\n01.02.2024,1\n15.01.2023,2\nNA,3\n")
+    assert column(table, 0, "day > 31.12.2023") == column(table, 0, "day > 2023-12-31") == ["01.02.2024"]
+    assert column(table, 0, "day = 15.01.2023") == ["15.01.2023"]
+    assert column(table, 1, "day = missing") == ["3"]
+    with pytest.raises(TableError, match=r"day holds dates\. Compare it with one that is written as they"):
+        table.shape(TableQuery(words="day > soon"))
+
+
+def test_digits_of_other_scripts_are_texts(opened: Callable[..., TableFile]) -> None:
+    table = opened("a.csv", "n,m,day\n１２３,٣,２０２４-01-02\n9,١٢,2024-01-03\n")  # noqa: RUF001
+    assert types(table) == ["text", "text", "text"]
+
+
+def test_numbers_beside_narrow_spaces_are_numbers(opened: Callable[..., TableFile]) -> None:
+    table = opened("a.csv", "n,x\n\u00a010,a\n9,b\n\u00a0,c\n")
+    assert table.shape(TableQuery()).columns[0].numeric
+    assert column(table, 0, sort=True) == ["9", "\u00a010", None]
+
+
+def test_integers_of_any_length_keep_their_digits_and_sort_by_them(opened: Callable[..., TableFile]) -> None:
+    numbers = [2**63 + 5, 2**63 + 4, -(2**70), -(2**70) - 1, 0, 7]
+    table = opened("a.jsonl", "".join(json.dumps({"n": number}) + "\n" for number in numbers))
+    assert types(table) == ["int"]
+    assert column(table, 0, sort=True) == list(map(str, sorted(numbers)))
+    assert column(table, 0, f"n = {2**63 + 5}") == [str(2**63 + 5)]
+    assert column(table, 0, f"n > {2**63 + 4}") == [str(2**63 + 5)]
+    assert column(table, 0, "n > 0.5", sort=True) == ["7", str(2**63 + 4), str(2**63 + 5)]
+    assert column(table, 0, "n <= -0.5", sort=True) == [str(-(2**70) - 1), str(-(2**70))]
+    facts = dict(table.statistics(0).facts)
+    assert (facts["min"], facts["max"]) == (str(-(2**70) - 1), str(2**63 + 5))
+    longer = opened("b.json", f'[{{"n": {"9" * 6000}}}, {{"n": 1}}]')
+    (row,) = longer.page(TableQuery(words="n > 1"), 0, 9, 0, 1, whole=True)
+    assert row.cells == ("9" * 6000,)
+
+
+def test_an_empty_text_of_json_is_another_value_than_a_missing_one(opened: Callable[..., TableFile]) -> None:
+    rows = [{"s": "", "n": 1}, {"s": None, "n": ""}, {"s": "x", "n": 2}]
+    table = opened("a.json", json.dumps(rows))
+    assert types(table) == ["text", "int"]
+    assert column(table, 0) == ["", None, "x"]
+    # Among numbers, it is none.
+    assert column(table, 1, sort=True) == ["1", "2", None]
+    assert column(table, 1, 's = ""') == ["1"]
+    assert opened("a.csv", 'a,b\n"",1\nx,2\n').shape(TableQuery(words='a = ""')).rows == 1
+
+
+def test_blank_lines_and_zero_bytes_are_no_cells(opened: Callable[..., TableFile]) -> None:
+    table = opened("a.csv", b"a,b\n\n1,x\0y\n   \n2,z\n" + bytes(500))
+    assert [column(table, 0), column(table, 1)] == [["1", "2"], ["xy", "z"]]
+    assert table.kind == "CSV, zero bytes left out"
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+def test_wide_text_that_is_cut_within_a_character_keeps_the_rest(
+    encoding: str, opened: Callable[..., TableFile]
+) -> None:
+    text = "name,n\n" + "".join(f"Zoë {number},{number}\n" for number in range(100))
+    table = opened("a.csv", text.encode(encoding)[:-1])
+    assert column(table, 1, sort=True)[-1] == "99"
+    assert types(table) == ["text", "int"]
+    lines = opened("a.jsonl", '{"a": 1}\n{"a": 2}\n'.encode(encoding)[:-1])
+    assert column(lines, 0) == ["1", "2"]
+
+
+def test_files_that_are_packed_twice_open(opened: Callable[..., TableFile], tmp_path: Path) -> None:
+    twice = gzip.compress(gzip.compress(b"a,b\n1,2\n"))
+    for name in ("a.csv.gz", "a.csv.gz.gz"):
+        assert column(opened(name, twice), 1) == ["2"]
+    data = b"a,b\n"
+    for _ in range(6):
+        data = gzip.compress(data)
+    with pytest.raises(TableError, match=r"b\.csv\.gz is packed more than 4 times\. Unpack it"):
+        opened("b.csv.gz", data)
+    archive = b"prices.csv".ljust(257, b"\0") + b"ustar".ljust(1000, b"\0")
+    with pytest.raises(TableError, match=r"c\.csv\.gz is a tar archive\. Unpack it, and open its files"):
+        opened("c.csv.gz", gzip.compress(archive))
+
+
+def test_a_table_is_named_only_where_there_are_several(opened: Callable[..., TableFile]) -> None:
+    for name, data in (("a.csv", "a,b\n1,2\n"), ("a.json", '[{"a": 1}]'), ("a.parquet", "PAR1")):
+        with pytest.raises(TableError, match=rf"{name} holds one table, which has no name\. Leave out ::y;"):
+            opened(name, data, "y")
+
+
+def test_what_is_no_file_is_called_what_it_is(opened: Callable[..., TableFile], tmp_path: Path) -> None:
+    (tmp_path / "folder.csv").mkdir()
+    os.mkfifo(tmp_path / "pipe.csv")
+    (tmp_path / "link.csv").symlink_to("gone")
+    (tmp_path / "device.csv").symlink_to("/dev/null")
+    for name, why in (
+        ("folder.csv", "is a folder. Only regular files open as tables."),
+        ("pipe.csv", "is a pipe. Only regular files open as tables."),
+        ("device.csv", "is a device. Only regular files open as tables."),
+        ("link.csv", "is a link to gone, which does not exist."),
+        ("none.csv", "There is no file"),
+    ):
+        with pytest.raises(TableError) as refused:
+            opened(name)
+        assert why in str(refused.value)
+
+
+def test_a_file_without_permission_is_refused_with_the_reason(
+    opened: Callable[..., TableFile], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Root may read everything.
+    monkeypatch.setattr(os, "access", lambda _path, mode: mode != os.R_OK)
+    with pytest.raises(TableError, match=r"No permission to read .*a\.csv\."):
+        opened("a.csv", "a,b\n1,2\n")
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> str:
+    database = sqlite3.connect(tmp_path / "shop.db")
+    database.executescript(
+        "create view broken as select x from nowhere;"
+        "create table Mixed (n INTEGER, t TEXT);"
+        "insert into Mixed values (30, 'a'), ('many', 'b'), (x'00ff', ''), (4, NULL);"
+        "create view Sums as select t, count(*) * 1.5 as total from Mixed group by t;"
+    )
+    database.close()
+    return "shop.db"
+
+
+def test_a_column_of_a_database_with_texts_among_its_numbers_counts_the_numbers(
+    shop: str, opened: Callable[..., TableFile]
+) -> None:
+    # The first table that can be read opens.
+    table = opened(shop)
+    assert table.name == "shop.db::Mixed"
+    assert column(table, 0, sort=True) == ["4", "30", "many", "<2 bytes>"]
+    assert column(table, 1) == ["a", "b", "", None]
+    facts = dict(table.statistics(0).facts)
+    assert (facts["not numbers"], facts["min"], facts["mean"]) == ("2", "4", "17")
+    assert column(table, 0, "n > 1") == ["30", "4"]
+
+
+def test_views_open_with_the_types_of_what_they_compute(shop: str, opened: Callable[..., TableFile]) -> None:
+    table = opened(shop, table="sums")
+    assert (table.name, table.tables) == ("shop.db::Sums", ("broken", "Mixed", "Sums"))
+    shape = table.shape(TableQuery())
+    assert [(one.name, one.type, one.numeric) for one in shape.columns] == [
+        ("t", "text", False),
+        ("total", "real", True),
+    ]
+    with pytest.raises(TableError, match=r"shop\.db::broken cannot be read as a table: no such table"):
+        opened(shop, table="broken")
+
+
+def test_shares_and_money_of_a_sheet_are_shown_as_such(
+    tmp_path: Path, opened: Callable[..., TableFile]
+) -> None:
+    excel = pytest.importorskip("openpyxl", reason="openpyxl is not installed")
+    sheet = (book := excel.Workbook()).active
+    forms = ("0.0%", "0%", "$#,##0.00", "#,##0.00 [$€-407]", "_($* #,##0.00_);_($* (#,##0.00)", "0.00")
+    sheet.append(["one", "share", "price", "euro", "account", "plain"])
+    for row in ((0.125, 0.12345, 1234.5, 9.9, -1234.5, 1.5), (1, 0.5, -5, 1e6, 2, 12)):
+        sheet.append(row)
+        for at, form in enumerate(forms, 1):
+            sheet.cell(sheet.max_row, at).number_format = form
+    book.save(tmp_path / "a.xlsx")
+    table = opened("a.xlsx")
+    assert types(table) == ["percent", "percent", "currency", "currency", "currency", "float"]
+    assert [row.cells for row in table.page(TableQuery(), 0, 9, 0, 9)] == [
+        ("12.5%", "12.345%", "$1,234.50", "9.90 €", "-$1,234.50", "1.5"),
+        ("100.0%", "50%", "-$5.00", "1,000,000.00 €", "$2.00", "12"),
+    ]
+    assert column(table, 3, sort=True) == ["9.90 €", "1,000,000.00 €"]
+    assert column(table, 2, "price > 1000") == ["$1,234.50"]
