@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from oi_tui.runtimes.remote.askpass import Ask, Wanted, answer_questions, compose_question
+from oi_tui.runtimes.remote.registry import SignInNeededError, find_refusing_registry, sign_in
 from oi_tui.runtimes.remote.target import Target, TargetError
 from oi_tui.runtimes.remote.wire import MARK
 from oi_tui.system.ending_signals import note_ending_signals
@@ -56,6 +57,26 @@ class StopSignal(Protocol):
         """Return whether it is not."""
 
 
+def start_program(
+    target: Target,
+    environment: Mapping[str, str],
+    cwd: Path,
+    ask: Ask | None,
+    stopped: StopSignal,
+) -> "ConnectingProgram":
+    """Start the program that leads to the target, after signing in where a registry wants that.
+
+    Raises TargetError where it does not lead there, or `stopped` is set.
+    """
+    try:
+        return ConnectingProgram(target, environment, cwd, ask, stopped)
+    except SignInNeededError as refusal:
+        if ask is None:
+            raise
+        sign_in(refusal, ask)
+    return ConnectingProgram(target, environment, cwd, ask, stopped)
+
+
 class ConnectingProgram:
     """The program at work, once Python on the remote host has answered.
 
@@ -87,6 +108,7 @@ class ConnectingProgram:
         self._asked: set[str] = set()
         self._is_over = threading.Event()
         command = target.make_command(may_ask=ask is not None)
+        self._command = command[0]
         with (
             note_ending_signals() as self._signals,
             answer_questions(self._ask_person if ask else None) as variables,
@@ -141,9 +163,9 @@ class ConnectingProgram:
             piece = os.read(self.output.fileno(), 65536)
             if not piece:
                 # Without an answer, the program may end before we look at the event again.
-                raise TargetError(
-                    "Connecting was stopped." if stopped.is_set() else self._explain_failure(received)
-                )
+                if stopped.is_set():
+                    raise TargetError("Connecting was stopped.")
+                raise self._explain_failure(received)
             received += piece
             count += len(piece)
             at = received.find(MARK + b" ")
@@ -209,22 +231,31 @@ class ConnectingProgram:
                 )
         raise TargetError(f"{self._target.title} sent an invalid answer.")
 
-    def _explain_failure(self, received: bytes) -> str:
+    def _explain_failure(self, received: bytes) -> TargetError:
         """Say why the connection ended before it began, in the words of the program."""
         self.has_ended(2)
         self._error_reader.join(LAST_WORDS)
         printed = (self._errors or received).decode("utf-8", "replace")
         if _CHANGED_KEY in printed:
-            return _explain_changed_key(self._target.title, printed)
+            return TargetError(_explain_changed_key(self._target.title, printed))
         if _REVOKED_KEY in printed:
-            return _explain_revoked_key(self._target.title, printed)
+            return TargetError(_explain_revoked_key(self._target.title, printed))
         status = self._process.returncode
         how = f"exit status {status}" if status is not None else "it still runs, but closed its output"
         unknown = f"the program that connects gave no reason ({how})"
         reasons = [_shorten(reason).rstrip(".") for reason in _list_reasons(printed)[-3:]]
         words = "; ".join(reasons) or unknown
         end = "" if words.endswith((".", "?", "!")) else "."
-        return f"No connection to {self._target.title}: {words}{end}"
+        message = f"No connection to {self._target.title}: {words}{end}"
+        registry = self._find_refusing_registry(printed)
+        if registry is None:
+            return TargetError(message)
+        return SignInNeededError(message, self._command, registry)
+
+    def _find_refusing_registry(self, printed: str) -> str | None:
+        """Return the registry that gives the image only to people with an account; None if it is not that."""
+        is_container = self._target.kind == "container"
+        return find_refusing_registry(printed, self._target.place) if is_container else None
 
     def explain_silence(self) -> str:
         """Say that the worker does not start, and what may be the cause."""

@@ -16,7 +16,7 @@ from oi_tui.messages import Report, RunEnded, VariablesLost
 from oi_tui.runtimes.remote import wire
 from oi_tui.runtimes.remote.askpass import Ask
 from oi_tui.runtimes.remote.bundle import make_bundle
-from oi_tui.runtimes.remote.connecting import LAST_WORDS, ConnectingProgram, StopSignal
+from oi_tui.runtimes.remote.connecting import LAST_WORDS, StopSignal, start_program
 from oi_tui.runtimes.remote.target import GoneError, Target, TargetError
 from oi_tui.runtimes.remote.wire import (
     Frame,
@@ -129,7 +129,7 @@ class Link:
         #: The requests whose answers stay expected until they arrive.
         self._taken_once: set[int] = set()
         self._sending: queue.Queue[bytes | None] = queue.Queue()
-        self._program = ConnectingProgram(target, environment, cwd, ask, stopped or threading.Event())
+        self._program = start_program(target, environment, cwd, ask, stopped or threading.Event())
         self._threads: list[threading.Thread] = []
         self._begun = threading.Event()
         self._refused = ""

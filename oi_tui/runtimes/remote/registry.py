@@ -1,0 +1,88 @@
+"""Signing in at a container registry that gives an image only to people with an account."""
+
+import re
+import subprocess
+from pathlib import Path
+
+from oi_tui.runtimes.remote.askpass import Ask, compose_question
+from oi_tui.runtimes.remote.target import TargetError
+
+#: What podman, docker and nerdctl print where a registry refuses somebody who has not signed in. For an image
+#: that does not exist, Docker Hub answers "denied" to everybody, so that word alone says nothing.
+_REFUSAL = re.compile(r"unauthorized|authentication required|no basic auth credentials", re.IGNORECASE)
+_ADDRESS = re.compile(r'(?:docker|https?)://([^/\s"]+)/')
+_DOCKER_HUB = "docker.io"
+#: How long the registry may take to check a password, in seconds.
+_TIMEOUT = 60.0
+_MOST_ATTEMPTS = 3
+
+
+class SignInNeededError(TargetError):
+    """A registry gives the image only to people who have signed in."""
+
+    def __init__(self, message: str, program: str, registry: str) -> None:
+        super().__init__(f"{message} Sign in with: {Path(program).name} login {registry}")
+        self.program = program
+        self.registry = registry
+
+
+def find_refusing_registry(printed: str, image: str) -> str | None:
+    """Return the registry that wants somebody to sign in, from what the container program printed."""
+    if not _REFUSAL.search(printed):
+        return None
+    addresses = _ADDRESS.findall(printed)
+    registry = addresses[-1] if addresses else _find_registry(image)
+    return _DOCKER_HUB if registry.endswith((".docker.io", ".docker.com")) else registry
+
+
+def _find_registry(image: str) -> str:
+    """Return the host in the name of an image, as the container programs read it."""
+    host, slash, _ = image.partition("/")
+    is_host = slash and ("." in host or ":" in host or host == "localhost")
+    return host if is_host else _DOCKER_HUB
+
+
+def sign_in(refusal: SignInNeededError, ask: Ask) -> None:
+    """Ask for a user name and a password, and have the container program sign in with them.
+
+    The program stores them as it always does. Raises `refusal` where the person gives up, TargetError where
+    the registry accepts none of three answers.
+    """
+    name, registry = Path(refusal.program).name, refusal.registry
+    notes = [f"{registry} gives this image only to people with an account."]
+    for _ in range(_MOST_ATTEMPTS):
+        user = (ask(compose_question(f"User name at {registry}: ", said=notes), "answer") or "").strip()
+        if not user:
+            raise refusal
+        notes = [f"{name} stores it until you type: {name} logout {registry}"]
+        password = ask(compose_question(f"Password or access token of {user}: ", said=notes), "secret")
+        if not password:
+            raise refusal
+        problem = _log_in(refusal.program, registry, user, password)
+        if not problem:
+            return
+        notes = [problem, f"{registry} did not accept the answers. Try again."]
+    raise TargetError(f"{registry} did not accept the password: {problem}")
+
+
+def _log_in(program: str, registry: str, user: str, password: str) -> str:
+    """Sign in; return what the program says where it fails, "" where it does not. Raises TargetError."""
+    command = (program, "login", f"--username={user}", "--password-stdin", registry)
+    try:
+        process = subprocess.run(
+            command,
+            input=password,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_TIMEOUT,
+            check=False,
+            # Without a terminal it can ask nothing on the screen.
+            start_new_session=True,
+        )
+    except subprocess.TimeoutExpired:
+        raise TargetError(f"{registry} did not answer within {_TIMEOUT:.0f} seconds.") from None
+    except OSError as error:
+        raise TargetError(f"{program} could not be started: {error.strerror or error}.") from None
+    lines = process.stderr.strip().splitlines() or [f"exit status {process.returncode}"]
+    return lines[-1] if process.returncode else ""
