@@ -173,7 +173,13 @@ class ValueBegan:
 
 @dataclass(frozen=True, slots=True)
 class ValueEnded:
-    """What is printed and displayed from now on shows no value."""
+    """What is printed and displayed from now on shows no value.
+
+    `forms` has the other forms of the value that ended, such as its Markdown, by their media types. Data of a
+    JSON type is JSON.
+    """
+
+    forms: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,7 +106,11 @@ class RecordReader:
 def _build_report(kind: type[Any], record: Mapping[str, Any]) -> Report:
     """Build a report from the fields of a record that it has."""
     values = {item.name: record[item.name] for item in fields(kind) if item.name in record}
-    missing = [item.name for item in fields(kind) if item.name not in values and item.default is MISSING]
+    missing = [
+        item.name
+        for item in fields(kind)
+        if item.name not in values and item.default is MISSING and item.default_factory is MISSING
+    ]
     if missing:
         raise ValueError(f"no {missing[0]}")
     report: Report = kind(**values)

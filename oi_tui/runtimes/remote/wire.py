@@ -62,6 +62,7 @@ _KINDS: dict[tuple[str, str], tuple[type, ...]] = {
     ("Displayed", "key"): _MAYBE_TEXT,
     ("ValueBegan", "key"): _MAYBE_TEXT,
     ("ValueBegan", "is_earlier"): (bool,),
+    ("ValueEnded", "forms"): (dict,),
     ("LineReached", "line"): (int, type(None)),
     ("InputRequested", "masked"): (bool,),
     ("Stopping", "seconds"): (int, float, type(None)),
@@ -225,6 +226,8 @@ def _check(name: str, field: str, value: object) -> object:
     wanted = _KINDS.get((name, field), _TEXT)
     fits = isinstance(value, wanted) and (isinstance(value, bool) <= (bool in wanted))
     words = _WORDS.get((name, field))
+    if isinstance(value, dict):
+        fits = fits and all(isinstance(item, str) for item in value.values())
     if not fits or (words and value not in words):
         raise WireError(f"a {name} whose {field} is {str(value)[:40]!r}")
     return value

@@ -166,16 +166,17 @@ class RunOutput:
         earlier.begin_value("display", key, updates=True)
         self._earlier = earlier
 
-    def end_value(self) -> None:
-        """Report that the value has been shown."""
+    def end_value(self, forms: object = None) -> None:
+        """Report that the value has been shown, and its other forms."""
+        ended = ValueEnded(_check_forms(forms))
         if self._earlier:
             earlier, self._earlier = self._earlier, None
             earlier.end_value()
             earlier.flush(last=True)
-            self._report(ValueEnded())
+            self._report(ended)
             return
         self.flush()
-        self._report_and_log(ValueEnded())
+        self._report_and_log(ended)
         if self._key is not None and not self.is_on_a_line and _join_printed(self._log[self._began :]):
             self._shown[self._key] = (self._began, len(self._log))
         self._key = None
@@ -224,6 +225,8 @@ class RunOutput:
         self._log.append(report)
         if isinstance(report, Printed):
             self._log_size += len(report.text)
+        elif isinstance(report, ValueEnded):
+            self._log_size += sum(map(len, report.forms.values()))
         if self._log_size > _LONGEST_LOG:
             self._forget_shown()
 
@@ -284,6 +287,13 @@ class RunOutput:
 
 def _join_printed(reports: Iterable[Report]) -> str:
     return "".join(report.text for report in reports if isinstance(report, Printed))
+
+
+def _check_forms(forms: object) -> dict[str, str]:
+    """Return the forms of a value that a program sent, without those that are no texts."""
+    if not isinstance(forms, dict):
+        return {}
+    return {mime: form for mime, form in forms.items() if isinstance(mime, str) and isinstance(form, str)}
 
 
 def _is_of_value(report: Displayed) -> bool:

@@ -201,7 +201,7 @@ class CellRun:
             updates = event.get("updates") is True
             self._output.begin_value(event.get("kind"), event.get("key"), updates=updates)
         elif kind == "value_end":
-            self._output.end_value()
+            self._output.end_value(event.get("forms"))
         elif kind == "input":
             self._input.begin(event)
         elif kind == "input_end":

@@ -11,7 +11,6 @@ from typing import Any
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from oi_tui.engine.events import MessageGrew, MessageRecorded, MessageStarted, RunReported, TurnEnded
-from oi_tui.engine.output.plain import make_plain
 from oi_tui.messages import InputRequested, Message, Starting, ValueBegan, ValueEnded
 from oi_tui.server.context import RateLimiter
 from oi_tui.server.event_log import ApprovalQuestion, EventReader, GapError, LogItem
@@ -22,6 +21,7 @@ from oi_tui.server.kernels import answers
 from oi_tui.server.kernels.cell_stream import CellStream
 from oi_tui.server.kernels.messages import encode_frame, read_message
 from oi_tui.server.kernels.request_fields import REQUEST_FIELDS
+from oi_tui.server.kernels.shown_value import ShownValue
 from oi_tui.server.options import ServerLimits
 
 #: How long the answer to the last cell may take once the kernel has ended, in seconds.
@@ -32,8 +32,6 @@ _IMAGES = {"base64.png": "image/png", "base64.jpeg": "image/jpeg"}
 _ENDS = ("finished", "failed", "interrupted", "lost", "rejected", "skipped", "unfinished")
 _GAP = "\n(The output came faster than it could be sent; a part of it is missing here.)\n"
 _NO_INPUT = "The program asked for input, and this client does not support input requests. It was stopped."
-#: A value with more text continues as a stream, in characters.
-_LONGEST_VALUE = 1_000_000
 
 #: Ends the kernel for good.
 End = Callable[[], Awaitable[None]]
@@ -320,24 +318,6 @@ class KernelConnection:
             await self.abort_waiting()
 
 
-class ShownValue:
-    """A value that the program displays, with the MIME types it is displayed in."""
-
-    def __init__(self, kind: str, place: str | None) -> None:
-        self.kind = kind
-        self.place = place
-        self.data: dict[str, str] = {}
-        self._text = ""
-
-    def add(self, text: str) -> bool:
-        """Add a piece of its text. Returns False if it is too large for one message."""
-        if len(self._text) + len(text) > _LONGEST_VALUE:
-            return False
-        self._text += text
-        self.data["text/plain"] = make_plain(self._text).rstrip("\n")
-        return True
-
-
 class CellRun:
     """A running cell. All clients get its events; the one that sent the cell is asked for input."""
 
@@ -434,8 +414,10 @@ class CellRun:
                 self._kernel.places.clear()
             case RunReported(_, ValueBegan(kind, place)):
                 self._value = ShownValue(kind, place)
-            case RunReported(_, ValueEnded()):
+            case RunReported(_, ValueEnded(forms)):
                 value, self._value = self._value, None
+                if value:
+                    value.add_forms(forms)
                 if value and value.data:
                     await self._publish_value(value.kind, value.data, value.place)
             case MessageRecorded(Message(role="assistant", type="code") as code):
@@ -449,7 +431,7 @@ class CellRun:
         else:
             await self._publish_value("display", {mime: content})
 
-    async def _publish_value(self, kind: str, data: Mapping[str, str], place: str | None = None) -> None:
+    async def _publish_value(self, kind: str, data: Mapping[str, Any], place: str | None = None) -> None:
         await self._clear(wait=True)
         shown: dict[str, Any] = {"data": data, "metadata": {}}
         if kind != "result":

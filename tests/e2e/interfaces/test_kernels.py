@@ -91,6 +91,42 @@ async def test_values_come_in_all_their_forms_and_what_is_printed_stays_a_stream
     assert outputs[7] == [("stream", "after\n")]
 
 
+FORMS = [
+    ("Markdown('**bold**')", {"text/plain": "**bold**", "text/markdown": "**bold**"}),
+    ("Latex('$x^2$')", {"text/plain": "$x^2$", "text/latex": "$x^2$"}),
+    ("Math('x')", {"text/latex": "$\\displaystyle x$"}),
+    ("JSON({'a': [1]})", {"application/json": {"a": [1]}}),
+    ("HTML('<i>page</i>')", {"text/html": "<i>page</i>"}),
+    ("Javascript('1+1')", {"application/javascript": "1+1"}),
+    ("SVG('<svg/>')", {"image/svg+xml": "<svg/>"}),
+    ("Bundle()", {"application/x.own+json": [1, {"b": None}], "text/markdown": "*m*"}),
+    ("Once()", {"text/plain": "1", "text/markdown": "1"}),
+    ("Failing()", {"text/plain": "fails", "text/html": "<b>page</b>"}),
+]
+
+
+async def test_values_have_the_forms_that_notebooks_show(server: Server) -> None:
+    own = (
+        "from IPython.display import HTML, JSON, SVG, Javascript, Latex, Markdown, Math\n"
+        "class Bundle:\n  def _repr_mimebundle_(self, **_):\n"
+        "    return {'application/x.own+json': [1, {'b': None}], 'text/markdown': '*m*', 'x/y': b'no text'}\n"
+        "class Once:\n  n = 0\n  def _repr_markdown_(self): self.n += 1; return str(self.n)\n"
+        "class Failing:\n  def __repr__(self): return 'fails'\n"
+        "  def _repr_latex_(self): 1/0\n  def _repr_json_(self): return object()\n"
+        "  def _repr_html_(self): return '<b>page</b>'\n"
+    )
+    codes = [code for code, _ in FORMS]
+    done = await execute(server, notebook(own, *codes, *(f"display({code})" for code in codes)))
+    shown = [cell.outputs[0] for cell in done.cells[1:]]
+    assert [len(cell.outputs) for cell in done.cells[1:]] == [1] * len(shown)
+    for output, (code, expected) in zip(shown, FORMS * 2, strict=True):
+        data = dict(output.data)
+        if "text/plain" not in expected:
+            data.pop("text/plain", None)
+        assert data == expected, code
+    nbformat.validate(done)
+
+
 async def test_a_progress_bar_stays_one_line_and_cleared_output_is_gone(server: Server) -> None:
     cells = notebook(
         "import time\nfor i in range(4):\n"

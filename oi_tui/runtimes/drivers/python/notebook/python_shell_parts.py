@@ -138,7 +138,7 @@ class DisplayFormatter:
                 continue
             data = self.data(mime, obj)
             if data is None:
-                data = self._shows._call(obj, method)
+                data = self._shows.call(obj, method)
             if data is not None:
                 forms[mime] = data
         return forms, {}

@@ -25,6 +25,15 @@ _RECORDS = ("list", "dict", "OrderedDict", "defaultdict")
 _PLAIN = (int, str, float, bool, bytes)
 #: Forms of a value that can be read as they are.
 _TEXTS = ("text/markdown", "text/latex")
+#: Methods of values that have forms beside a text, an image and a page.
+_FORMS = (
+    "_repr_mimebundle_",
+    "_repr_markdown_",
+    "_repr_latex_",
+    "_repr_svg_",
+    "_repr_json_",
+    "_repr_javascript_",
+)
 #: Libraries of figures that are pages.
 _PLOTS = ("plotly", "altair", "bokeh")
 #: How many values of a cell are kept apart from what is printed.
@@ -45,6 +54,9 @@ class ValueDisplay:
         self._updates = False
         #: Why the value that is being shown has not all of its forms.
         self._problem = None
+        #: While a value is shown: what its methods returned, by its id and the name of the method. With the
+        #: value, so that no other one has the id.
+        self._returned = None
         #: A list for what would be displayed, while somebody keeps that.
         self.kept = None
         #: How floats are shown, as `%.3f`; None for all digits. And what `get_ipython()` has for other types.
@@ -86,12 +98,28 @@ class ValueDisplay:
         self._values += 1
         self._flush()
         self._channel.send("value", placed=True, kind=kind, key=self._key, updates=self._updates)
+        self._returned, forms = {}, {}
         try:
             self._show(value)
+            forms = self._collect_forms(value)
         finally:
+            self._returned = None
             self._flush()
-            self._channel.send("value_end", placed=True)
+            self._channel.send("value_end", placed=True, forms=forms)
             self._valued = False
+
+    def _collect_forms(self, value):
+        """Return the other forms of a value, by their types: clients of a kernel show one of them."""
+        if type(value) in _PLAIN or self._is_figure(value) or self._is_plot(value):
+            return {}
+        if self.formatters is None and not any(hasattr(type(value), method) for method in _FORMS):
+            return {}
+        try:
+            bundle = self.make_bundle(value)
+            return self._import_quietly("python_forms").collect_forms(self, value, bundle)
+        except Exception:
+            # The value is shown already, and an error here belongs to none of the program's lines.
+            return {}
 
     def _capture(self, value):
         """Capture the forms of a value, in place of showing it."""
@@ -313,7 +341,7 @@ class ValueDisplay:
         if view is None and html:
             bundle = self.make_bundle(value)
             for mime, method in (("text/markdown", "_repr_markdown_"), ("text/latex", "_repr_latex_")):
-                found = bundle.get(mime) or self._call(value, method)
+                found = bundle.get(mime) or self.call(value, method)
                 if isinstance(found, str) and found.strip():
                     return found
             view = views.convert_html(html[1])
@@ -347,7 +375,7 @@ class ValueDisplay:
         if not whole or not _is_nondescript(text):
             return text
         for method in ("_repr_markdown_", "_repr_latex_", "_repr_json_"):
-            found = self._call(value, method)
+            found = self.call(value, method)
             found = found[0] if isinstance(found, tuple) and found else found
             if isinstance(found, (dict, list)):
                 import json
@@ -370,11 +398,17 @@ class ValueDisplay:
         """Return the forms that a value gives of itself all at once, by their types; none for most values."""
         if isinstance(value, type) or not hasattr(type(value), "_repr_mimebundle_"):
             return {}
+        place = id(value), "_repr_mimebundle_"
         try:
-            bundle = value._repr_mimebundle_(include=None, exclude=None)
+            if self._returned is None:
+                bundle = value._repr_mimebundle_(include=None, exclude=None)
+            else:
+                if place not in self._returned:
+                    self._returned[place] = value, value._repr_mimebundle_(include=None, exclude=None)
+                bundle = self._returned[place][1]
         except TypeError:
             # Some take no arguments.
-            bundle = self._call(value, "_repr_mimebundle_")
+            bundle = self.call(value, "_repr_mimebundle_")
         except Exception as error:
             self._note_problem(error)
             return {}
@@ -394,7 +428,7 @@ class ValueDisplay:
             if self.formatters is not None:
                 data = self.formatters.data(mime, value) or data
             if data is None:
-                data = self._call(value, method)
+                data = self.call(value, method)
             if isinstance(data, tuple):
                 data = data[0] if data else None
             if not data:
@@ -419,11 +453,19 @@ class ValueDisplay:
         figure = sys.modules.get("matplotlib.figure")
         return figure is not None and isinstance(value, figure.Figure)
 
-    def _call(self, value, method):
+    def call(self, value, method):
+        """Return a form of a value, from one of its methods; None without it.
+
+        While the value is shown, each of its methods is called once.
+        """
         if isinstance(value, type) or not hasattr(type(value), method):
             return None
+        known = {} if self._returned is None else self._returned
+        place = id(value), method
         try:
-            return getattr(value, method)()
+            if place not in known:
+                known[place] = value, getattr(value, method)()
+            return known[place][1]
         except Exception as error:
             # A value that cannot show itself in one way still has the others.
             self._note_problem(error)
