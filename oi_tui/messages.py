@@ -163,10 +163,12 @@ class ValueBegan:
 
     A `result` is the value of the code's last expression, a `display` one that the program displayed. `key`
     names the place of a value that the program may show again. If `is_earlier`, the place is in the output of
-    an earlier run: what is printed and displayed until the value's end belongs there.
+    an earlier run: what is printed and displayed until the value's end belongs there. A `repeat` is no new
+    value: it is output that stands below a value that changed, and is written again. It may be a part of an
+    earlier value.
     """
 
-    kind: Literal["result", "display"]
+    kind: Literal["result", "display", "repeat"]
     key: str | None = None
     is_earlier: bool = False
 

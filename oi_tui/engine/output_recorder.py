@@ -25,6 +25,7 @@ class OutputRecorder:
         """Record and show the reports of a run. Returns the last one."""
         ended = RunEnded("interrupted", 0.0)
         builder, updated = writer, dict[str, int]()
+        repeats = False
         for report in reports:
             if isinstance(report, RunEnded):
                 ended = report
@@ -34,10 +35,14 @@ class OutputRecorder:
                 builder = self._find(code, report.key) or writer
                 if builder is not writer:
                     updated[builder.code.id] = self._log.number(builder.code.id)
-            elif isinstance(report, ValueEnded) and builder is not writer:
+                yield RunReported(code.id, report)
+            elif isinstance(report, ValueEnded) and builder is not writer and not repeats:
                 yield from self._log.record_events(builder.finish())
                 builder = writer
+                yield RunReported(code.id, report)
             else:
+                if isinstance(report, ValueBegan | ValueEnded):
+                    repeats = isinstance(report, ValueBegan) and report.kind == "repeat"
                 if isinstance(report, ValueBegan) and report.key:
                     self._remember(code, report.key, writer)
                 yield RunReported(code.id, report)

@@ -84,7 +84,7 @@ _LISTS: dict[tuple[str, str], type[Any]] = {
     ("CompletionSet", "found"): Completion,
 }
 _WORDS = {
-    ("ValueBegan", "kind"): ("result", "display"),
+    ("ValueBegan", "kind"): ("result", "display", "repeat"),
     ("Stopping", "step"): ("interrupt", "terminate", "kill"),
     ("RunEnded", "state"): ("finished", "failed", "interrupted", "lost"),
     ("FileFacts", "kind"): ("file", "folder", "other"),

@@ -157,9 +157,13 @@ class RunOutput:
         """Report what comes until the end of the value as a part of an earlier run's output."""
         self._report(ValueBegan("display", key, is_earlier=True))
         report = self._report
+        repeats = False
 
         def pass_on(item: Report) -> None:
-            if isinstance(item, Printed | Displayed):
+            nonlocal repeats
+            if isinstance(item, ValueBegan):
+                repeats = item.kind == "repeat"
+            if repeats or isinstance(item, Printed | Displayed):
                 report(item)
 
         earlier._report = pass_on
@@ -209,8 +213,12 @@ class RunOutput:
         at = len(self._log)
         if keys and not self._shown:
             self._shown.update(keys)
+        self._report(ValueBegan("repeat"))
         for report in below:
-            self._report_and_log(report)
+            if isinstance(report, Printed | Displayed):
+                self._report(report)
+            self._log_report(report)
+        self._report(ValueEnded())
         if self._shown:
             self._shown.update({key: (at + first, at + last) for key, (first, last) in keys.items()})
         self._last_line = re.split(r"[\r\n]", _join_printed(below))[-1][-_LONGEST_LINE:]
@@ -218,6 +226,9 @@ class RunOutput:
     def _report_and_log(self, report: Report) -> None:
         """Report something, and log it where a value above or this one may be updated."""
         self._report(report)
+        self._log_report(report)
+
+    def _log_report(self, report: Report) -> None:
         if self._key is None and not self._shown:
             self._log.clear()
             self._log_size = 0

@@ -334,6 +334,8 @@ class CellRun:
         self._refused_input = False
         #: The value that is being shown.
         self._value: ShownValue | None = None
+        #: Whether output is written again that the clients have.
+        self._repeats = False
 
     async def run(self, code: str) -> dict[str, Any] | None:
         """Ask for the code and run it.
@@ -378,7 +380,7 @@ class CellRun:
         session = self._kernel.session
         messages = session.snapshot().messages
         self._types |= {message.id: message.type for message in messages}
-        self._value = None
+        self._value, self._repeats = None, False
         for message in messages:
             self._note_end(message)
         if session.waits_for:
@@ -390,7 +392,9 @@ class CellRun:
 
     async def _send_item(self, item: LogItem) -> None:
         if isinstance(item, MessageGrew):
-            if self._types.get(item.id) != "console" or (self._value and self._value.add(item.text)):
+            if self._repeats or self._types.get(item.id) != "console":
+                return
+            if self._value and self._value.add(item.text):
                 return
             await self._print(self._stream.add(item.text))
         elif isinstance(item, RunReported) and isinstance(item.report, InputRequested):
@@ -412,6 +416,10 @@ class CellRun:
             case RunReported(_, Starting()):
                 self._kernel.starts += 1
                 self._kernel.places.clear()
+            case RunReported(_, ValueBegan("repeat")):
+                self._repeats = True
+            case RunReported(_, ValueEnded()) if self._repeats:
+                self._repeats = False
             case RunReported(_, ValueBegan(kind, place)):
                 self._value = ShownValue(kind, place)
             case RunReported(_, ValueEnded(forms)):
@@ -426,6 +434,8 @@ class CellRun:
                 await self._publish("stream", {"name": "stderr", "text": self._waiting})
 
     async def _display(self, mime: str, content: str) -> None:
+        if self._repeats:
+            return
         if self._value:
             self._value.data[mime] = content
         else:

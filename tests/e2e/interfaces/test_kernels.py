@@ -127,6 +127,24 @@ async def test_values_have_the_forms_that_notebooks_show(server: Server) -> None
     nbformat.validate(done)
 
 
+async def test_a_value_that_is_shown_again_changes_where_it_stands_and_nothing_comes_twice(
+    server: Server,
+) -> None:
+    cells = notebook(
+        "from IPython.display import Markdown\n"
+        "shown = display(1, display_id=True)\nprint('between')\ndisplay('below')\nshown.update(2)\n"
+        "print('end')\nshown.update(3)",
+        "shown.update(Markdown('*four*'))\nprint('later')",
+    )
+    done = await execute(server, cells, coalesce_streams=True)
+    outputs = [[output.get("data") or output.text for output in cell.outputs] for cell in done.cells]
+    updated = {"text/plain": "*four*", "text/markdown": "*four*"}
+    assert outputs == [
+        [updated, "between\nend\n", {"text/plain": "'below'"}],
+        ["later\n"],
+    ]
+
+
 async def test_a_progress_bar_stays_one_line_and_cleared_output_is_gone(server: Server) -> None:
     cells = notebook(
         "import time\nfor i in range(4):\n"
