@@ -60,6 +60,14 @@ STORAGE = (
     "tests/unit/engine/test_session.py",
     "tests/unit/engine/test_rerun.py",
 )
+LISTED = (
+    "tests/unit/storage/test_store.py",
+    "tests/unit/storage/test_listing.py",
+    "tests/unit/storage/test_full_text_index.py",
+    "tests/unit/storage/test_packed_texts.py",
+    "tests/unit/storage/test_kill_points.py",
+    "tests/pilot/screens/test_navigator.py",
+)
 KEY_GUARD = ("tests/unit/widgets/test_key_guard.py",)
 QUESTION = ("tests/unit/widgets/test_question.py",)
 APPROVAL = ("tests/pilot/test_approval.py",)
@@ -115,6 +123,10 @@ GROUPS: Mapping[str, Mapping[str, Sequence[str]]] = {
     | _modules("engine/reply", "message_builders", (*REPLIES, "tests/unit/engine/test_session.py")),
     "request": _modules("engine/llm", "request", WRITER) | _modules("engine/reply", "reply_groups", WRITER),
     "storage": _modules("engine/storage", "journal records store append_file undo_history", STORAGE),
+    "storage-index": _modules("engine/storage", "end_notes", ("tests/unit/storage/test_end_notes.py",))
+    | _modules("engine/storage", "titles list_index listing library packed_texts search", LISTED)
+    | _modules("engine/storage", "full_text_index", ("tests/unit/storage/test_full_text_index.py",))
+    | _modules("input", "history", ("tests/unit/input/test_history.py",)),
     "sandbox": _modules("runtimes/sandbox", "proxy proxy_request client_hello", SANDBOX),
     "running": _modules("runtimes/runs", "stopping interrupt run output input_watch active_line", RUNNING),
 }

@@ -170,7 +170,6 @@ class Store:
         if named := self._catalogue.find_title(id):
             header["title"] = self.given[id] = named
         header.pop("oi_tui", None)
-        header.pop("n", None)
         if claimed:
             emptied = () if raw else (_EMPTY,)
             opened = Journal(path, header, contents, descriptor=descriptor, exists=True, notices=emptied)

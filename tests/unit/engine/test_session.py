@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 from unittest.mock import Mock
 
 import pytest
@@ -24,12 +25,13 @@ from oi_tui.engine.llm.base import Delta, ErrorInfo, Finish, Text, ToolCallPiece
 from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.engine.review.permissions import Permission
 from oi_tui.engine.review.scanner import scan_code
+from oi_tui.engine.review.window_actions import ActedWindow, ActionKind, GrantedWindow
 from oi_tui.engine.session import Session
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.storage.journal import Journal
 from oi_tui.engine.storage.store import Store
 from oi_tui.engine.tools import NO_TOOLS
-from oi_tui.messages import Message, VariablesLost
+from oi_tui.messages import Message, Report, VariablesLost
 from tests.fakes import Computer, Llm, call
 
 
@@ -650,6 +652,26 @@ def test_files_of_another_machine_are_watched_only_where_files_are_watched() -> 
     run_turn(session)
     assert session.computer.ran == [("python", "a")]
     elsewhere.watch.assert_not_called()
+
+
+@pytest.mark.parametrize("by_grant", [True, False])
+def test_code_is_confined_to_the_windows_that_were_granted_only_while_it_runs_by_that_grant(
+    by_grant: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = make([call("computer.mouse.click('OK')")], [Text("ok")])
+    window, kinds = ActedWindow(7, "Rename"), frozenset[ActionKind]({"clicks" if by_grant else "types"})
+    session.permissions.add(Permission("window", "python", window=window, kinds=kinds))
+    during: list[object] = []
+    run = session.computer.run
+
+    def look(*arguments: Any) -> Iterator[Report]:
+        during.append(session.execution.granted_windows)
+        yield from run(*arguments)
+
+    monkeypatch.setattr(session.computer, "run", look)
+    assert len(list_questions(run_turn(session))) == (not by_grant)
+    assert during == [(GrantedWindow(window, kinds),) if by_grant else None]
+    assert session.execution.granted_windows is None
 
 
 def test_no_window_is_granted_to_what_follows_the_code_that_a_window_was_granted_to() -> None:

@@ -6,7 +6,7 @@ from typing import get_args
 import pytest
 
 from oi_tui.engine.review.earlier_code import EarlierCode
-from oi_tui.engine.review.findings import WORDS, Finding, Findings, Kind
+from oi_tui.engine.review.findings import WORDS, Finding, Findings, Kind, shorten_part
 from oi_tui.engine.review.permissions import Permission, Permissions, list_offers
 from oi_tui.engine.review.scanner import scan_code
 
@@ -673,6 +673,12 @@ def test_a_file_that_drawing_would_load_from_the_folder_is_listed(name: str, tmp
     assert scan_code("python", code, tmp_path).fact_sentences == [
         f"not checked: {name} in this folder may be loaded"
     ]
+
+
+def test_a_part_of_code_is_named_whole_up_to_a_length_and_then_cut_with_a_mark() -> None:
+    assert shorten_part("x" * 40) == "x" * 40
+    assert shorten_part("x" * 41) == "x" * 39 + "…"
+    assert shorten_part("x" * 38 + "  y") == "x" * 38 + "…"
 
 
 def test_a_message_of_a_logger_is_no_file() -> None:

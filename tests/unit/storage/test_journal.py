@@ -648,6 +648,28 @@ def test_while_the_disk_is_full_the_file_stays_valid_and_then_catches_up_by_itse
     begun.close()
 
 
+def test_a_part_that_was_taken_back_leaves_no_line(begun: Journal, disk: Disk) -> None:
+    begun.put(make_message("a"))
+    disk.short, disk.fail_at = True, lambda _: True
+    begun.put(make_message("b"))
+    disk.fail_at = lambda _: False
+    begun.save()
+    begun.close()
+    assert stored(begun) == ["a", "b"]
+    assert b"\n\n" not in begun.path.read_bytes()  # type: ignore[union-attr]
+
+
+def test_what_waited_is_not_written_twice_when_the_whole_conversation_is(begun: Journal, disk: Disk) -> None:
+    disk.fail_at = lambda _: True
+    begun.put(make_message("a"))
+    begun.put(make_message("b"))
+    disk.fail_at = lambda _: False
+    begun.save()
+    assert begun.trouble is None
+    begun.close()
+    assert begun.path.read_bytes().count(b'"content":"b"') == 1  # type: ignore[union-attr]
+
+
 def test_a_message_that_is_taken_out_and_put_back_while_the_disk_is_full_is_saved(
     begun: Journal, disk: Disk
 ) -> None:
