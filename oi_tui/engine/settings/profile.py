@@ -17,7 +17,12 @@ from oi_tui.engine.settings.migration import MOVED
 from oi_tui.engine.settings.model import ModelSettings
 from oi_tui.engine.settings.prompts import PromptSettings
 from oi_tui.engine.settings.setting import ProfileError, Setting, Value
-from oi_tui.engine.settings.unknown_keys import FORMAT_VERSION, explain_unknown, refuse_unknown_limit
+from oi_tui.engine.settings.unknown_keys import (
+    FORMAT_VERSION,
+    explain_unknown,
+    refuse_group,
+    refuse_unknown_limit,
+)
 from oi_tui.engine.settings.unknown_variables import check_names
 
 __all__ = ["Profile", "ProfileError", "list_settings"]
@@ -122,13 +127,15 @@ def _read_entry(
     declared = known.get(key)
     if declared is None and any(item.startswith(f"{key}.") for item in known):
         # A group of the original's whose settings are all commented out is empty.
-        if entry.value not in (None, {}):
+        if entry.value not in (None, {}, [], ""):
+            refuse_group(key, list_settings())
             unknown.append(f"line {entry.line}: {key} is a group of settings, with more below it")
     elif key == FORMAT_VERSION or (key in MOVED and entry.value is None):
         return
     elif declared is None:
         if within := known.get(key.rpartition(".")[0]):
             raise within.make_error(f"expected {within.expected}, not a group of settings")
+        refuse_group(key, list_settings())
         refuse_unknown_limit(key, list_settings())
         unknown.append(f"line {entry.line}: {key} {explain_unknown(key, known)}")
     elif declared.name in values:

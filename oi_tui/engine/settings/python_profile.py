@@ -1,6 +1,7 @@
 """Runs a profile that is a Python program, in its own process, once a person trusts its exact text."""
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,145 +11,19 @@ from typing import Any
 from oi_tui.engine.credentials.trust import ExternalContent
 from oi_tui.engine.settings.migration import MOVED, choose_stricter
 from oi_tui.engine.settings.profile import Profile, ProfileError, list_settings
+from oi_tui.engine.settings.python_profile_driver import DRIVER
 from oi_tui.engine.settings.setting import Setting
-from oi_tui.engine.settings.unknown_keys import explain_unknown, refuse_unknown_limit
+from oi_tui.engine.settings.unknown_keys import explain_unknown, refuse_unknown_limit, simplify
 from oi_tui.text import clean_line
 
 #: The name by which a language is listed here, the one that Open Interpreter gives it, and its aliases.
 KnownLanguage = tuple[str, str, tuple[str, ...]]
-#: A call of the program: what, in which line, and with which texts.
-_Call = tuple[str, int | None, list[str], dict[str, str]]
+#: A call of the program: what, in which line, with which texts, and with which names of values.
+_Call = tuple[str, int | None, list[str], dict[str, str], list[str]]
 #: Longer than this no profile takes to set its values, in seconds.
 TIMEOUT = 30.0
-#: What stands between the program and us: an object that notes what is set. It reads a JSON object from the
-#: standard input and writes one to the descriptor that was the standard output; what the profile prints
-#: goes nowhere.
-_DRIVER = r"""
-import importlib.machinery, json, os, sys, types
-given = json.loads(sys.stdin.buffer.read())
-report = os.fdopen(os.dup(1), "w", encoding="utf-8")
-null = os.open(os.devnull, os.O_RDWR)
-for number in (0, 1, 2):
-    os.dup2(null, number)
-class Name(str):
-    # A capital letter, or an alias, must not keep a language that the profile leaves out.
-    aliases = ()
-    def __eq__(self, other):
-        return isinstance(other, str) and other.casefold() in (self.casefold(), *self.aliases)
-    def __ne__(self, other):
-        return not self == other
-    __hash__ = str.__hash__
-class Language:
-    def __init__(self, key, name, aliases):
-        self.key, self.name, self.aliases = key, Name(name), aliases
-        self.name.aliases = aliases
-LISTS = {key: value for key, value in given["defaults"].items() if isinstance(value, list)}
-LISTS["computer.languages"] = [Language(*entry) for entry in given["languages"]]
-SAME = {"computer.terminal.languages": "computer.languages"}
-values, lines, calls = {}, {}, []
-def line_now():
-    frame = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename != given["place"]:
-        frame = frame.f_back
-    return frame and frame.f_lineno
-class Part:
-    __slots__ = ("_path",)
-    def __init__(self, path=""):
-        object.__setattr__(self, "_path", path)
-    def __getattr__(self, name):
-        if name.startswith("__"):
-            raise AttributeError(name)
-        path = path_of(self, name)
-        if path not in values and path in LISTS:
-            # A list may be changed in place.
-            values[path], lines[path] = list(LISTS[path]), line_now()
-        if path in values:
-            return values[path]
-        if path in given["defaults"]:
-            return given["defaults"][path]
-        return Part(path)
-    def __setattr__(self, name, value):
-        path = path_of(self, name)
-        if isinstance(value, Part) and object.__getattribute__(value, "_path") == path:
-            return
-        values[path], lines[path] = value, line_now()
-    def __call__(self, *positional, **named):
-        named_words = {key: value for key, value in named.items() if isinstance(value, str)}
-        words = [value for value in positional if isinstance(value, str)]
-        calls.append([object.__getattribute__(self, "_path"), line_now(), words, named_words])
-        return Part(object.__getattribute__(self, "_path"))
-    def __iter__(self):
-        return iter(())
-    def __bool__(self):
-        return False
-def path_of(part, name):
-    group = object.__getattribute__(part, "_path")
-    path = f"{group}.{name}" if group else name
-    return SAME.get(path, path)
-interpreter = Part()
-def made(*positional, **named):
-    if positional:
-        named = {"messages": positional[0], **named}
-    for name, value in named.items():
-        setattr(interpreter, name, value)
-    return interpreter
-class BaseLanguage:
-    pass
-NAMES = {"interpreter": interpreter, "BaseLanguage": BaseLanguage}
-NAMES.update(OpenInterpreter=made, AsyncInterpreter=made, Interpreter=made)
-class Module(types.ModuleType):
-    # In version 0.1, the module itself was the interpreter.
-    def __getattr__(self, name):
-        return NAMES[name] if name in NAMES else getattr(interpreter, name)
-    def __setattr__(self, name, value):
-        if name.startswith("_") or isinstance(value, types.ModuleType):
-            super().__setattr__(name, value)
-        else:
-            setattr(interpreter, name, value)
-class Finder:
-    # Profiles also import from the modules inside of Open Interpreter.
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] == "interpreter":
-            return importlib.machinery.ModuleSpec(name, self, is_package=True)
-    def create_module(self, spec):
-        return Module(spec.name)
-    def exec_module(self, module):
-        pass
-sys.meta_path.insert(0, Finder())
-space = {"__name__": "__main__", "__file__": given["place"], "interpreter": interpreter}
-fault = None
-try:
-    exec(compile(given["text"], given["place"], "exec"), space)
-except BaseException as error:
-    line = None
-    walk = error.__traceback__
-    while walk is not None:
-        if walk.tb_frame.f_code.co_filename == given["place"]:
-            line = walk.tb_lineno
-        walk = walk.tb_next
-    fault = [type(error).__name__, str(error), getattr(error, "lineno", None) or line]
-def is_plain(value):
-    return value is None or type(value) in (str, Name, int, float, bool) or (
-        isinstance(value, (list, tuple)) and all(type(entry) in (str, Name) for entry in value))
-def described(value):
-    # What kind of value it is, and the value itself where it can be written as JSON.
-    if isinstance(value, (list, tuple)) and any(isinstance(entry, Language) for entry in value):
-        value = [entry.key if isinstance(entry, Language) else entry for entry in value]
-    if is_plain(value):
-        return "plain", value
-    classes = [one for one in value if isinstance(one, type)] if isinstance(value, (list, tuple)) else []
-    if classes:
-        return "class", classes[0].__name__
-    return "function" if callable(value) and not isinstance(value, Part) else "other", type(value).__name__
-values = [
-    [path, *described(value), lines[path]]
-    for path, value in values.items()
-    if not (path in LISTS and isinstance(value, list) and value == LISTS[path])
-]
-json.dump({"values": values, "calls": calls, "fault": fault}, report)
-report.close()
-os._exit(0)
-"""
+#: How long threads of the program may still set values after its end, in seconds.
+_PATIENCE = 2.0
 #: What a fault in the program means, where its own words do not say it.
 _FAULTS = {
     "SystemExit": "the profile ends the program",
@@ -156,6 +31,15 @@ _FAULTS = {
 }
 #: Calls of Open Interpreter that need nothing here: models are loaded when they are first asked.
 _NEEDLESS_CALLS = frozenset({"llm.load", "computer.vision.load"})
+#: Words in the names of calls that bring in other settings.
+_SETTINGS = frozenset({"profile", "settings", "config", "configuration", "preset"})
+_BRINGING_IN = frozenset(
+    {"apply", "extend", "from", "import", "load", "read", "set", "switch", "use", "with"}
+)
+#: Methods of Open Interpreter through which all code runs, or all requests go.
+_REPLACEABLE = frozenset({"chat", "respond", "computer.run", "computer.terminal.run", "llm.run"})
+#: What a variable of the environment ends with that decides where requests go.
+_ADDRESSES = ("_API_BASE", "_BASE_URL", "_PROXY")
 
 
 def run(shown: ExternalContent, languages: Sequence[KnownLanguage] = ()) -> Profile:
@@ -173,9 +57,14 @@ def run(shown: ExternalContent, languages: Sequence[KnownLanguage] = ()) -> Prof
     if found["fault"]:
         kind, words, line = found["fault"]
         raise ProfileError(_explain(kind, words, found["calls"]), path=shown.place, line=line)
-    if loads := [line for path, line, *_ in found["calls"] if path == "profile"]:
-        problem = "profile() loads another profile, whose limits would be lost. Copy what it sets to here"
-        raise ProfileError(problem, path=shown.place, line=loads[0])
+    for path, line, words, named, keys in found["calls"]:
+        if not _read_code_call(path, words, named):
+            try:
+                _refuse_limiting_call(path, words, keys)
+            except ProfileError as error:
+                raise error.at(shown.place, line) from None
+    if problem := _explain_lost_variables(found["environment"]):
+        raise ProfileError(problem, path=shown.place)
     profile = Profile(
         unknown=tuple(_describe_calls(found["calls"])), startup=tuple(_list_startup_code(found["calls"]))
     )
@@ -192,10 +81,16 @@ def run(shown: ExternalContent, languages: Sequence[KnownLanguage] = ()) -> Prof
 def _execute(shown: ExternalContent, languages: Sequence[KnownLanguage]) -> dict[str, Any]:
     """Run the program in a separate process. Returns what it set and called."""
     defaults = {setting.key: setting.default for setting in list_settings()}
-    order = {"text": shown.text, "place": shown.place, "defaults": defaults, "languages": list(languages)}
+    order = {
+        "text": shown.text,
+        "place": shown.place,
+        "defaults": defaults,
+        "languages": list(languages),
+        "patience": _PATIENCE,
+    }
     try:
         done = subprocess.run(
-            [sys.executable, "-P", "-c", _DRIVER],
+            [sys.executable, "-P", "-c", DRIVER],
             input=json.dumps(order).encode("utf-8", "surrogatepass"),
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -214,14 +109,14 @@ def _explain(kind: str, words: str, calls: Sequence[_Call]) -> str:
     """Describe a fault in the program, with the last text that it displayed before."""
     if kind == "ModuleNotFoundError":
         words += f"; install it for the Python of oi-tui, {sys.executable}"
-    shown = [call for path, _, call, _ in calls if path == "display_message" and call]
+    shown = [call for path, _, call, *_ in calls if path == "display_message" and call]
     last = f" (it says: {clean_line(' '.join(shown[-1][0].split()), 200)})" if shown else ""
     return clean_line(f"{kind}: {_FAULTS.get(kind, words)}{last}", 400)
 
 
 def _describe_calls(calls: Sequence[_Call]) -> Iterator[str]:
     """Describe the calls that have no effect, and what the program displays."""
-    for path, line, words, named in calls:
+    for path, line, words, named, _ in calls:
         if path in _NEEDLESS_CALLS or path == "local_setup" or _read_code_call(path, words, named):
             continue
         place = f"line {line}: " if line else ""
@@ -233,9 +128,49 @@ def _describe_calls(calls: Sequence[_Call]) -> Iterator[str]:
 
 def _list_startup_code(calls: Sequence[_Call]) -> Iterator[tuple[str, str]]:
     """Yield the code that the program runs, with its language."""
-    for path, _, words, named in calls:
+    for path, _, words, named, _ in calls:
         if code := _read_code_call(path, words, named):
             yield code
+
+
+def _refuse_limiting_call(path: str, words: Sequence[str], keys: Sequence[str]) -> None:
+    """Refuse a call that probably limits something, or brings in other settings: it would have no effect."""
+    name = simplify(path).rpartition(".")[2]
+    parts = set(name.split("_"))
+    if name == "profile" or (_SETTINGS & parts and _BRINGING_IN & parts):
+        raise ProfileError(
+            f"{clean_line(path, 80)}() loads another profile, whose limits would be lost. "
+            "Copy what it sets to here"
+        )
+    if path in _NEEDLESS_CALLS or path in _REPLACEABLE or path in ("local_setup", "display_message"):
+        return
+    settings = list_settings()
+    limits = {part for item in settings if item.limits for part in (item.key, item.key.rpartition(".")[2])}
+    meant = [_remove_verb(path), *keys, *(word for word in words if simplify(word) in limits)]
+    for key in meant:
+        if simplify(MOVED.get(key, key)) in limits:
+            problem = "does not set it in a profile. Assign it, as in interpreter.KEY = VALUE"
+            raise ProfileError(f"{clean_line(path, 80)}() {problem}", key=clean_line(key, 80))
+    for item in (_remove_verb(path), *keys):
+        refuse_unknown_limit(clean_line(item, 80), settings)
+
+
+def _remove_verb(path: str) -> str:
+    """Return what a method sets, by its name."""
+    return re.sub(r"(?:^|(?<=\.))(?:set|enable|use|apply|with|turn_on|get)_(?=[^.]+$)", "", path)
+
+
+def _explain_lost_variables(changed: Sequence[str]) -> str:
+    """Return why a profile cannot change these variables of its environment; "" where it may."""
+    for name in changed:
+        if name.startswith("OI_TUI"):
+            return f"os.environ[{name!r}] has no effect in a profile. Set the value on interpreter"
+        if name.upper().endswith(_ADDRESSES):
+            return (
+                f"os.environ[{name!r}] has no effect in a profile, so requests would go elsewhere. Set "
+                "interpreter.llm.api_base, or the variable before oi-tui starts"
+            )
+    return ""
 
 
 def _read_code_call(path: str, words: Sequence[str], named: Mapping[str, str]) -> tuple[str, str] | None:
@@ -255,6 +190,12 @@ def _assign(profile: Profile, path: str, kind: str, value: Any, shown: ExternalC
     setting = declared.get(key)
     if setting is None:
         _refuse_group(key, declared)
+        if key in _REPLACEABLE and kind == "function":
+            raise ProfileError(
+                "is replaced by a function, which oi-tui does not call. Remove it, or use one of the "
+                "settings under Running code (--help)",
+                key=key,
+            )
         refuse_unknown_limit(key, list_settings())
         note = clean_line(f"{key} {explain_unknown(key, declared)}", 200)
         return replace(profile, unknown=(*profile.unknown, note))

@@ -1,6 +1,8 @@
 """Explains unknown keys in a profile."""
 
 import difflib
+import re
+import unicodedata
 from collections.abc import Iterable
 
 from oi_tui.engine.settings.setting import ProfileError, Setting, suggest_nearest
@@ -29,8 +31,57 @@ _LIMITING = frozenset(
         "readonly",
         "network",
         "internet",
+        "limit",
+        "limits",
+        "max",
+        "maximum",
+        "cost",
+        "quota",
+        "only",
+        "disable",
+        "disabled",
+        "exclude",
+        "excluded",
+        "blacklist",
+        "denylist",
+        "whitelist",
+        "allowlist",
+        "isolated",
+        "offline",
+        "sandbox",
+        "sandboxed",
+        "budget",
+        "languages",
+        "timeout",
     ]
 )
+#: What may not happen, behind "no" in the name of a key.
+_ACTING = frozenset(
+    [
+        "bash",
+        "code",
+        "delete",
+        "exec",
+        "execution",
+        "files",
+        "install",
+        "internet",
+        "network",
+        "python",
+        "root",
+        "run",
+        "shell",
+        "sudo",
+        "web",
+        "write",
+    ]
+)
+#: Names that hold such a word and limit nothing that happens here.
+_NO_LIMITS = frozenset(["max_retries", "disable_procedures"])
+#: Keys that name another file or profile with settings, which may well have limits.
+_LOADING = frozenset(["extends", "extend", "include", "includes", "inherit", "inherits", "import", "profile"])
+#: How `clean_line` shows a character that has no width.
+_HIDDEN = re.compile(r"⟨U\+[0-9A-F]+⟩")
 
 #: Open Interpreter writes its version into each profile. That is nothing that a person set.
 FORMAT_VERSION = "version"
@@ -78,8 +129,13 @@ def refuse_unknown_limit(key: str, settings: Iterable[Setting]) -> None:
             "that with --profile",
             key=key,
         )
+    plain = simplify(key)
+    if plain in _LOADING:
+        raise ProfileError(
+            "is not a setting, and what it names is not read. Copy the settings from there to here", key=key
+        )
     names = {setting.key.rpartition(".")[2]: setting for setting in settings}
-    name = key.rpartition(".")[2].replace("-", "_").lower()
+    name = plain.rpartition(".")[2]
     matches = difflib.get_close_matches(name, names, n=1, cutoff=_ALIKE)
     if matches and names[matches[0]].limits:
         problem = "is not a setting"
@@ -90,9 +146,42 @@ def refuse_unknown_limit(key: str, settings: Iterable[Setting]) -> None:
             "oi-tui does not start while a limit is not understood",
             key=key,
         )
-    if _LIMITING.intersection(name.split("_")):
+    if name not in _NO_LIMITS and any(map(_is_limiting, plain.split("."))):
         raise ProfileError(
             "is not a setting, but may be meant as a limit. Remove it, or use one of the settings under "
             "Running code (--help): oi-tui does not start while a limit is not understood",
+            key=key,
+        )
+
+
+def _is_limiting(name: str) -> bool:
+    """Return whether the words of a name say that something is limited."""
+    words = {*name.split("_"), name.replace("_", "")}
+    return bool(_LIMITING & words) or ("no" in words and bool(_ACTING & words))
+
+
+def simplify(key: str) -> str:
+    """Return a key as it was probably meant.
+
+    It is in small letters without accents, with an underscore between words, and without characters that
+    cannot be seen.
+    """
+    text = unicodedata.normalize("NFKD", _HIDDEN.sub("", key))
+    text = "".join(char for char in text if unicodedata.category(char) not in ("Mn", "Cf", "Cc"))
+    text = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", text)
+    return re.sub(r"[^\w.<]+", "_", text.lower()).strip("_")
+
+
+def refuse_group(key: str, settings: Iterable[Setting]) -> None:
+    """Raise ProfileError where a group of settings has another value: the limits in it would be lost."""
+    group = f"{simplify(key)}."
+    limit = next(
+        (setting.key for setting in settings if setting.limits and setting.key.startswith(group)), ""
+    )
+    if limit:
+        name = group[:-1]
+        raise ProfileError(
+            f"is a group of settings, and oi-tui does not understand its value. Write {name}: in a line of "
+            f"its own, and each setting in a line below it, such as {limit.removeprefix(group)}",
             key=key,
         )

@@ -18,6 +18,18 @@ from oi_tui.engine.settings.setting import ProfileError
 #: What stands in the file, and what is said of it.
 BROKEN: dict[str, tuple[bytes, str]] = {
     "a tab": (b"llm:\n\tmodel: x\n", "line 2: not readable as YAML: a tab where YAML needs spaces"),
+    "a group that is none": (b"llm: x\n", "line 1: llm: is a group of settings, and oi-tui does not"),
+    "a group as a list": (
+        b"llm: [max_budget: 1]\n",
+        "each setting in a line below it, such as context_window",
+    ),
+    "a group as text": (b'Computer: "languages: python"\n', "line 1: Computer: is a group of settings"),
+    "a key with a hidden letter": ("off\u200bline: true\n".encode(), "did you mean offline? Correct"),
+    "a key in wide letters": (
+        "llm.\uff4dax_\uff42udget: 1\n".encode(),
+        "did you mean llm.max_budget? Correct",
+    ),
+    "another profile": (b"extends: strict.yaml\n", "line 1: extends: is not a setting, and what it names"),
     "twice": (b"loop: true\nloop: false\n", "line 2: loop: given twice (also in line 1)"),
     "nested and dotted": (b"llm:\n  model: x\nllm.model: y\n", "line 3: llm.model: given twice"),
     "UTF-16": ("loop: true\n".encode("utf-16"), "line 1: not UTF-8 text (byte 0xff); save it as UTF-8"),
@@ -127,7 +139,7 @@ USED: dict[str, tuple[bytes, str | None]] = {
         b"a: &a {model: x}\nllm:\n  <<: *a\n",
         "llm.<<.model is a merge (<<), which is not supported",
     ),
-    "a group that is none": (b"llm: x\n", "line 1: llm is a group of settings, with more below it"),
+    "a group with an empty list": (b"llm: []\n", None),
     "a mistyped key": (b"llm.modle: x\n", "line 1: llm.modle is not a setting; did you mean llm.model?"),
     "another alphabet": ("llm.mödel: x\n".encode(), "did you mean llm.model?"),
     "a number for a key": (b"1: 2\n", "line 1: 1 is not a setting"),

@@ -189,7 +189,10 @@ def test_a_misspelt_limit_is_refused_with_the_one_that_is_meant(key: str, meant:
         loaded(tmp_path, f"theme: nord\n{key}: 1\n")
 
 
-@pytest.mark.parametrize("key", ["confirm", "require_approval", "computer.allowed_commands", "network"])
+@pytest.mark.parametrize(
+    "key",
+    ["confirm", "require_approval", "computer.allowed_commands", "network", "readOnly", "permissions.shell"],
+)
 def test_an_unknown_key_that_may_be_a_limit_is_refused(key: str, tmp_path: Path) -> None:
     words = rf"line 2: {key}: is not a setting, but may be meant as a limit.* does not start"
     with pytest.raises(ProfileError, match=words):

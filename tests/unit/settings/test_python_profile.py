@@ -14,6 +14,7 @@ from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.settings.setting import ProfileError
 
 _IMPORT = "from interpreter import interpreter\n"
+_LANGUAGES = "interpreter.core.computer.terminal.languages"
 
 
 def run_profile(text: str) -> Profile:
@@ -45,6 +46,23 @@ def read_refusal(text: str) -> str:
         ("c.languages.clear(); c.languages.append('shell')", ("shell",)),
         ("c.languages = list(c.languages)", ()),
         ("setattr(c, 'languages', ['python'])", ("python",)),
+        ("vars(c)['languages'] = ['python']", ("python",)),
+        (
+            f"from {_LANGUAGES}.python import Python\nc.languages = [Python]",
+            ("python",),
+        ),
+        (
+            f"import {_LANGUAGES}.r as r\nc.languages = [c.languages[1], r.R]",
+            ("shell", "r"),
+        ),
+        (
+            f"from {_LANGUAGES}.r import R\nc.languages = [l for l in c.languages if issubclass(l, R)]",
+            ("r",),
+        ),
+        ("c.languages = [l for l in c.languages if l.__name__ == 'Python']", ("python",)),
+        ("c.languages = [l for l in c.languages if l().name == 'Python']", ("python",)),
+        ("c.languages = [l for l in c.languages if l.file_extension in ('py', 'sh')]", ("python", "shell")),
+        ("c.languages = [l for l in c.languages if 'Python' in str(l)]", ("python",)),
     ],
 )
 def test_languages_are_restricted_in_every_manner(statement: str, languages: tuple[str, ...]) -> None:
@@ -79,8 +97,32 @@ def test_languages_are_restricted_in_every_manner(statement: str, languages: tup
         ("interpreter.max_budget = float('nan')", "line 2: llm.max_budget: expected a number of at least 0"),
         ("interpreter.max_budget = float('inf')", "line 2: llm.max_budget: expected a number of at least 0"),
         ("interpreter.max_budget = -1", "line 2: llm.max_budget: expected a number of at least 0"),
-        ("interpreter.__dict__['offline'] = True", "line 2: AttributeError"),
-        ("vars(interpreter)['offline'] = True", "line 2: TypeError"),
+        ("setattr(interpreter, '\\uff4fffline', True)", "is not a setting; did you mean offline?"),
+        ("setattr(interpreter, 'off\\u200bline', True)", "is not a setting; did you mean offline?"),
+        ("object.__setattr__(interpreter, 'offline', True)", "line 2: AttributeError"),
+        ("interpreter['offline'] = True", "line 2: TypeError"),
+        ("interpreter.set_offline(True)", "line 2: offline: set_offline() does not set it in a profile"),
+        ("interpreter.llm.set_max_budget(3)", "llm.max_budget: llm.set_max_budget() does not set it"),
+        ("interpreter.llm.set('max_budget', 3)", "max_budget: llm.set() does not set it"),
+        ("interpreter.apply({'llm': {'max_budget': 3}})", "max_budget: apply() does not set it"),
+        ("interpreter.update(ofline=True)", "line 2: ofline: is not a setting; did you mean offline?"),
+        ("interpreter.limit_languages(['python'])", "did you mean computer.languages?"),
+        ("interpreter.computer.disable('shell')", "computer.disable: is not a setting, but may be meant as"),
+        ("interpreter.load_settings('strict.yaml')", "load_settings() loads another profile"),
+        ("interpreter.profile = 'strict'", "line 2: profile: is not a setting, and what it names"),
+        ("interpreter.no_shell = True", "line 2: no_shell: is not a setting, but may be meant as a limit"),
+        ("interpreter.computer.max_runtime = 9", "computer.max_runtime: is not a setting, but may be meant"),
+        ("interpreter.computer.run = print", "line 2: computer.run: is replaced by a function"),
+        ("import os\nos.environ['OI_TUI_OFFLINE'] = '1'", "os.environ['OI_TUI_OFFLINE'] has no effect"),
+        ("import os\nos.environ['OPENAI_API_BASE'] = 'http://localhost'", "requests would go elsewhere"),
+        (
+            "from interpreter import OpenInterpreter\nclass Mine(OpenInterpreter): pass",
+            "line 3: TypeError: a profile cannot extend OpenInterpreter",
+        ),
+        (
+            f"from {_LANGUAGES}.x import Other\ninterpreter.computer.languages = [Other]",
+            "line 3: computer.languages: expected a list of strings, not a list with Other",
+        ),
         ("from interpreter import OpenInterpreter\nOpenInterpreter(offline='yes')", "offline: expected true"),
         ("from interpreter.core import profile\nprofile(interpreter, 'x')", "line 3: profile() loads"),
         ("input('Which model? ')", "line 2: EOFError: the profile asks for input"),
@@ -89,7 +131,7 @@ def test_languages_are_restricted_in_every_manner(statement: str, languages: tup
 )  # fmt: skip
 def test_a_limit_that_is_not_understood_is_refused_with_its_line(statements: str, words: str) -> None:
     shown = read_refusal(f"{_IMPORT}{statements}\n")
-    assert shown.startswith("/p.py, line ")
+    assert shown.startswith(("/p.py, line ", "/p.py: os.environ"))
     assert words in shown
 
 
@@ -101,6 +143,36 @@ def test_limits_count_by_their_older_names_and_as_arguments() -> None:
     )
     assert (profile.offline, profile.safe_mode, profile.max_budget) == (True, "ask", 0.5)
     assert (profile.max_output, profile.model, profile.unknown) == (900, "ollama/x", ())
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        "vars(interpreter)['offline'] = True",
+        "interpreter.__dict__.update(offline=True)",
+        "type(interpreter).offline = True",
+        "import interpreter as i\nvars(i)['offline'] = True",
+        "import copy\ncopy.deepcopy(interpreter).offline = True",
+        "from interpreter import OpenInterpreter\nOpenInterpreter.offline = True",
+        "from interpreter import OpenInterpreter\nOpenInterpreter([], True)",
+        "import atexit\natexit.register(setattr, interpreter, 'offline', True)",
+        "import threading\nthreading.Timer(0.01, setattr, (interpreter, 'offline', True)).start()",
+    ],
+)
+def test_a_limit_that_is_set_in_an_odd_way_counts(statements: str) -> None:
+    assert run_profile(f"{_IMPORT}{statements}\n").offline
+
+
+def test_calls_that_limit_nothing_are_only_reported() -> None:
+    profile = run_profile(
+        f"{_IMPORT}interpreter.chat('offline')\ninterpreter.computer.run('shell', 'offline')\n"
+        "interpreter.messages.append({'role': 'user', 'content': 'offline'})\ninterpreter.reset()\n"
+    )
+    assert profile.unknown == (
+        "line 2: chat() has no effect in a profile",
+        "line 4: messages.append() has no effect in a profile",
+        "line 5: reset() has no effect in a profile",
+    )
 
 
 @pytest.mark.parametrize(
