@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from textual import events
+from textual import events, messages
 from textual.actions import SkipAction
 from textual.binding import Binding, BindingType
 from textual.geometry import Offset
@@ -46,6 +46,23 @@ class BaseScreen(Screen[ScreenResultType]):
         """
         if event.size != self.app.size:
             event.prevent_default()
+
+    def _compositor_refresh(self) -> None:
+        """Draw what changed; below a dialog this alone, and nothing below a screen that covers this one.
+
+        Textual (8.2.8) draws all that ever changed below a dialog for each change there: soon the whole
+        terminal, each second that a cell runs. And what the dialog was about to draw itself is forgotten.
+        """
+        top, regions = self.app.screen, self._compositor._dirty_regions
+        if self is top or self.app.is_inline:
+            super()._compositor_refresh()
+            return
+        shows_through = self in self.app._background_screens and top.styles.background.a < 1
+        if regions and shows_through:
+            top._set_dirty(*regions)
+            top.post_message(messages.Update(top))
+        regions.clear()
+        self._dirty_widgets.clear()
 
     def action_copy_text(self) -> None:
         """Copy the selected text, and say by which way; what selects nothing leaves the clipboard alone."""
