@@ -22,7 +22,12 @@ from oi_tui.engine.credentials.keys import find_variable_name
 from oi_tui.engine.credentials.redaction import redact
 from oi_tui.engine.llm.base import ErrorInfo
 from oi_tui.engine.llm.error_table import CONNECTION, MISSING_MODULE, TROUBLES, Attempt
-from oi_tui.engine.llm.transport.chunk_repair import describe_page, extract_error_text, remove_traceback
+from oi_tui.engine.llm.transport.chunk_repair import (
+    VAGUE,
+    describe_page,
+    extract_error_text,
+    remove_traceback,
+)
 from oi_tui.engine.llm.transport.foreign_format import ForeignFormat
 from oi_tui.engine.llm.urls import hide_password
 from oi_tui.engine.models.model_names import explain_gone, suggest_name
@@ -68,6 +73,8 @@ def explain(error: BaseException, attempt: Attempt) -> ErrorInfo:
     words = " ".join(f"{type(item).__name__}: {str(item)[:_LONGEST]}" for item in chain)
     status = _find_status(chain)
     detail = _format_detail(chain[0], attempt) or _find_phrase(status) or "it gave no reason"
+    if detail == VAGUE:
+        detail = _find_upstream_words(chain, attempt) or detail
     retry_after = _retry_after(chain, words)
     attempt = replace(attempt, led=_find_redirect(chain, words, status), on_the_way=_on_the_way(chain, words))
     if attempt.begun and status in (None, 408) and re.search(r"[Tt]imeout|timed out", words):
@@ -302,6 +309,15 @@ def _extract_text(text: str) -> str:
         except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
             return text
     return extract_error_text(body) or ("" if not body else text)
+
+
+def _find_upstream_words(chain: list[BaseException], attempt: Attempt) -> str:
+    """Return the words of the provider behind OpenRouter, where the body of an error has them; else ""."""
+    for error in chain:
+        if isinstance(body := getattr(error, "body", None), dict):
+            words = extract_error_text(body if "error" in body else {"error": body})
+            return "" if words == VAGUE else _format_detail(_BodyError(words, None), attempt)
+    return ""
 
 
 def _format_detail(error: BaseException, attempt: Attempt) -> str:

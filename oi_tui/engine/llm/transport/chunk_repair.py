@@ -5,9 +5,15 @@ import json
 import re
 from typing import Any
 
+from oi_tui.engine.llm.transport.content_parts import move_calls, name_unknown
+
 #: Where servers put thoughts, beside the two places that clients know.
 _THOUGHTS = ("thinking", "reasoning_details", "reasoning_text", "thought", "thoughts")
+#: OpenRouter's words for an error of a provider, whose own words are beside them.
+VAGUE = "Provider returned error"
 _KINDS_OF_IMAGES = frozenset(("image", "image_url", "output_image"))
+#: Fields without which some clients refuse a chunk.
+_REQUIRED = {"id": "chunk", "object": "chat.completion.chunk", "created": 0, "model": ""}
 #: Stands in a reply for an image.
 IMAGE_NOT_SHOWN = "[The model sent an image, which cannot be shown.]"
 _KINDS_OF_THOUGHTS = ("thinking", "reasoning", "thought")
@@ -38,6 +44,10 @@ def repair(record: dict[str, Any], *, error: bool = False) -> bool:
         changed = True
     for choice in good:
         changed = _repair_choice(choice) or changed
+    for name, value in _REQUIRED.items():
+        if record.get(name) is None:
+            record[name] = value
+            changed = True
     return changed
 
 
@@ -80,7 +90,9 @@ def join_text(content: Any) -> str:
             return content
         case list():
             return "".join(map(join_text, content))
-        case {"text": text} | {"thinking": text} | {"summary": text} | {"content": text}:
+        case {"text": text} | {"thinking": text} | {"summary": text} | {"content": text} | {"parts": text}:
+            return join_text(text)
+        case {"refusal": text} | {"reasoning": text} | {"transcript": text}:
             return join_text(text)
         case dict():
             return ""
@@ -100,6 +112,8 @@ def extract_error_text(body: Any) -> str:
             return extract_error_text(first)
         case {"msg": str(reported), "loc": [*place]}:
             return f"{'.'.join(map(str, place))}: {reported}"
+        case {"error": {"message": message, "metadata": {"raw": reported}}} if message == VAGUE and reported:
+            return extract_error_text(reported)
         case {"error": reported} if reported and not isinstance(body.get("message"), list):
             return extract_error_text(reported)
         case {"base_resp": {"status_code": code, "status_msg": str(reported)}} if code:
@@ -171,6 +185,10 @@ def _normalize_error(record: dict[str, Any], *, error: bool) -> bool:
             changed = True
     reported = record.get("error")
     if isinstance(reported, dict) and isinstance(reported.get("message"), str):
+        found = extract_error_text(record)
+        if found and reported["message"] == VAGUE != found:
+            record["error"] = {**reported, "message": found}
+            return True
         return changed
     # A record of the type "error" is one of a format that has such records.
     announced = error and not record.get("choices") and record.get("type") != "error"
@@ -207,8 +225,11 @@ def _repair_choice(choice: dict[str, Any]) -> bool:
 
 
 def _repair_delta(delta: dict[str, Any]) -> bool:
-    changed = _move_thoughts(delta)
+    changed = move_calls(delta)
+    changed = _move_thoughts(delta) or changed
     changed = _name_images(delta) or changed
+    if isinstance(delta.get("content"), list | dict):
+        delta["content"] = name_unknown(delta["content"])
     for key in ("content", "reasoning_content", "reasoning"):
         if not isinstance(delta.get(key), str | None):
             delta[key] = join_text(delta[key])
@@ -301,8 +322,9 @@ def _has_calls(delta: dict[str, Any]) -> bool:
 
 def _repair_arguments(function: dict[str, Any]) -> bool:
     """Write the arguments of a call as text, where they are something else or have another name."""
-    arguments = function.get("arguments", function.get("parameters"))
-    if isinstance(arguments, str) and "arguments" in function:
+    names = ("arguments", "parameters", "input", "args")
+    arguments = next((function[name] for name in names if function.get(name) is not None), None)
+    if isinstance(arguments, str) and arguments is function.get("arguments"):
         return False
     is_text = isinstance(arguments, str | None)
     function["arguments"] = arguments or "" if is_text else json.dumps(arguments)

@@ -67,6 +67,10 @@ class CompletionCall:
                 self._emit(text=reply)
                 self._emit(finish="stop")
                 return
+            if self._raw and self._raw.foreign and not self._begun:
+                # What another format is called says more than what a client misses in it.
+                self._complete()
+                return
             self._fail(errors.explain(error, replace(self._attempt, begun=self._begun)))
         else:
             self._complete()
@@ -190,7 +194,10 @@ class CompletionCall:
             self._emit(signed=part)
         self._finish = raw.incomplete or self._finish
         if self._begun:
-            if raw.incomplete:
+            broken = raw.find_error()
+            if broken and (info := errors.explain_body(*broken, replace(self._attempt, begun=True))):
+                self._fail(info)
+            elif raw.incomplete:
                 self._emit(finish=raw.incomplete)
             return
         for message in raw.find_messages():

@@ -36,6 +36,7 @@ _GEMINI = ForeignFormat(
 _COHERE = ForeignFormat(
     "in Cohere's format", "model", "Set model to cohere_chat/{name}", ("cohere", "cohere_chat")
 )
+_BEDROCK = ForeignFormat("in Bedrock's format", "model", "Set model to bedrock/{name}", ("bedrock",))
 _RESPONSES = ForeignFormat(
     "in the format of OpenAI's Responses API", "model", "Set model to openai/responses/{name}"
 )
@@ -69,6 +70,10 @@ def recognise(record: Any) -> ForeignFormat | None:
             return _COHERE
         case {"message": {"role": "assistant", "content": list()}, "finish_reason": str()}:
             return _COHERE
+        case {"text": str(), "generation_id": str()}:
+            return _COHERE
+        case {"output": {"message": {"content": list()}}, "stopReason": _}:
+            return _BEDROCK
         case {"object": "response", "output": _}:
             return _RESPONSES
         case {"type": str(kind)} if kind.startswith("response."):

@@ -27,12 +27,16 @@ from oi_tui.engine.llm.transport.sse_filter import SseFilter
 #: What the providers' own words for the end of a reply mean where it is not complete.
 _INCOMPLETE = {
     "model_context_window_exceeded": "length",
-    "max_output_tokens": "length",
+    "error_limit": "length",
     "safety": "content_filter",
     "recitation": "content_filter",
     "blocklist": "content_filter",
     "prohibited_content": "content_filter",
     "spii": "content_filter",
+    "sensitive": "content_filter",
+    "refusal": "content_filter",
+    "guardrail_intervened": "content_filter",
+    "error_toxic": "content_filter",
     "malformed_function_call": "malformed",
     "malformed_response": "malformed",
     "unexpected_tool_call": "malformed",
@@ -43,10 +47,16 @@ _INCOMPLETE = {
     "aborted": "given_up",
     "cancelled": "given_up",
     "canceled": "given_up",
+    "user_cancel": "given_up",
+    "pause_turn": "given_up",
+    "repetition": "given_up",
     "timeout": "given_up",
     "network_error": "given_up",
     "insufficient_system_resource": "given_up",
 }
+#: Other words for an end at a limit, such as Mistral's `model_length`, and for one by a filter.
+_AT_LIMIT = re.compile(r"length|limit|(?:max|maximum)_.*tokens")
+_BY_FILTER = re.compile(r"content_?filter")
 #: Comments before a reply in one piece.
 _COMMENTS = re.compile(r"\A(?:\s*:[^\n]*\n)+")
 #: A line with data.
@@ -146,7 +156,7 @@ class RawReply:
         """
         if self._filter.begun and not self._filter.ended:
             return "missing"
-        return _INCOMPLETE.get(self._filter.reason.lower())
+        return _explain_end(self._filter.reason)
 
     def _read_data(self, data: bytes) -> None:
         self._note_arrival()
@@ -167,12 +177,15 @@ class RawReply:
         records = [record for record in body if _find_message(record)] if isinstance(body, list) else [body]
         match records[-1] if records else None:
             case {"choices": [{"finish_reason": str(reason)}, *_]} | {"done_reason": str(reason)}:
-                reason = reason.lower()
-                return _INCOMPLETE.get(reason, reason if reason in ("length", "content_filter") else None)
+                return _explain_end(reason)
         return None
 
     def find_error(self) -> tuple[str, int | None] | None:
-        """Find the message and number of an error that came with a status of success in place of a reply."""
+        """Find the message and number of an error that came with a status of success in place of a reply,
+        or in the midst of one.
+        """
+        if self._filter.error:
+            return self._filter.error
         body = self._parse_body()
         match body:
             case (
@@ -229,6 +242,16 @@ class RawReply:
             return json.loads(self._read_text())
         except (ValueError, RecursionError):
             return None
+
+
+def _explain_end(reason: str) -> str | None:
+    """Return why a reply is not complete by the provider's word for its end; None if it is complete."""
+    reason = reason.lower()
+    if reason in _INCOMPLETE:
+        return _INCOMPLETE[reason]
+    if _AT_LIMIT.search(reason):
+        return "length"
+    return "content_filter" if _BY_FILTER.search(reason) else None
 
 
 def _find_message(record: Any) -> dict[str, Any] | None:

@@ -4,7 +4,13 @@ import json
 import re
 from typing import Any
 
-from oi_tui.engine.llm.transport.chunk_repair import describe_page, find_signed_parts, is_chunk, repair
+from oi_tui.engine.llm.transport.chunk_repair import (
+    describe_page,
+    extract_error_code,
+    find_signed_parts,
+    is_chunk,
+    repair,
+)
 from oi_tui.engine.llm.transport.foreign_format import ForeignFormat, recognise
 
 #: Lines of server-sent events that carry no data.
@@ -38,6 +44,8 @@ class SseFilter:
         self.begun = self.ended = False
         #: The format of the first record that has another than OpenAI's.
         self.foreign: ForeignFormat | None = None
+        #: The message and the number of an error that came among the records. Some clients pass over it.
+        self.error: tuple[str, int | None] | None = None
         #: The provider's own word for why the reply ended.
         self.reason = ""
         #: How many lines were dropped since somebody asked; see `pop_gaps`.
@@ -187,6 +195,9 @@ class SseFilter:
         return json.dumps(record) if changed else data
 
     def _note(self, record: dict[str, Any]) -> None:
+        match record.get("error"):
+            case {"message": str(message)} if message:
+                self.error = message, extract_error_code(record)
         match record.get("choices"):
             case [dict(choice), *_] if "delta" in choice:
                 self.chunks = True
