@@ -62,6 +62,8 @@ _PART, _PARTS = 2000, 64
 _READ = 1000
 #: How SQLite is told the largest number there is.
 _INFINITY = "9e999"
+#: What numbers are written with, and the kinds of columns that hold them so.
+_IN_NUMBERS, _PLAIN_NUMBERS = frozenset("0123456789+-.eE "), ("int", "long", "float")
 _LONGEST, _BINS = 200, 10
 #: Below this, figures are shown with all digits of their whole part.
 _EXACT = 1e15
@@ -444,12 +446,25 @@ class TableFile:
             return "", {}, ()
         if (condition := self._build_condition(view.words)) is not None:
             return condition
-        test, pattern = _build_test(view.words)
-        tests = [f"{_quote(name)} {test}" for name in self._names]
+        columns = self._choose_searched(view.words)
+        where, values = self._build_search(view.words, columns)
+        return where, values, columns
+
+    def _choose_searched(self, words: str) -> Sequence[int]:
+        """Return the columns in which a text may be: others hold only numbers, written without it."""
+        columns = range(len(self._names))
+        if self._records is None or _IN_NUMBERS.issuperset(words):
+            return columns
+        return [at for at in columns if self._missing[at] or self._kinds[at] not in _PLAIN_NUMBERS]
+
+    def _build_search(self, words: str, columns: Iterable[int]) -> tuple[str, _Values]:
+        """Return the condition that one of these columns has a text, and its values."""
+        test, pattern = _build_test(words)
+        tests = [f"{_quote(self._names[at])} {test}" for at in columns] or ["FALSE"]
         # A deep expression is refused, so the tests stand side by side in groups of groups.
         for _ in range(2):
             tests = ["(" + " OR ".join(tests[at : at + 50]) + ")" for at in range(0, len(tests), 50)]
-        return " WHERE " + " OR ".join(tests), {"words": pattern}, range(len(self._names))
+        return " WHERE " + " OR ".join(tests), {"words": pattern}
 
     def _build_condition(self, words: str) -> tuple[str, _Values, Iterable[int]] | None:
         """Return the rows where a column has a value, as `price > 5` or `city = missing`.
@@ -608,6 +623,9 @@ class TableFile:
         if view == TableQuery():
             return range(1, self._total + 1)
         if self._found is None or self._found[:2] != (view, self._total):
+            if len(self._names) > _PART and view.words and self._build_condition(view.words) is None:
+                self._found = view, self._total, self._search_parts(view)
+                return self._found[2]
             where, order, values, needed = self._build_order(view)
             table = self._join_parts(needed)
             number = f"{table.split()[0]}.rowid"
@@ -615,6 +633,18 @@ class TableFile:
             rows = self._ask_numbers("q", f"SELECT {number} FROM {table}{where}{ties}", values)
             self._found = view, self._total, rows
         return self._found[2]
+
+    def _search_parts(self, view: TableQuery) -> Sequence[int]:
+        """Return the rows of a view with a text in a wide file: joined, its tables are searched slowly."""
+        found = set[int]()
+        searched = self._choose_searched(view.words)
+        parts = {self._find_part(at): list[int]() for at in searched}
+        for at in searched:
+            parts[self._find_part(at)].append(at)
+        for part, columns in parts.items():
+            where, values = self._build_search(view.words, columns)
+            found.update(self._ask_numbers("q", f"SELECT rowid FROM {part}{where}", values))
+        return array("q", filter(found.__contains__, self._find_rows(replace(view, words=""))))
 
     def statistics(self, column: int) -> Statistics:
         """Return one column of all rows, in figures."""

@@ -1,6 +1,7 @@
 """Tables that are read page by page: the interface of their source, and those in a language's variables."""
 
 import re
+import time
 import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -95,6 +96,8 @@ class TableSource(Protocol):
         """Return one column of all rows, in figures."""
 
 
+#: After this many seconds a search is given up.
+_SEARCH = 10.0
 #: Asks the language that has the table; None where it does not answer.
 Ask = typing.Callable[  # evaluated by Python 3.8
     [typing.Mapping[str, object]], typing.Optional[typing.Mapping[str, object]]  # noqa: UP045
@@ -117,12 +120,22 @@ class LiveTable:
         return self._name
 
     def _answer(self, **query: object) -> Mapping[str, object]:
-        answer = self._ask({"name": self._name, **query})
-        if answer is None:
-            raise TableBusyError(f"{self._language} is busy or not running")
-        if error := answer.get("error"):
-            raise TableError(str(error))
-        return answer
+        """Return the answer. A long search comes in parts, between which a cell can begin."""
+        end = time.monotonic() + _SEARCH
+        while True:
+            answer = self._ask({"name": self._name, **query})
+            if answer is None:
+                raise TableBusyError(f"{self._language} is busy or not running")
+            if error := answer.get("error"):
+                raise TableError(str(error))
+            if not answer.get("unfinished"):
+                return answer
+            if time.monotonic() > end:
+                raise TableError(
+                    "The table is too large to search all its cells. Filter by a condition on a column, "
+                    "or with code."
+                )
+            query["continues"] = True
 
     def shape(self, view: TableQuery) -> TableShape:
         """Return the current shape of the table."""

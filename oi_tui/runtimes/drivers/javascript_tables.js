@@ -6,7 +6,11 @@
 const { types } = require('util');
 
 const LOOKED_AT = 1000;
-const SEARCHED = 2000000;
+// Missing values are counted for the model in tables of so many cells.
+const COUNTED = 2000000;
+// A search takes so many milliseconds at a time, and looks at the clock after so many cells.
+const TURN = 200;
+const PART = 1000;
 const LONGEST = 200;
 const BINS = 10;
 // What is shown at once: tables of so many rows are whole, of longer ones the first and the last.
@@ -31,11 +35,14 @@ const SIGNS = {
 };
 
 class TableReadError extends Error {}
+// A search goes on with the next question, so that a cell can begin between both.
+class UnfinishedSearch extends Error {}
 
 // `find` gives [value] of a variable or nothing, `nameOf` the name of the variable that holds a value or nothing, and
 // `describe` the type and a few words, and `preview` what an object holds.
 module.exports = function opening({ find, nameOf, describe, preview, language }) {
   let ordered = { key: '', rows: [] };
+  let search = { key: '', at: 0, holds: null };
 
   const data = (object, name) => {
     const found = own(object, name);
@@ -92,7 +99,7 @@ module.exports = function opening({ find, nameOf, describe, preview, language })
 
   function text(value, whole) {
     if (missing(value)) return null;
-    const plain = typeof value === 'string' ? value : isObject(value) || typeof value === 'function' ? `<${describe(value)[1]}>` : describe(value)[1];
+    const plain = typeof value === 'string' ? value : typeof value === 'number' && value ? String(value) : isObject(value) || typeof value === 'function' ? `<${describe(value)[1]}>` : describe(value)[1];
     if (whole) return plain;
     const line = plain.replaceAll('\r', '\\r').replaceAll('\n', '\\n');
     return line.length > LONGEST ? `${line.slice(0, LONGEST)}…` : line;
@@ -129,10 +136,27 @@ module.exports = function opening({ find, nameOf, describe, preview, language })
     };
   }
 
-  function rowsOf(table, { name, sort, descending, words }) {
+  // Which rows have the words, or meet the condition, as an array with 1 for each.
+  function searched(table, words, key, continues) {
+    const end = Date.now() + TURN;
+    if (!continues || search.key !== key) search = { key, at: 0, holds: new Uint8Array(table.count) };
+    const wanted = words.toLowerCase();
+    const holds = conditionOf(table, words) ?? ((at) => table.names.some((column) => (text(table.at(at, column), true) || '').toLowerCase().includes(wanted)));
+    const part = Math.max(1, Math.floor(PART / table.names.length));
+    for (; search.at < table.count; search.at++) {
+      if (search.at % part === 0 && Date.now() > end) throw new UnfinishedSearch();
+      if (holds(search.at)) search.holds[search.at] = 1;
+    }
+    const found = search.holds;
+    search = { key: '', at: 0, holds: null };
+    return found;
+  }
+
+  function rowsOf(table, { name, sort, descending, words, continues }) {
     if (sort === null && !words) return null;
     const key = JSON.stringify([name, table.count, table.names.length, sort, descending, words]);
     if (ordered.key === key) return ordered.rows;
+    const holds = words ? searched(table, words, key, continues) : null;
     let rows = Array.from({ length: table.count }, (_, at) => at);
     if (sort !== null) {
       const column = table.names[sort];
@@ -144,14 +168,7 @@ module.exports = function opening({ find, nameOf, describe, preview, language })
       there.sort((a, b) => (keys[a] < keys[b] ? -sign : keys[a] > keys[b] ? sign : a - b));
       rows = [...there, ...rows.filter((at) => missing(values[at]))];
     }
-    if (words) {
-      const holds = conditionOf(table, words);
-      if (!holds && table.count * table.names.length > SEARCHED) throw new TableReadError('The table is too large to search all its cells; filter it with code.');
-      if (holds && table.count > SEARCHED) throw new TableReadError('The table is too long to be filtered here; filter it with code.');
-      const wanted = words.toLowerCase();
-      if (holds) rows = rows.filter(holds);
-      else rows = rows.filter((at) => table.names.some((column) => (text(table.at(at, column), true) || '').toLowerCase().includes(wanted)));
-    }
+    if (holds) rows = rows.filter((at) => holds[at]);
     ordered = { key, rows };
     return rows;
   }
@@ -251,7 +268,7 @@ module.exports = function opening({ find, nameOf, describe, preview, language })
   function view(table) {
     const { rows, head } = look(table);
     const names = table.names.slice(0, COLUMNS_OF_MODEL);
-    const counts = table.count * names.length <= SEARCHED;
+    const counts = table.count * names.length <= COUNTED;
     const listed = names.map((name, at) => {
       let gone = 0;
       for (let row = 0; counts && row < table.count; row++) if (missing(table.at(row, name))) gone++;
@@ -312,6 +329,7 @@ module.exports = function opening({ find, nameOf, describe, preview, language })
     try {
       return { shape, page, statistics }[query.do](tableNamed(query.name), query);
     } catch (error) {
+      if (error instanceof UnfinishedSearch) return { unfinished: true };
       return { error: error instanceof TableReadError ? error.message : `The table cannot be read: ${error}` };
     }
   };

@@ -1,7 +1,10 @@
 # Tables of the program, read page by page: data frames, matrices and vectors. What `r_tables.R` defines is in sight.
 
-# Text is looked for in tables of up to so many cells.
+# Texts are compared in columns of up to so many rows.
 searched <- 2e6
+# Text is looked for in so many rows at once, and for so many seconds at a time.
+search_rows <- 20000L
+search_turn <- 0.2
 bins <- 10L
 # A shown table of up to so many cells is kept, so that it can be opened; of so many tables.
 kept_cells <- 2e5
@@ -13,6 +16,10 @@ process <- sprintf("%d-%.0f", Sys.getpid(), as.numeric(Sys.time()) * 1000)
 # The row numbers of the view that was last asked for, and what they belong to.
 order_key <- ""
 order_rows <- NULL
+# A search that goes on with the next question, so that a cell can begin between both.
+search_key <- ""
+search_next <- 1
+search_matches <- NULL
 
 trouble <- function(...) stop(structure(class = c("trouble", "error", "condition"), list(message = paste0(...), call = NULL)))
 
@@ -61,6 +68,7 @@ answer <- function(query) {
       if (is.null(table)) trouble(query$name, " is not a table: it is of class ", class(value)[1], ".")
       switch(query$do, shape = shape(table, query), page = page(table, query), statistics = statistics(table, query))
     },
+    unfinished = function(e) c(unfinished = "true"),
     trouble = function(e) c(error = spell(conditionMessage(e))),
     error = function(e) c(error = spell(paste0("The table cannot be read: ", conditionMessage(e))))
   )
@@ -122,21 +130,45 @@ rows_of <- function(table, query) {
   if (is.null(query$sort) && !nzchar(words)) return(seq_len(table$rows))
   key <- paste(query$name, table$rows, length(table$names), query$sort, query$descending, words, sep = "\r")
   if (identical(key, order_key)) return(order_rows)
-  rows <- if (is.null(query$sort)) seq_len(table$rows) else sorted(table$column(query$sort + 1L), query$descending)
   matches <- if (nzchar(words)) rows_with(table, words)
-  if (nzchar(words) && is.null(matches)) {
-    if (as.double(table$rows) * length(table$names) > searched) {
-      trouble("The table is too large to search all its cells; filter it with code.")
-    }
-    words <- tolower(words)
-    holds <- function(text) grepl(words, tolower(text), fixed = TRUE)
-    matches <- if (is.null(table$labels)) logical(table$rows) else holds(table$labels)
-    for (at in seq_along(table$names)) matches <- matches | holds(exact(table$column(at), seq_len(table$rows)))
-  }
+  if (nzchar(words) && is.null(matches)) matches <- search(table, tolower(words), key, isTRUE(query$continues))
+  rows <- if (is.null(query$sort)) seq_len(table$rows) else sorted(table$column(query$sort + 1L), query$descending)
   if (!is.null(matches)) rows <- rows[matches[rows]]
   order_key <<- key
   order_rows <<- rows
   rows
+}
+
+# Which rows have a text in one of their cells or in their label.
+search <- function(table, words, key, continues) {
+  end <- proc.time()[["elapsed"]] + search_turn
+  holds <- function(text) grepl(words, tolower(text), fixed = TRUE)
+  if (!continues || !identical(search_key, key)) {
+    search_matches <<- logical(table$rows)
+    search_next <<- 1
+    search_key <<- key
+  }
+  # What numbers are written with, also Inf and complex ones.
+  no_numbers <- grepl("[^0-9+.einfa-]", words)
+  # Column by column, and some rows of it after the other; column 0 are the labels.
+  parts <- ceiling(table$rows / search_rows)
+  while (search_next <= parts * (length(table$names) + 1)) {
+    if (proc.time()[["elapsed"]] > end) stop(structure(class = c("unfinished", "error", "condition"), list(message = "", call = NULL)))
+    at <- (search_next - 1) %/% parts
+    if (at > 0 && no_numbers && numeric_column(table$column(at))) {
+      search_next <<- (at + 1) * parts + 1
+      next
+    }
+    first <- ((search_next - 1) %% parts) * search_rows + 1
+    rows <- seq.int(first, min(first + search_rows - 1, table$rows))
+    text <- if (at > 0) exact(table$column(at), rows) else table$labels[rows]
+    if (length(text)) search_matches[rows] <<- search_matches[rows] | holds(text)
+    search_next <<- search_next + 1
+  }
+  matches <- search_matches
+  search_matches <<- NULL
+  search_key <<- ""
+  matches
 }
 
 signs <- list("=" = `==`, "==" = `==`, "!=" = `!=`, "<" = `<`, "<=" = `<=`, ">" = `>`, ">=" = `>=`)

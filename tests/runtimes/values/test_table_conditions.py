@@ -39,14 +39,13 @@ var dirty = [
   { name: 'd', flag: null, price: 1e3, big: 4n, day: new Date('2024-10-01'), mixed: 3 },
   { name: 'e', flag: false, price: NaN, big: 5n, day: null },
 ];
-var long = new Float64Array(2000001);
 """,
     "octave": """
 dirty = struct ("name", {"a", "B", "c", "d", "e"}, "flag", {true, false, true, [], false}, ...
                 "price", {-8, 10, 9, 1e3, NaN}, "big", {3, 1, 2, 4, 5}, ...
                 "day", {"2023-12-31", "2024-01-02", "2024-02-01", "2024-10-01", []}, ...
                 "mixed", {"-", "2", "x", 3, []});
-long = repmat ({"x"}, 200001, 1);
+long = repmat ({"x"}, 1000001, 1);
 """,
 }
 #: Two neighbours; where there are large integers, those that no floating-point number tells apart.
@@ -123,6 +122,11 @@ def test_a_condition_and_an_order_go_together(computer: Computer, language: str)
 
 @pytest.mark.slow
 def test_a_table_that_is_too_long_for_it_says_so(computer: Computer, language: str) -> None:
+    if language == "javascript":
+        # It filters any table, some rows after the others.
+        assert play(computer, language, "var long = new Float64Array(2000001);").state == "finished"
+        assert computer.inspector.open_table(language, "long").shape(TableQuery(words="value > 0")).rows == 0
+        return
     table = computer.inspector.open_table(language, "long")
     name = table.shape(TableQuery()).columns[0].name
     with pytest.raises(TableError, match="too long to be filtered here; filter it with code"):

@@ -7,7 +7,8 @@ function event = oi_tui_table (nonce, words)
     event = view_of (words);
     return;
   endif
-  persistent order = struct ("key", "", "rows", []);
+  ## `next` is where a search goes on with the next question, so that a cell can begin between both.
+  persistent order = struct ("key", "", "rows", [], "search", "", "next", 1, "holds", []);
   query = jsondecode (char (hex2dec (reshape (words, 2, [])')'), "makeValidName", false);
   try
     table = table_of (query.name);
@@ -76,9 +77,21 @@ function part = column (table, at, numbers)
   if (issparse (part))
     part = full (part);
   endif
-  if (iscell (part) && ! isempty (part) && all (cellfun (@is_number, part(:))))
+  if (iscell (part) && ! isempty (part) && is_number (part{1}) && all (cellfun (@is_number, part(:))))
     part = cellfun (@double, part);
   endif
+endfunction
+
+## Whether a column holds numbers only, as far as that is seen at once.
+function yes = has_numbers (table, at)
+  switch (table.form)
+    case "matrix"
+      yes = isnumeric (table.value);
+    case "columns"
+      yes = isnumeric (table.value.(table.names{at}));
+    otherwise
+      yes = false;
+  endswitch
 endfunction
 
 function yes = is_number (value)
@@ -89,25 +102,30 @@ endfunction
 function texts = texts_of (part, whole)
   texts = cell (numel (part), 1);
   if (isnumeric (part) && isreal (part))
-    digits = {"%.10g", "%.17g"}{1 + whole};
-    if (whole)
+    if (isinteger (part))
+      texts = written (part, "%d");
+    elseif (whole)
       ## Most numbers need fewer digits to be what they are.
-      short = arrayfun (@(x) sprintf ("%.15g", x), part, "UniformOutput", false);
+      texts = written (part, "%.15g");
+      longer = ! isnan (part(:)) & sscanf (sprintf ("%.15g ", full (part)), "%f") != part(:);
+      texts(longer) = written (part(longer), "%.17g");
+    else
+      texts = written (part, "%.10g");
     endif
-    for n = 1:numel (part)
-      if (isnan (part(n)))
-        texts{n} = NaN;
-      elseif (isinteger (part))
-        texts{n} = sprintf ("%d", part(n));
-      elseif (whole && str2double (short{n}) == part(n))
-        texts{n} = short{n};
-      else
-        texts{n} = sprintf (digits, part(n));
-      endif
-    endfor
+    texts(isnan (part)) = {NaN};
     return;
   endif
-  for n = 1:numel (part)
+  if (islogical (part))
+    texts = {"false"; "true"}(1 + part(:));
+    return;
+  endif
+  others = 1:numel (part);
+  if (iscell (part))
+    is_text = cellfun ("isclass", part(:), "char") & cellfun ("size", part(:), 1) <= 1;
+    texts(is_text) = one_line (part(is_text)(:), whole);
+    others = find (! is_text)';
+  endif
+  for n = others
     if (iscell (part))
       texts{n} = text_of (part{n}, whole);
     else
@@ -116,15 +134,28 @@ function texts = texts_of (part, whole)
   endfor
 endfunction
 
+## Texts as they are, or short and in one line.
+function texts = one_line (texts, whole)
+  if (whole || isempty (texts))
+    return;
+  endif
+  texts = strrep (strrep (texts, "\r", '\r'), "\n", '\n');
+  for n = find (cellfun ("length", texts) > 200)'
+    texts{n} = [texts{n}(1:200) "…"];
+  endfor
+endfunction
+
+## The numbers as texts, all at once: one by one takes a hundred times as long.
+function texts = written (numbers, form)
+  texts = cell (0, 1);
+  if (! isempty (numbers))
+    texts = ostrsplit (sprintf ([form "\n"], full (numbers))(1:end-1), "\n")';
+  endif
+endfunction
+
 function text = text_of (value, whole)
   if (ischar (value) && rows (value) <= 1)
-    text = value;
-    if (! whole)
-      text = strrep (strrep (text, "\r", '\r'), "\n", '\n');
-      if (length (text) > 200)
-        text = [text(1:200) "…"];
-      endif
-    endif
+    text = one_line ({value}, whole){1};
   elseif (isnumeric (value) && isempty (value))
     text = NaN;
   elseif (islogical (value) && isscalar (value))
@@ -139,6 +170,10 @@ endfunction
 
 function [event, order] = shape (table, query, order)
   [numbers, order] = rows_of (table, query, order);
+  if (! isempty (order.search))
+    event = struct ("unfinished", true);
+    return;
+  endif
   described = cell (1, numel (table.names));
   for at = 1:numel (table.names)
     part = column (table, at, 1:table.rows);
@@ -152,6 +187,10 @@ endfunction
 
 function [event, order] = page (table, query, order)
   [numbers, order] = rows_of (table, query, order);
+  if (! isempty (order.search))
+    event = struct ("unfinished", true);
+    return;
+  endif
   numbers = numbers(query.start+1:min (query.start + query.count, numel (numbers)));
   last = min (query.first + query.columns, numel (table.names));
   cells = cell (numel (numbers), 0);
@@ -169,6 +208,9 @@ endfunction
 ## The numbers of the rows of a view, in its order.
 function [numbers, order] = rows_of (table, query, order)
   numbers = 1:table.rows;
+  if (! isfield (query, "continues"))
+    order.search = "";
+  endif
   if (isempty (query.sort) && isempty (query.words))
     return;
   endif
@@ -177,28 +219,58 @@ function [numbers, order] = rows_of (table, query, order)
     numbers = order.rows;
     return;
   endif
-  if (! isempty (query.sort))
-    numbers = sorted (column (table, query.sort + 1, numbers), query.descending);
-  endif
   holds = [];
   if (! isempty (query.words))
     holds = rows_with (table, query.words);
   endif
   if (! isempty (query.words) && isempty (holds))
-    if (table.rows * numel (table.names) > 2e5)
-      error ("The table is too large to search all its cells; filter it with code.");
+    order = search (table, query, key, order);
+    if (! isempty (order.search))
+      numbers = [];
+      return;
     endif
-    holds = false (table.rows, 1);
-    for at = 1:numel (table.names)
-      texts = texts_of (column (table, at, 1:table.rows), true);
-      texts(! cellfun (@ischar, texts)) = {""};
-      holds |= ! cellfun (@isempty, strfind (lower (texts), lower (query.words)));
-    endfor
+    holds = order.holds;
+  endif
+  if (! isempty (query.sort))
+    numbers = sorted (column (table, query.sort + 1, numbers), query.descending);
   endif
   if (! isempty (holds))
     numbers = numbers(holds(numbers));
   endif
-  order = struct ("key", key, "rows", numbers);
+  order.key = key;
+  order.rows = numbers;
+endfunction
+
+## Look for a text in all cells, for some time: `search` is the key of the view until the end is reached.
+function order = search (table, query, key, order)
+  started = tic ();
+  if (! isfield (query, "continues") || ! strcmp (order.search, key))
+    order.search = key;
+    order.next = 1;
+    order.holds = false (table.rows, 1);
+  endif
+  words = lower (query.words);
+  size_of_part = 2000;
+  ## What numbers are written with.
+  no_numbers = ! all (ismember (words, "0123456789+-.einfa"));
+  parts = ceil (table.rows / size_of_part);
+  while (order.next <= parts * numel (table.names))
+    if (toc (started) > 0.2)
+      return;
+    endif
+    at = ceil (order.next / parts);
+    if (no_numbers && has_numbers (table, at))
+      order.next = at * parts + 1;
+      continue;
+    endif
+    first = mod (order.next - 1, parts) * size_of_part + 1;
+    numbers = first:min (first + size_of_part - 1, table.rows);
+    texts = texts_of (column (table, at, numbers), true);
+    texts(! cellfun ("isclass", texts, "char")) = {""};
+    order.holds(numbers) |= ! cellfun ("isempty", strfind (lower (texts), words));
+    order.next += 1;
+  endwhile
+  order.search = "";
 endfunction
 
 ## Which rows have what a condition such as `price > 5` asks for; [] for a text to look for.
@@ -236,7 +308,7 @@ function holds = rows_with (table, words)
     ## Large integers are compared as they are.
     holds = test (part, number) & ! isnan (part);
     return;
-  elseif (table.rows > 2e5)
+  elseif (table.rows > 1e6)
     error ("The table is too long to be filtered here; filter it with code.");
   endif
   texts = texts_of (part, true);
