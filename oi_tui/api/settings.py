@@ -3,6 +3,7 @@
 import difflib
 import types
 import warnings
+import weakref
 from collections import defaultdict, deque
 from collections.abc import Collection
 from functools import partial
@@ -138,10 +139,19 @@ class ApiSettings:
         #: The values that settings had before each of their last changes.
         self._before: defaultdict[str, deque[Any]] = defaultdict(partial(deque, maxlen=_CHANGES))
         self._started = False
+        #: The objects whose attributes are these settings.
+        self._groups: list[weakref.ref[SettingGroup]] = []
+
+    def add_group(self, group: "SettingGroup") -> None:
+        """Note an object whose attributes are settings."""
+        self._groups.append(weakref.ref(group))
 
     @property
     def profile(self) -> Profile:
         """The settings of this moment."""
+        for reference in self._groups:
+            if group := reference():
+                group._oi_apply_hidden()
         for key, given in self._lists.items():
             if not self._is_shown(key, given, self._profile):
                 changes: dict[str, Any] = {self._names[key]: tuple(given)}
@@ -224,6 +234,13 @@ def _list_annotations(kind: type) -> Collection[str]:
         return ()
 
 
+def _refuse_settings(kind: type, prefix: str) -> None:
+    """Raise TypeError where a class has a setting: it would be read from there, and would not act."""
+    for name, value in vars(kind).items():
+        if f"{prefix}{name}" in ACTING and not callable(value):
+            raise TypeError(f"{kind.__name__}.{name} is a setting: set it in __init__, on the object")
+
+
 class SettingGroup:
     """An object whose attributes are settings: those whose keys begin with `prefix`.
 
@@ -245,10 +262,7 @@ class SettingGroup:
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        for name, value in vars(cls).items():
-            # It would be read from the class, and would not act.
-            if f"{cls._oi_prefix}{name}" in ACTING and not callable(value):
-                raise TypeError(f"{cls.__name__}.{name} is a setting: set it in __init__, on the object")
+        _refuse_settings(cls, cls._oi_prefix)
 
     def _oi_read_attribute(self, name: str) -> Any:
         """Return the value of an attribute that is not on the object."""
@@ -274,6 +288,8 @@ class SettingGroup:
         key = self._oi_key(name)
         if self._oi_is_kept(name, declared, value) or self._oi_is_callers_attribute(name, key):
             object.__setattr__(self, name, value)
+            if name == "_oi_settings":
+                self._oi_settings.add_group(self)
             return
         if declared is not None or name in vars(self) or name in self._oi_fixed:
             raise AttributeError(f"{self._oi_title}.{name} cannot be replaced; set its attributes one by one")
@@ -288,6 +304,34 @@ class SettingGroup:
                 warnings.warn(f"{self._oi_title}.{name} has no effect: {ABSENT[key][1]}", stacklevel=3)
         else:
             raise self._oi_explain_unknown(name, key)
+
+    def _oi_apply_hidden(self) -> None:
+        """Apply what a script put into `vars` of this object, past its attributes.
+
+        Raises TypeError for a setting on the class, which would hide the one of the object.
+        """
+        for kind in type(self).__mro__:
+            _refuse_settings(kind, self._oi_prefix)
+        values = vars(self)
+        for name in [name for name in values if name[:1] != "_"]:
+            if name not in values:
+                # To apply another one read the profile, and so applied this one.
+                continue
+            if self._oi_key(name) in ACTING or isinstance(getattr(type(self), name, None), property):
+                value = values.pop(name)
+                try:
+                    setattr(self, name, value)
+                except BaseException:
+                    # It still stops the next request.
+                    values[name] = value
+                    raise
+            elif not self._oi_is_own(name, values[name]):
+                raise self._oi_explain_unknown(name, self._oi_key(name))
+
+    def _oi_is_own(self, name: str, value: Any) -> bool:
+        """Return whether a value may be on the object: a part of it, a method, or what a subclass has."""
+        is_part = isinstance(value, SettingGroup) or callable(value)
+        return is_part or self._oi_is_callers_attribute(name, self._oi_key(name))
 
     def _oi_delete_attribute(self, name: str) -> None:
         """Take the last change of a setting back, or delete an attribute."""
@@ -367,7 +411,8 @@ class SettingGroup:
             )
         if instead := _INTERNAL.get(key):
             return AttributeError(f"{self._oi_title}.{name} is internal to Open Interpreter: {instead}")
-        places = self._oi_list_places()
+        itself = f"{self._oi_title}.{name}"
+        places = {item: place for item, place in self._oi_list_places().items() if place != itself}
         found = difflib.get_close_matches(name, places, n=1)
         hint = f"; did you mean {places[found[0]]}?" if found else ""
         return AttributeError(f"{self._oi_title} has no attribute {name!r}{hint}")

@@ -251,6 +251,32 @@ def test_none_for_messages_and_computer_is_the_default() -> None:
         OpenInterpreter(computer=object())
 
 
+def test_what_is_put_past_the_attributes_counts_or_stops_the_chat(interpreter: OpenInterpreter) -> None:
+    vars(interpreter)["offline"] = True
+    vars(interpreter.llm).update(max_budget=0.5)
+    vars(interpreter.computer)["languages"] = ["python"]
+    object.__setattr__(interpreter, "safe_mode", "ask")
+    profile = profile_of(interpreter)
+    assert (profile.offline, profile.max_budget, profile.safe_mode) == (True, 0.5, "ask")
+    assert interpreter.computer.languages == ["python"]
+    vars(interpreter)["offline"] = "yes"
+    for _ in range(2):
+        with pytest.raises(ValueError, match="offline: expected true or false"):
+            interpreter.chat("Hi", display=False)
+    del vars(interpreter)["offline"]
+    vars(interpreter)["ofline"] = True
+    with pytest.raises(AttributeError, match=r"did you mean interpreter\.offline\?"):
+        interpreter.chat("Hi", display=False)
+
+
+def test_a_setting_on_the_class_stops_the_chat(
+    interpreter: OpenInterpreter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(OpenInterpreter, "offline", True, raising=False)
+    with pytest.raises(TypeError, match=r"OpenInterpreter\.offline is a setting: set it .* on the object"):
+        interpreter.chat("Hi", display=False)
+
+
 def test_offline_sends_nothing_elsewhere() -> None:
     llm = Llm()
     with OpenInterpreter(llm=llm) as made:
