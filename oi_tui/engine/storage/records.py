@@ -68,6 +68,8 @@ class JournalContents:
     missing: int = 0
     #: Whether records that were saved at the end are not there.
     has_lost_end: bool = False
+    #: Whether the last reply was still being written.
+    is_cut_off: bool = False
     #: How many messages lack a piece of their text.
     gaps: int = 0
     #: Whether a record counts fewer messages than there are before it.
@@ -85,18 +87,9 @@ class JournalContents:
                 f"This conversation's file is damaged in {lines}. The readable part is shown; "
                 "the file is kept as it is."
             )
-        # A line that is damaged, or another version's, is said to be so; these are lines that are not there.
         if self.has_lost_end and (self.missing or not self.damaged):
-            some = "1 message" if self.missing == 1 else f"{self.missing:,} messages"
-            lost = (
-                f"{some}, saved last, cannot be found."
-                if self.missing
-                else "The last change cannot be found."
-            )
-            notices_read.append(
-                f"The end of this conversation's file was lost, or an older copy has replaced it. {lost} "
-                "The rest is shown."
-            )
+            notices_read.append(self._describe_lost_end())
+        # A line that is damaged, or another version's, is said to be so; these are lines that are not there.
         elif self.missing and not self.damaged and not self.foreign:
             some = "1 message is" if self.missing == 1 else f"{self.missing:,} messages are"
             notices_read.append(f"{some} missing from this conversation's file. The rest is shown.")
@@ -105,6 +98,8 @@ class JournalContents:
                 "The messages may be in the wrong order: entries of this conversation's file are missing or "
                 "doubled, or two programs wrote it."
             )
+        if self.is_cut_off and not self.has_lost_end:
+            notices_read.append("The last reply is not complete: oi-tui ended while it was written.")
         if self.gaps and not self.damaged:
             some = "1 message" if self.gaps == 1 else f"{self.gaps:,} messages"
             notices_read.append(f"Part of {some} is missing from this conversation's file.")
@@ -114,6 +109,16 @@ class JournalContents:
                 f"{some} of this conversation came from another version of oi-tui and cannot be shown."
             )
         return tuple(notices_read)
+
+    def _describe_lost_end(self) -> str:
+        lost = "The last change"
+        if self.missing:
+            lost = "1 message" if self.missing == 1 else f"{self.missing:,} messages"
+            lost = f"{lost}, saved last,"
+        return (
+            "The end of this conversation's file was lost, or an older copy has replaced it. "
+            f"{lost} cannot be found. The rest is shown."
+        )
 
 
 def make_copy_title(title: str) -> str:
@@ -156,11 +161,19 @@ def parse(raw: bytes) -> JournalContents:
             if isinstance(stated, int) and is_sound is not False:
                 count = stated
                 contents.disordered = contents.disordered or stated < len(contents.messages)
+    last = next(reversed(contents.messages.values()), None)
+    # A reply that is complete is saved again as a whole.
+    contents.is_cut_off = last is not None and _is_reply(last) and growth.has(last.id)
     growth.settle()
     contents.missing = max(0, count - len(contents.messages))
     contents.gaps = growth.gaps
     contents.messages = {key: _end_message(message) for key, message in contents.messages.items()}
     return contents
+
+
+def _is_reply(message: Message) -> bool:
+    """Return whether it is what a model says or thinks; code has a state that says whether it is complete."""
+    return message.role == "assistant" and message.type in ("message", "reasoning")
 
 
 def _split_lines(raw: bytes) -> Iterator[bytes]:
@@ -248,6 +261,10 @@ class _Growth:
     def gaps(self) -> int:
         """How many messages lack a piece of their text."""
         return len(self._with_gaps & self._messages.keys())
+
+    def has(self, id: str) -> bool:
+        """Return whether text was added to the message since it was saved as a whole."""
+        return id in self._pieces
 
     def add(self, id: str, at: object, text: str) -> None:
         """Note that the message continues with the text after its first `at` characters."""

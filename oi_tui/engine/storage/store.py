@@ -179,6 +179,7 @@ class Store:
             if header["title"]:
                 header["title"] = records.make_copy_title(header["title"])
             notice = _NEWER if newer else _ELSEWHERE
+            contents.is_cut_off = contents.is_cut_off and newer
             for key, message in contents.messages.items():
                 if message.reason in records.ENDED_REASONS and not newer:
                     contents.messages[key] = message.replace(reason="It continued in the other window.")

@@ -336,6 +336,8 @@ def test_after_kill_9_the_next_request_is_valid(start: Start, moment: str) -> No
         again.wait_for("It begins.")
         if moment == "running":
             again.wait_for("under way")
+        else:
+            again.wait_for("The last reply is not complete: oi-tui ended while it was written.")
         again.say("go on")
         again.wait_for("Welcome back.")
         assert OpenAi().problem(server.requests[0]) is None

@@ -1,9 +1,10 @@
 """A turn is a list of events: what the session does with replies, answers, runs and faults."""
 
+import contextlib
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from unittest.mock import Mock
 
 import pytest
@@ -314,6 +315,29 @@ def test_interrupting_a_stream_keeps_what_came() -> None:
     events = run_turn(session)
     assert events[-1] == TurnEnded("interrupted")
     assert session.messages[-1].content == "so far"
+
+
+@pytest.mark.parametrize("end", ["interrupt", "fault", "exception", "done"])
+def test_a_reply_that_ended_in_any_way_but_the_end_of_the_program_is_no_torn_one(
+    end: str, tmp_path: Path
+) -> None:
+    reached = threading.Event()
+    last: Sequence[Delta | ErrorInfo | threading.Event] = {
+        "interrupt": [reached],
+        "fault": [ErrorInfo("server", "Gone.")],
+        "exception": [cast("Delta", object())],
+        "done": [Text(" and on")],
+    }[end]
+    journal = Store(tmp_path).create(cwd="/", model="m")
+    session = make([Text("so far"), Text(" so good"), *last], journal=journal)
+    threading.Thread(target=lambda: reached.wait(40) and session.interrupt()).start()
+    with contextlib.suppress(TypeError, AttributeError):
+        run_turn(session)
+    reached.set()
+    journal.close()
+    contents = Store(tmp_path).read_contents(journal.id)
+    assert list(contents.messages.values())[-1].content.startswith("so far so good")
+    assert contents.notices == ()
 
 
 def test_interrupting_the_question_runs_nothing() -> None:

@@ -3,6 +3,7 @@
 import itertools
 import os
 import shutil
+import signal
 import threading
 from pathlib import Path
 
@@ -267,3 +268,43 @@ def test_a_folder_that_cannot_be_listed_costs_no_note(store: Store, told: Path) 
     store.folder.rename(store.folder.with_name("moved"))
     store.list_summaries()
     assert len(find_notes()) == 1
+
+
+CUT_OFF = "The last reply is not complete: oi-tui ended while it was written."
+
+
+@pytest.mark.parametrize("kind", ["message", "reasoning"])
+@pytest.mark.parametrize("pieces", [("I am",), ("I am", " the")])
+def test_a_reply_that_was_being_written_when_the_program_was_killed_is_told(
+    kind: str, pieces: tuple[str, ...], tmp_path: Path
+) -> None:
+    answer = Message(role="assistant", type=kind, content="", id="b")  # type: ignore[arg-type]
+
+    def die_while_writing() -> None:
+        journal = Store(tmp_path).create(cwd="/", model="m")
+        journal.put(make_message("go", "a"))
+        journal.put(answer)
+        for piece in pieces:
+            journal.grow("b", piece)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    assert killed_at(1_000, die_while_writing)
+    (path,) = tmp_path.glob("*.jsonl")
+    assert list_notices(path) == (CUT_OFF,)
+    journal, messages = Store(tmp_path).open(path.stem)
+    assert messages[-1].content == "".join(pieces)
+    # A window that is still writing it has not ended.
+    assert CUT_OFF not in Store(tmp_path).open(path.stem)[0].notices
+    journal.put(answer.replace(content="I am the end."))
+    journal.close()
+    assert list_notices(path) == ()
+
+
+def test_only_the_last_reply_is_told_to_be_incomplete(store: Store) -> None:
+    journal = store.create(cwd="/", model="m")
+    journal.put(make_message("", "b", "assistant"))
+    journal.grow("b", "I am")
+    journal.put(make_message("on", "c"))
+    journal.close()
+    assert journal.path is not None
+    assert list_notices(journal.path) == ()

@@ -324,12 +324,13 @@ def test_a_piece_of_a_message_that_is_not_there_is_told(begun: Journal, store: S
     begun.put(message)
     for piece in ("one ", "two ", "three"):
         begun.grow(message.id, piece)
+    begun.put(make_message("on"))
     begun.close()
     assert begun.path is not None
     lines = begun.path.read_bytes().splitlines(keepends=True)
     begun.path.write_bytes(b"".join(lines[:2] + lines[3:]))
     opened, messages = store.open(begun.id)
-    assert list_contents(messages) == ["two three"]
+    assert list_contents(messages) == ["two three", "on"]
     assert opened.notices == ("Part of 1 message is missing from this conversation's file.",)
     # Put anew, the message is whole.
     opened.put(message.replace(content="one two three"))
