@@ -3,21 +3,11 @@
 require 'json'
 require 'ripper'
 require 'stringio'
+require_relative 'ruby_frames'
 require_relative 'ruby_methods'
 require_relative 'ruby_variables'
 
 class OiStopped < Exception; end
-
-# The driver's calls are no part of the program, also where that shows a backtrace itself. Ruby asks for one at each
-# `raise`, so nothing that a program may replace is called for it.
-class Exception
-  whole, reject, begins = instance_method(:backtrace), Array.instance_method(:reject), String.instance_method(:start_with?)
-  ours = "#{__dir__}/ruby_"
-  define_method(:backtrace) do
-    lines = whole.bind_call(self)
-    lines && reject.bind_call(lines) { |line| begins.bind_call(line, ours) }
-  end
-end
 
 class OiDriver
   # A program may remove these names, or give them to something else.
@@ -42,8 +32,12 @@ class OiDriver
     prepare
     # A trace by the first cell would see what comes before it looks.
     looks = Queue.new
-    Thread.new { begin_looking(looks) }.report_on_exception = false
+    @watch = OiWatch.new { begin_looking(looks) }
+    @watch.report_on_exception = false
+    ThreadGroup.new.add(@watch)
     looks.pop
+    # Errors then show the part of the line that they are about, as they do for a file.
+    RubyVM.keep_script_lines = true if defined?(RubyVM) && RubyVM.respond_to?(:keep_script_lines=)
   end
 
   def serve
@@ -152,8 +146,9 @@ class OiDriver
       next unless @running
       begin
         STDOUT.flush
-        place = (main.backtrace_locations || []).find { |at| at.path == @name }
+        place = (OiWatch.places(main) || []).find { |at| at.path == @name }
         reach(place.lineno) if place && @running
+        @watch.seek_deadlock(main) if @running
       rescue StandardError
         next
       end
@@ -194,6 +189,7 @@ class OiDriver
     if_possible { prepare }
     code = File.read(path, encoding: 'utf-8')
     offer_data(code)
+    $. = 0
     @cell = path[/\d+\z/].to_i
     # What runs is the program itself: `main if __FILE__ == $0`.
     $0 = @name = "(cell #{@cell})"

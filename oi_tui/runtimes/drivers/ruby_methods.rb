@@ -19,7 +19,7 @@ class OiMethods
                  start_with? strip to_s to_str],
     Symbol => %i[== to_proc to_s],
     SystemExit => %i[status],
-    Thread => %i[backtrace_locations raise],
+    Thread => %i[raise],
     Thread::Backtrace::Location => %i[lineno path],
     UnboundMethod => %i[bind bind_call source_location],
     File.singleton_class => %i[join open read],

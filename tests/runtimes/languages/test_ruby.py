@@ -2,7 +2,9 @@
 
 # ruff: noqa: E501 - code of other languages, as it is
 
+import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -206,3 +208,36 @@ puts names.inspect
     played = play(computer, "ruby", code)
     assert played.text == "[[:sleep, 1], [:times, 1], [:to_s, 3]]\n[:once]\n"
     assert 3 in played.lines
+
+
+#: What Ruby tells a program about its calls and threads. The first line of a script has the number 1, as that of a cell.
+ABOUT_ITSELF = [
+    "p caller, caller(0), caller(2), caller(1..-1), caller(0, 1), Kernel.caller_locations",
+    "def f = [caller, caller(2), caller(3), caller(0..-2), caller_locations(1, 1)]\np f",
+    "begin; Integer('x'); rescue => e; p e.backtrace_locations; end",
+    "p Thread.current.backtrace_locations(1, 1), Thread.current.backtrace(1)",
+    "[1].each { p caller(0) }; p eval('caller.size')",
+    "p Thread.list.size, ThreadGroup::Default.list.size, $.",
+    "begin; Queue.new.pop; rescue Exception => e; p e.class, e.message.lines.first(1), e.message.scan('Thread').size; end",
+    "begin; t = Thread.new { Thread.stop }; t.join; rescue Exception => e; p e.message[/.*\\n.*sleeps/]; t.kill.join; end",
+    "begin; Thread.stop; rescue => e; p e; end",
+    "begin; nil.foo(1); rescue => e; puts e.message; end",
+    "q = Queue.new; Thread.new { sleep 0.1; q << 5 }; p q.pop",
+]
+
+
+def test_ruby_tells_a_program_about_itself_what_it_tells_a_script(ruby: Computer, tmp_path: Path) -> None:
+    script = tmp_path / "script.rb"
+    for code in ABOUT_ITSELF:
+        script.write_text(code)
+        bare = subprocess.run(["ruby", str(script)], capture_output=True, text=True, check=True).stdout
+        played = play(ruby, "ruby", f"{code}\nnil", number=1)
+        assert (played.text, played.state) == (bare.replace(str(script), "(cell 1)"), "finished"), code
+
+
+def test_a_deadlock_is_an_error(ruby: Computer) -> None:
+    played = play(ruby, "ruby", "memory = 41\nQueue.new.pop")
+    assert (played.state, played.reason) == ("failed", "fatal: No live threads left. Deadlock?")
+    assert "1 threads, 1 sleeps" in played.text
+    assert "Watch" not in played.text
+    assert play(ruby, "ruby", "memory + 1").text == "=> 42\n"
