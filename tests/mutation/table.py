@@ -41,6 +41,7 @@ WRITER = (
     "tests/unit/engine/test_standing_output.py",
 )
 EXECUTED = (
+    "tests/unit/engine/test_execution.py",
     "tests/unit/engine/test_session.py",
     "tests/unit/engine/test_rerun.py",
     "tests/unit/engine/test_offered_blocks.py",
@@ -378,6 +379,11 @@ EQUIVALENT: Mapping[tuple[str, str, str], str] = {
     (PARTS, 'first = code.lstrip().split("\\n", 1)[0]', "1 => 2"): "the first line is the same",
     (FILES, "_MOST_MATCHES = 2_000", "2000 => 1999"): "a rough bound on the time",
     (EXECUTION, "return Reject(stop=True)", "True => False"): "the turn is stopped already",
+    (
+        EXECUTION,
+        "deque(chain(self._log.record_events(writer.finish()), self._log.record(stopped)), maxlen=0)",
+        "0 => 1",
+    ): "how many of the events are kept that nobody reads",
     (APPEND, "os.link(made, target, follow_symlinks=False)", "False => True"): (
         "Linux names the link itself either way"
     ),
