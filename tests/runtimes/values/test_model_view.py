@@ -10,6 +10,7 @@ import pytest
 
 from oi_tui.messages import Displayed, Printed
 from oi_tui.runtimes import Computer
+from oi_tui.runtimes.tables import TableError, TableQuery
 from tests.runtimes.playing import play
 
 SETUP = """
@@ -192,6 +193,40 @@ DataFrame()"""
     assert view is not None
     listed = "0 Int64, 1 Datetime[us], 2 List(Datetime[ns, UTC]), 3 Struct({'a': Int64}), 4 Struct"
     assert f"Columns: {listed}" in view
+
+
+LAZY = """
+class Panic(BaseException):
+    pass
+
+class LazyFrame:
+    def __init__(self, plan, columns):
+        self.plan, self.columns = plan, columns
+    def __str__(self):
+        return self.plan
+    def collect(self):
+        raise Panic
+    def collect_schema(self):
+        if not self.columns:
+            raise Panic
+        return self.columns
+
+LazyFrame.__module__ = "polars.lazyframe.frame"
+plan = LazyFrame("FILTER a > 1", {"a": "Int64", "odd, name": "Datetime(time_unit='us', time_zone=None)"})
+broken = LazyFrame("SCAN gone.csv", {})
+"""
+
+
+def test_the_model_sees_the_columns_of_a_lazy_frame_whose_rows_are_not_computed(python: Computer) -> None:
+    # Stands for a frame of polars, which need not be installed.
+    (view,) = views(python, f"{LAZY}\nplan")
+    assert view == (
+        "polars LazyFrame, whose rows are not computed yet\n"
+        "Columns: a Int64, 'odd, name' Datetime[us]\nFILTER a > 1"
+    )
+    assert views(python, "broken") == [None]
+    with pytest.raises(TableError, match=r"plan\.collect\(\)\. Its columns are a Int64, 'odd, name' Date"):
+        python.inspector.open_table("python", "plan").shape(TableQuery())
 
 
 def test_print_of_a_polars_table_leaves_no_column_out(python: Computer, tmp_path: Path) -> None:

@@ -58,6 +58,7 @@ def view_of(value, text):
     """Return the view of a value whose `repr` is `text`; None where that text says as much."""
     try:
         view = _view_table(value) or _view_array(value) or _view_database_rows(value)
+        view = view or _view_lazy_frame(value)
         if view is None and len(text) > _SHORT:
             view = _view_records(value) or _view_container(value) or _view_text(value, text)
         return view
@@ -239,6 +240,40 @@ def _view_polars(frame, name):
         return map(_mark_nan, frame.select(names).slice(start, stop - start).rows())
 
     return format_table("polars " + name, frame.height, frame.width, columns, lines)
+
+
+def list_lazy_columns(value):
+    """Return the columns of a LazyFrame of polars with their types, in words, without its rows.
+
+    "" for another value, and where they are not known.
+    """
+    kind = type(value)
+    if (kind.__module__.partition(".")[0], kind.__name__) != ("polars", "LazyFrame"):
+        return ""
+    try:
+        fields = list(value.collect_schema().items())
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException:
+        # A panic of polars is no Exception. The file may be gone, or a column of the plan.
+        return ""
+    shown = [
+        "{} {}".format(_shorten_name(_quote_label(name)), _type_for_model(str(of)))
+        for name, of in fields[:_COLUMNS]
+    ]
+    if len(fields) > _COLUMNS:
+        shown.append("… {:,} more columns".format(len(fields) - _COLUMNS))
+    return ", ".join(shown)
+
+
+def _view_lazy_frame(value):
+    columns = list_lazy_columns(value)
+    if not columns:
+        return None
+    plan = str(value)
+    return "polars LazyFrame, whose rows are not computed yet\nColumns: {}\n{}".format(
+        columns, _view_text(plan, plan) or plan
+    )
 
 
 def _view_arrow(table):

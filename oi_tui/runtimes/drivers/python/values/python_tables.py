@@ -15,7 +15,7 @@ import sys
 import weakref
 
 from python_cell_text import escape_line_breaks, format_value, is_missing, is_written, shorten
-from python_model_view import SQL_ROWS, find_kind, shorten_type
+from python_model_view import SQL_ROWS, find_kind, list_lazy_columns, shorten_type
 from python_records import explain_no_table, is_shown_as_table, read_records
 from python_table_conditions import find_matching
 from python_table_search import find_words
@@ -45,6 +45,8 @@ _METHODS = {
     "DataArray": "to_series()",
     "Styler": "data",
 }
+#: How much is told of the columns of a table that is not computed yet, in characters.
+_COLUMNS_OF_HINT = 400
 #: Of a table in the conversation: shown whole up to this many rows, else this many of the first and the last.
 _WHOLE, _HEAD, _TAIL = 16, 8, 4
 #: Columns that are sent of it, and the longest text of a cell.
@@ -73,6 +75,8 @@ def answer(names, words, is_needed=lambda: False):
             kind, name = type(value).__name__, query["name"]
             method = _METHODS.get(kind)
             hint = " Its rows are in {}.{}.".format(name, method) if method else ""
+            if columns := list_lazy_columns(value):
+                hint += " Its columns are {}.".format(columns[:_COLUMNS_OF_HINT])
             why = explain_no_table(value) or "it is of type {}".format(kind)
             raise TableReadError("{} is not a table: {}.{}".format(name, why, hint))
         if query["do"] == "statistics":
