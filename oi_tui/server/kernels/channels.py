@@ -30,6 +30,9 @@ _ANSWER_SECONDS = 1.0
 _MOST_WAITING = 100
 _IMAGES = {"base64.png": "image/png", "base64.jpeg": "image/jpeg"}
 _ENDS = ("finished", "failed", "interrupted", "lost", "rejected", "skipped", "unfinished")
+#: Cells by which a person leaves a console, and what has the console leave.
+_EXITS = ("exit", "quit", "exit()", "quit()")
+_ASK_EXIT = {"source": "ask_exit", "keepkernel": False}
 _GAP = "\n(The output came faster than it could be sent; a part of it is missing here.)\n"
 _NO_INPUT = "The program asked for input, and this client does not support input requests. It was stopped."
 
@@ -310,7 +313,8 @@ class KernelConnection:
             await kernel.publish(message, "execute_input", {"code": code, **count})
         error = await CellRun(kernel, self, message).run(code)
         if error is None:
-            await self.send(message, "execute_reply", {**done, **count}, "shell")
+            leaves = [_ASK_EXIT] if kernel.language == "python" and code.strip() in _EXITS else []
+            await self.send(message, "execute_reply", {**done, **count, "payload": leaves}, "shell")
             return
         await kernel.publish(message, "error", error)
         await self.send(message, "execute_reply", {"status": "error", **error, **count}, "shell")

@@ -103,6 +103,16 @@ def test_a_failure_an_image_and_another_language(serve: Serve) -> None:
     assert running.computer.ran[0] == ("shell", "fail")
 
 
+def test_a_person_leaves_a_console_with_exit(serve: Serve) -> None:
+    running = serve(auto_run=True)
+    with channels(running, started(running)) as socket:
+        for code, leaves in (("exit", True), ("quit()\n", True), ("print('exit')", False)):
+            reply = select_contents(execute(socket, code), "execute_reply")[0]
+            assert [item["source"] for item in reply["payload"]] == ["ask_exit"] * leaves
+    with channels(running, started(running, "bash")) as socket:
+        assert select_contents(execute(socket, "exit"), "execute_reply")[0]["payload"] == []
+
+
 def test_input_and_interrupt(serve: Serve) -> None:
     running = serve(auto_run=True)
     kernel = started(running)
