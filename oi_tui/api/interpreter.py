@@ -16,7 +16,7 @@ from oi_tui.api.model_reply import ask_as_openai, reply_chunks
 from oi_tui.api.notebook import NotebookDisplay, NotebookQuestion
 from oi_tui.api.settings import ApiSettings, SettingGroup
 from oi_tui.api.terminal import NoInputError, OnInput, ask_approval
-from oi_tui.api.threads import AsyncStreams, BackgroundTurn
+from oi_tui.api.threads import BackgroundTurn
 from oi_tui.api.turns import OnApproval, Prompt, TurnError, Turns
 from oi_tui.engine.events import Event
 from oi_tui.engine.llm import request_log
@@ -138,7 +138,6 @@ class OpenInterpreter(SettingGroup):
         self._oi_turns = Turns(self._oi_settings, computer, self._oi_model)
         computer.stop_with(self._oi_turns.stop)
         self._oi_background: BackgroundTurn | None = None
-        self._oi_streams = AsyncStreams()
         self._oi_voice = Voice()
         self._oi_question = NotebookQuestion()
         # `self.llm = ...` is refused, so that no limit is lost with the group.
@@ -304,7 +303,7 @@ class OpenInterpreter(SettingGroup):
         >>> asyncio.run(main())[0]["role"]
         'assistant'
         """
-        return self._oi_streams.iterate(self._oi_turns.chunks(message), self.stop)
+        return self._oi_turns.async_streams.iterate(self._oi_turns.chunks(message), self.stop)
 
     def events(self, message: Prompt = None) -> Generator[Event, None, None]:
         """Work on a message and return what happens as typed events, which are frozen dataclasses.

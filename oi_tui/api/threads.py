@@ -5,7 +5,7 @@ import threading
 import weakref
 from collections.abc import AsyncGenerator, Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import Any, TypeVar
 
 _T = TypeVar("_T")
 #: How often to check whether the wait can still end, in seconds.
@@ -44,15 +44,16 @@ class BackgroundTurn:
 class AsyncStreams:
     """Makes the streams of one interpreter for asyncio.
 
-    A loop that ends with `break` drops its stream, and the event loop closes it a little later. The next
-    stream waits for that. One that somebody still holds is not waited for.
+    A loop that ends with `break` drops its stream, and the event loop closes it a little later; a task that
+    is cancelled stops its turn first. The next turn waits for both. A stream that somebody reads is not
+    waited for.
 
     Each stream has a thread of its own. The few threads of the event loop's executor are the program's: turns
     that wait for code or for a person would keep it from looking up names and reading files.
     """
 
     def __init__(self) -> None:
-        self._newest: _Stream | None = None
+        self._states = weakref.WeakKeyDictionary[Generator[Any, None, None], _State]()
 
     def iterate(self, items: Generator[_T, None, None], stop: Callable[[], None]) -> AsyncGenerator[_T, None]:
         """Iterate a blocking generator without blocking the event loop.
@@ -60,24 +61,28 @@ class AsyncStreams:
         `stop` is called from the event loop when the task is cancelled while an item is produced; it must
         make the generator return soon.
         """
-        state = _Stream()
+        state = _State()
         stream = self._iterate(items, stop, state)
-        state.held = weakref.ref(stream)
+        state.stream = weakref.ref(stream)
+        self._states[items] = state
         return stream
 
+    def wait_until_closed(self, items: Generator[Any, None, None]) -> None:
+        """Wait until `items` is closed, if its reader has left and the event loop is about to close it."""
+        if state := self._states.get(items):
+            state.wait_until_closed()
+
     async def _iterate(
-        self, items: Generator[_T, None, None], stop: Callable[[], None], state: "_Stream"
+        self, items: Generator[_T, None, None], stop: Callable[[], None], state: "_State"
     ) -> AsyncGenerator[_T, None]:
         loop = asyncio.get_running_loop()
+        state.loop, state.loop_thread = loop, threading.get_ident()
         thread = ThreadPoolExecutor(1, "oi-tui-achat")
         step: asyncio.Future[list[_T]] | None = None
 
         def read_next() -> list[_T]:
             return [item for _, item in zip((None,), items, strict=False)]
 
-        if self._newest and self._newest.held() is None:
-            await loop.run_in_executor(thread, self._newest.ended.wait)
-        self._newest = state
         try:
             while True:
                 step = loop.run_in_executor(thread, read_next)
@@ -86,22 +91,37 @@ class AsyncStreams:
                     return
                 yield found[0]
         finally:
+            state.is_closing = True
             try:
                 if step is not None and not step.done():
                     stop()
                     await asyncio.wait([step])
                 await loop.run_in_executor(thread, items.close)
             finally:
-                state.ended.set()
+                state.closed.set()
                 thread.shutdown(wait=False)
 
 
-class _Stream:
-    """Whether a stream still has a reader, and whether it has ended."""
+class _State:
+    """Whether a stream still has a reader, and whether it was closed."""
 
     def __init__(self) -> None:
-        self.held: Callable[[], object] = _do_nothing
-        self.ended = threading.Event()
+        self.stream: Callable[[], object] = _do_nothing
+        self.loop: asyncio.AbstractEventLoop | None = None
+        self.loop_thread = 0
+        self.is_closing = False
+        self.closed = threading.Event()
+
+    def wait_until_closed(self) -> None:
+        # The event loop cannot close it while its thread waits here, or when it does not run any more.
+        if self.loop is None or self.loop_thread == threading.get_ident():
+            return
+        while (
+            (self.is_closing or self.stream() is None)
+            and self.loop.is_running()
+            and not self.closed.wait(_TIMEOUT)
+        ):
+            pass
 
 
 def _do_nothing() -> None:

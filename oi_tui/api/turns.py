@@ -19,6 +19,7 @@ from oi_tui.api.finalizers import StreamReference, end_left_streams
 from oi_tui.api.model import ApiModel
 from oi_tui.api.settings import ApiSettings
 from oi_tui.api.terminal import InputAnswerer
+from oi_tui.api.threads import AsyncStreams
 from oi_tui.engine.credentials.redaction import learn
 from oi_tui.engine.events import (
     ApprovalRequested,
@@ -62,7 +63,7 @@ class Turns:
     """Works on messages with the model and the languages, and keeps the conversation.
 
     `messages` is the conversation, `file` saves it, and `new_from` is how many messages there were when the
-    last turn began. `on_approval` decides about code.
+    last turn began. `on_approval` decides about code. `async_streams` makes streams for asyncio.
     """
 
     def __init__(self, settings: ApiSettings, computer: ApiComputer, model: ApiModel) -> None:
@@ -80,6 +81,7 @@ class Turns:
         self._was_replaced = False
         self.new_from = 0
         self.file = ConversationFile()
+        self.async_streams = AsyncStreams()
         self.on_approval: OnApproval | None = None
         call_in_forked_child(self._begin_anew)
 
@@ -104,9 +106,11 @@ class Turns:
         return self._lock.locked()
 
     def require_none(self) -> None:
-        """Raise TurnError if a turn is in progress."""
-        if self.is_working and self._stream:
-            end_left_streams([self._stream])
+        """Raise TurnError if a turn is in progress, except one that is about to end: wait for that."""
+        if self.is_working and (reference := self._stream):
+            end_left_streams([reference])
+            if stream := reference():
+                self.async_streams.wait_until_closed(stream)
         if self.is_working:
             raise TurnError(
                 "Another chat() of this OpenInterpreter is running. "

@@ -15,7 +15,13 @@ _DECISION = {
     "type": "object",
     "properties": {
         "decision": {"type": "string", "title": "Run this code?", "enum": [_RUN, "Do not run"]},
-        "reason": {"type": "string", "title": "Reason", "description": "if not: why (optional)"},
+        "reason": {
+            "type": "string",
+            "title": "Reason",
+            "description": "if not: why (optional)",
+            # Hosts that make a form of this fill a field without a value with null, which is no text.
+            "default": "",
+        },
     },
     "required": ["decision"],
 }

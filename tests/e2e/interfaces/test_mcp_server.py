@@ -88,6 +88,7 @@ async def test_a_host_asks_with_the_exact_code_and_variables_stay(workplace: Pat
         assert not result.is_error
         assert "``` 42" in read_text(result)
         assert result.structured_content["files_changed"] == ["created: made.txt"]
+        assert person.asked[0].requested_schema["properties"]["reason"]["default"] == ""  # null is no text
         question = person.asked[0].message
         assert question.startswith(f"Run this python code?\n\n````python\n{code}\n````")
         assert str(workplace) in question

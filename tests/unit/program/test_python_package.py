@@ -604,6 +604,35 @@ def test_a_stream_that_asyncio_left_while_code_runs_is_stopped_and_the_next_one_
     assert list_contents(interpreter.messages)[-2:] == ["1", "Done"]
 
 
+@pytest.mark.parametrize("call", ["achat", "chat in a thread"])
+def test_a_turn_waits_for_one_whose_task_was_cancelled_a_moment_before(
+    call: str, make: Make, served: server.ModelServer
+) -> None:
+    served.answer(calls(WAITS), says("Done"))
+    interpreter = make(auto_run=True)
+
+    async def cancel_and_go_on() -> None:
+        begun = asyncio.Event()
+
+        async def turn() -> None:
+            async for chunk in interpreter.achat("wait"):
+                if "begun" in str(chunk.get("content")) and chunk["role"] == "computer":
+                    begun.set()
+
+        task = asyncio.create_task(turn())
+        await begun.wait()
+        task.cancel()
+        for _ in range(3):  # until the task knows of it
+            await asyncio.sleep(0)
+        if call == "achat":
+            assert [chunk async for chunk in interpreter.achat("hello")]
+        else:
+            await asyncio.to_thread(interpreter.chat, "hello", display=False)
+
+    asyncio.run(cancel_and_go_on())
+    assert list_contents(interpreter.messages)[-2:] == ["hello", "Done"]
+
+
 def test_an_asyncio_stream_that_is_still_held_is_not_waited_for(
     make: Make, served: server.ModelServer
 ) -> None:
