@@ -11,6 +11,8 @@ from oi_tui.engine.llm import images
 from oi_tui.engine.protocols import NullRecorder, Recorder
 from oi_tui.messages import Message
 
+SAVES_AGAIN = "Saving works again."
+
 
 class MessageLog:
     """The messages so far, in order; can be read and cut from any thread at any time."""
@@ -51,13 +53,18 @@ class MessageLog:
             self._numbers.setdefault(message.id, len(self._numbers) + 1)
 
     def record(self, message: Message) -> Iterator[Event]:
-        """Save a message or its new version, then yield its event. Report trouble with saving once."""
+        """Save a message or its new version, then yield its event.
+
+        Report trouble with saving once, and once that it is over.
+        """
         self._store(message)
         yield MessageRecorded(message)
         trouble = self._recorder.trouble
         if trouble and trouble != self._trouble:
             self._trouble = trouble
             yield Noticed(trouble, "warning")
+        elif self.saves_again():
+            yield Noticed(SAVES_AGAIN)
 
     def record_events(self, events: Iterable[Event], *, growth: bool = True) -> Steps[Any]:
         """Save what the events say before it is shown; text in flight only with `growth`.
@@ -126,9 +133,10 @@ class MessageLog:
 
     def saves_again(self) -> bool:
         """Return whether what could not be saved before is saved by now; true once."""
-        recovered = self._trouble is not None and self._recorder.trouble is None
-        if recovered:
-            self._trouble = None
+        with self._lock:
+            recovered = self._trouble is not None and self._recorder.trouble is None
+            if recovered:
+                self._trouble = None
         return recovered
 
     def _store(self, message: Message) -> None:

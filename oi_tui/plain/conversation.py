@@ -17,6 +17,7 @@ from oi_tui.engine.events import (
     RunReported,
     TurnEnded,
 )
+from oi_tui.engine.message_log import SAVES_AGAIN
 from oi_tui.engine.review.permissions import Permission
 from oi_tui.engine.review.scanner import scan_code
 from oi_tui.engine.tools import describe_tool, is_tool
@@ -165,7 +166,7 @@ class PlainConversation:
         if ended.outcome != "done" and self._may_approve:
             self.keyboard.keep_as_draft()
         if self._workspace.session.saves_again():
-            self.handler.print_notice("Saving works again.")
+            self.handler.print_notice(SAVES_AGAIN)
 
     def ask_number(self, question: str, most: int) -> int | None:
         """Ask for a number from 1 to `most`, and return it counted from 0; None for anything else."""

@@ -23,6 +23,7 @@ from textual.worker import Worker
 
 from oi_tui import log
 from oi_tui.engine.events import Event, MessageRecorded, Noticed, TurnEnded
+from oi_tui.engine.message_log import SAVES_AGAIN
 from oi_tui.engine.session import Session
 from oi_tui.input.mentions import expand
 from oi_tui.messages import Message
@@ -386,7 +387,7 @@ class ChatView(Widget):
     def _report_changes(self) -> None:
         """Report changes that come without an event: hidden lines of the code, and whether saving works."""
         if self.session.saves_again():
-            self.show(Noticed("Saving works again."))
+            self.show(Noticed(SAVES_AGAIN))
         for event in self.session.report_losses():
             self.show(event)
         self.questions.note_hidden()

@@ -277,6 +277,15 @@ def test_saving_that_works_again_is_reported_once() -> None:
     assert not session.saves_again()
 
 
+def test_the_next_turn_says_that_saving_works_again_where_nobody_asked_before() -> None:
+    session = make([Text("one")], [Text("two")], [Text("three")])
+    session.journal.trouble = "Not saved: the disk is full."
+    run_turn(session)
+    session.journal.trouble = None
+    assert [item.text for item in select(run_turn(session), Noticed)] == ["Saving works again."]
+    assert select(run_turn(session), Noticed) == []
+
+
 def test_a_passing_fault_is_tried_again() -> None:
     session = make([ErrorInfo("server", "Busy.", retryable=True, retry_after=0.01)], [Text("Here.")])
     events = run_turn(session)
