@@ -136,6 +136,7 @@ GUARD = "oi_tui/widgets/approval/key_guard.py"
 STOPPING = "oi_tui/runtimes/runs/stopping.py"
 RECENT = "oi_tui/engine/llm/recent_messages.py"
 GATE = "oi_tui/engine/llm/request_gate.py"
+END_NOTES = "oi_tui/engine/storage/end_notes.py"
 APPEND = "oi_tui/engine/storage/append_file.py"
 EXECUTION = "oi_tui/engine/execution.py"
 CHECKER = "oi_tui/engine/review/python/checker.py"
@@ -389,6 +390,11 @@ EQUIVALENT: Mapping[tuple[str, str, str], str] = {
     ),
     (APPEND, 'return size == 0 or os.pread(file, 1, size - 1) == b"\\n"', "1 => 2"): (
         "there is only one byte left to read"
+    ),
+    (END_NOTES, "_LENGTH = 48", "48 => 47"): "any length that is more than that of the longest end",
+    (END_NOTES, "_LENGTH = 48", "48 => 49"): "any length that is more than that of the longest end",
+    (END_NOTES, "match = _END.search(record[-_LENGTH:])", "-_LENGTH: => :"): (
+        "the pattern is tied to the end of the record; the part is only quicker to search"
     ),
     (JOURNAL, "RETRY_SECONDS = 2.0", "2.0 => 3.0"): "a rough time",
     (JOURNAL, "RETRY_SECONDS = 2.0", "2.0 => 1.0"): "a rough time",

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from oi_tui import paths
 
 #: The end of a record: the number of messages, and the checksum.
-_END = re.compile(rb'"n":(\d{1,9}),"crc":"[0-9a-f]{8}"\}')
+_END = re.compile(rb'("n":(\d{1,9}),"crc":"[0-9a-f]{8}"\})\n\Z')
 #: Every note is this long, so that a newer one replaces it in one write that needs no space on the disk.
 _LENGTH = 48
 
@@ -40,11 +40,9 @@ class EndNotes:
 
     def save(self, id: str, record: bytes) -> None:
         """Note that the conversation ends with this record now."""
-        note = record[-_LENGTH:].rstrip()
-        matches = list(_END.finditer(note))
-        if not matches or matches[-1].end() != len(note):
+        match = _END.search(record[-_LENGTH:])
+        if match is None:
             return
-        data = b"%b\n" % matches[-1][0].rjust(_LENGTH - 1)
         flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         with contextlib.suppress(OSError):
             try:
@@ -53,7 +51,7 @@ class EndNotes:
                 paths.make_private(self._folder)
                 file = os.open(self._folder / id, flags, 0o600)
             try:
-                os.write(file, data)
+                os.write(file, match[0].rjust(_LENGTH))
             finally:
                 os.close(file)
 
@@ -65,11 +63,11 @@ class EndNotes:
         with contextlib.suppress(OSError):
             file = os.open(self._folder / id, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
             try:
-                match = _END.fullmatch(os.read(file, _LENGTH).strip())
+                match = _END.fullmatch(os.read(file, _LENGTH).lstrip())
             finally:
                 os.close(file)
             if match is not None:
-                return EndNote(match[0], int(match[1]))
+                return EndNote(match[1], int(match[2]))
         return None
 
     def delete_unknown(self, list_known: Callable[[], Iterable[str]]) -> None:
