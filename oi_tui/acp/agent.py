@@ -160,6 +160,7 @@ class OiTuiAgent:
             return self._sessions[id]
         session = self._add_session(id, await self._resume(cwd, id, servers))
         session.is_reopened = not left_targets.list_for_conversation(id)
+        session.notices = session.workspace.conversation.notices
         return session
 
     async def _resume(self, cwd: str, id: str, servers: Sequence[Any] | None) -> Workspace:

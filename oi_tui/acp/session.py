@@ -62,6 +62,8 @@ class AcpSession:
         self._prompting = False
         #: Whether the first prompt is to come of a conversation whose languages were restarted.
         self.is_reopened = False
+        #: What the first prompt is to say of how the conversation was stored.
+        self.notices: tuple[str, ...] = ()
         #: The end of the newest turn, which may come after its prompt was cancelled.
         self._ended: asyncio.Future[TurnEnded] | None = None
 
@@ -126,6 +128,9 @@ class AcpSession:
 
     def _list_events(self, messages: Sequence[Message], typed: str) -> Iterator[Event]:
         """Return the events of a turn, after those that bring back what a conversation had in memory."""
+        notices, self.notices = self.notices, ()
+        for notice in notices:
+            yield Noticed(notice, "warning")
         if self.is_reopened:
             self.is_reopened = False
             codes = {} if explain_refusal_here(self.workspace) else find_restoring_code(self.workspace)

@@ -97,8 +97,9 @@ class WorkspaceBackend:
         self._workspace = workspace
         #: Called at the end with the id of a conversation that could be saved nowhere.
         self._note_lost = note_lost
-        #: Notices before the next turn, such as that variables of a resumed conversation are lost.
-        self._lost = ""
+        #: Notices before the next turn: how a conversation that was opened was stored, and that it lost its
+        #: variables.
+        self._notices: list[Noticed] = []
 
     @property
     def conversation(self) -> str:
@@ -123,9 +124,8 @@ class WorkspaceBackend:
 
     def turn(self, prompt: Prompt) -> Iterator[Event]:
         """Begin a turn with a message, and yield its events."""
-        if self._lost:
-            yield Noticed(self._lost)
-            self._lost = ""
+        notices, self._notices = self._notices, []
+        yield from notices
         yield from self._workspace.session.turn(prompt)
 
     def propose(self, language: str, code: str) -> Iterator[Event]:
@@ -168,7 +168,7 @@ class WorkspaceBackend:
             self._workspace.session.auto_run = profile.auto_run
         if messages is not None:
             self._workspace.conversation.replace(messages)
-            self._lost = ""
+            self._notices = []
 
     def search_saved(self, words: str) -> Sequence[Summary]:
         """Return some saved conversations that contain all the words, the newest first."""
@@ -189,9 +189,12 @@ class WorkspaceBackend:
 
     def resume(self, id: str) -> None:
         """Continue a saved conversation. Raises StoreError."""
-        self._workspace.conversation.resume(id)
+        conversation = self._workspace.conversation
+        conversation.resume(id)
+        self._notices = [Noticed(notice, "warning") for notice in conversation.notices]
         if not left_targets.list_for_conversation(id):
-            self._lost = rerun.describe_lost(self.messages, _AGAIN)
+            lost = rerun.describe_lost(self.messages, _AGAIN)
+            self._notices += [Noticed(lost)] if lost else []
 
     def close(self) -> None:
         """End everything; the conversation is saved, or standard error says why not."""

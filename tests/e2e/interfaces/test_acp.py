@@ -15,8 +15,10 @@ from typing import Any
 
 import pytest
 
-from oi_tui import profiles
+from oi_tui import paths, profiles
 from oi_tui.engine.credentials.trust import Trust
+from oi_tui.engine.storage.store import Store
+from oi_tui.messages import Message
 from tests.ports import choose_port
 from tests.processes import descendants
 from tests.servers.openai_server import Call, ModelServer, Say, spoken
@@ -135,6 +137,20 @@ async def test_an_editor_asks_approves_and_finds_the_conversation_again(workplac
             await editor.until(lambda: "It is done." in editor.written())
             assert "print " + long in editor.written("user_message_chunk")
             assert any("made 42" in str(u.raw_output) for u in editor.updates if hasattr(u, "raw_output"))
+
+
+async def test_a_conversation_that_a_window_has_open_is_loaded_as_a_copy_and_says_so(workplace: Path) -> None:
+    editor = Editor()
+    window = Store(paths.conversations()).create(cwd=str(workplace), model="m")
+    window.put(Message(role="user", type="message", content="Count"))
+    with ModelServer(spoken(Say("Counted.")), spoken(Say("Again."))) as server:
+        async with agent(editor, server) as (connection, _):
+            await connection.load_session(cwd=str(workplace), session_id=window.id)
+            for words in ("Go on", "Once more"):
+                await connection.prompt(session_id=window.id, prompt=make_text(words))
+    window.close()
+    assert editor.written().count("This conversation is open in another window") == 1
+    assert [message.content for message in Store(paths.conversations()).read(window.id)] == ["Count"]
 
 
 async def test_code_that_is_not_allowed_does_not_run(workplace: Path) -> None:

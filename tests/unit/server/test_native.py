@@ -17,7 +17,10 @@ import pytest
 pytest.importorskip("starlette", reason="starlette (extra server) is not installed here")
 pytest.importorskip("uvicorn", reason="uvicorn (extra server) is not installed here")
 
+from oi_tui import paths
 from oi_tui.engine.llm.base import Text
+from oi_tui.engine.storage.store import Store
+from oi_tui.messages import Message
 from oi_tui.server.options import ServerLimits, ServerOptions
 from oi_tui.server.serve import add_port, listen
 from tests.fakes import call
@@ -324,3 +327,22 @@ def test_saved_conversations_are_listed_searched_and_opened(serve: Serve) -> Non
         for wrong, status in (("0123456789abcdef", 404), ("../../etc/passwd", 404), (5, 400), (["x"], 400)):
             assert client.post("/v1/sessions", json={"conversation": wrong}).status_code == status, wrong
         assert len(client.get("/v1/sessions").json()["sessions"]) == before
+
+
+def test_a_saved_conversation_that_another_window_has_open_is_opened_as_a_copy_and_says_so(
+    serve: Serve,
+) -> None:
+    window = Store(paths.conversations()).create(cwd="/", model="m")
+    window.put(Message(role="user", type="message", content="Count the zebras"))
+    running = serve([Text("Counted.")])
+    with running.http() as client:
+        opened = client.post("/v1/sessions", json={"conversation": window.id}).json()
+        with running.socket(f"/v1/sessions/{opened['id']}/events") as socket:
+            socket.send({"do": "say", "content": "Go on"})
+            events = socket.until(event="turn.ended")
+    notices = [event["text"] for event in events if event["event"] == "notice"]
+    assert notices == ["This conversation is open in another window; you are in a copy of it."]
+    window.close()
+    store = Store(paths.conversations())
+    assert [message.content for message in store.read(window.id)] == ["Count the zebras"]
+    assert len(list(store.list_files())) == 2
