@@ -8,6 +8,7 @@ from importlib import metadata
 from pathlib import Path
 
 from oi_tui.doctor.finding import Diagnosis
+from oi_tui.system.extras import make_install_command
 
 #: The oldest Python that works.
 OLDEST = (3, 11)
@@ -67,7 +68,7 @@ def check_files() -> Iterator[Diagnosis]:
 
 def _check_package(name: str, limits: str) -> Diagnosis | None:
     """Check a package; None when nothing is wrong."""
-    fix = f"{sys.executable} -m pip install '{name}{limits}'"
+    fix = make_install_command(f"{name}{limits}")
     try:
         version = metadata.version(name)
     except metadata.PackageNotFoundError:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from oi_tui.system.environment import list_secret_variables
+from oi_tui.system.extras import make_install_command
 
 _log = logging.getLogger(__name__)
 #: Imports nothing from the current folder: our own package is found last, and by its full path.
@@ -22,7 +23,6 @@ _BOOT = "import sys; sys.path.append(sys.argv.pop()); from oi_tui.mcp_client.chi
 _ROOT = str(Path(__file__).resolve().parents[2])
 #: Seconds that the process has to end its servers.
 _ENDING = 6.0
-_MISSING = 'MCP servers need one more package: pip install "oi-tui[mcp]"'
 _GONE = "the process that talks to MCP servers ended"
 
 
@@ -141,7 +141,9 @@ class McpConnection:
             raise McpCallError("oi-tui is ending")
         if self._process is None or self._process.poll() is not None:
             if find_spec("mcp") is None:
-                raise McpCallError(_MISSING)
+                raise McpCallError(
+                    f"MCP servers need one more package: {make_install_command('oi-tui[mcp]')}"
+                )
             hidden = frozenset(list_secret_variables())
             self._process = subprocess.Popen(
                 [sys.executable, "-P", "-c", _BOOT, _ROOT],

@@ -139,7 +139,7 @@ TROUBLES = (
         "model",
         "model",
         "{model} needs the Python package {module}, which is not installed. Install it where oi-tui is "
-        "installed: pip install {module}",
+        "installed: {install}",
         MISSING_MODULE.pattern,
     ),
     # On the way.

@@ -31,6 +31,7 @@ from oi_tui.engine.llm.transport.chunk_repair import (
 from oi_tui.engine.llm.transport.foreign_format import ForeignFormat
 from oi_tui.engine.llm.urls import hide_password
 from oi_tui.engine.models.model_names import explain_gone, suggest_name
+from oi_tui.system.extras import make_install_command
 from oi_tui.system.failures import describe_refusal
 
 #: Longest piece of a provider's own words that is kept.
@@ -95,7 +96,8 @@ def explain(error: BaseException, attempt: Attempt) -> ErrorInfo:
         api_base=attempt.api_base,
         place=attempt.place,
         advice=suggest_name(attempt.model),
-        module=_find_missing_module(words),
+        module=(module := _find_missing_module(words)),
+        install=make_install_command(module),
         broke=_describe_break(chain, attempt),
         timeout=attempt.timeout,
         led=attempt.led,
@@ -403,7 +405,7 @@ def explain_import_failed(error: Exception) -> ErrorInfo:
             "process", f"LiteLLM, which talks to models, cannot be loaded: {refusal}.", detail=text
         )
     named = [f"{name} ({os.environ[name]})" for name in _CERTIFICATES if os.environ.get(name)]
-    advice = "Install it again, with the Python that runs oi-tui: pip install --force-reinstall litellm"
+    advice = f"Install it again: {make_install_command('litellm', '--force-reinstall')}"
     if isinstance(error, OSError) and named:
         advice = f"Correct or unset {' and '.join(named)}"
     return ErrorInfo("process", f"LiteLLM, which talks to models, cannot be loaded. {text}. {advice}.")

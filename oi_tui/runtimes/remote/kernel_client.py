@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from oi_tui import paths
 from oi_tui.runtimes.remote.target import TargetError
+from oi_tui.system.extras import make_install_command
 
 if TYPE_CHECKING:
     from jupyter_client.blocking.client import BlockingKernelClient
@@ -24,7 +25,6 @@ Message = Mapping[str, Any]
 _TIMEOUT = 20.0
 #: A kernel whose heart is not heard for so long has ended, in seconds. Where much runs, a beat may be late.
 _SILENT = 10.0
-_MISSING = 'The target kernel: needs another package: pip install "oi-tui[kernel]"'
 
 
 class KernelClient(Protocol):
@@ -105,7 +105,8 @@ class FileClient:
         try:
             from jupyter_client.blocking.client import BlockingKernelClient
         except ModuleNotFoundError:
-            raise TargetError(_MISSING) from None
+            command = make_install_command("oi-tui[kernel]")
+            raise TargetError(f"The target kernel: needs another package: {command}") from None
         client = BlockingKernelClient(connection_file=str(self._file))
         try:
             client.load_connection_file()

@@ -17,13 +17,13 @@ from oi_tui.runtimes.remote.jupyter_server import FindToken, JupyterServer
 from oi_tui.runtimes.remote.kernel_client import Message, belongs_to
 from oi_tui.runtimes.remote.server_address import parse_address
 from oi_tui.runtimes.remote.target import TargetError
+from oi_tui.system.extras import make_install_command
 
 if TYPE_CHECKING:
     from websockets.sync.client import ClientConnection
 
     from oi_tui.runtimes.remote.connecting import StopSignal
 
-_MISSING = 'Addresses of Jupyter servers need another package: pip install "oi-tui[kernel]"'
 #: How often the server is asked whether it is there, and how long it may take to answer, in seconds.
 _BEAT, _SILENCE = 2.0, 8.0
 #: How long a new connection may take, in seconds.
@@ -61,7 +61,8 @@ class GatewayClient:
         try:
             import websockets.sync.client  # noqa: F401 -- before a kernel is started in vain
         except ModuleNotFoundError:
-            raise TargetError(_MISSING) from None
+            command = make_install_command("oi-tui[kernel]")
+            raise TargetError(f"Addresses of Jupyter servers need another package: {command}") from None
         address = parse_address(place)
         self._server = JupyterServer(address, find_token, ask, stopped)
         self._kernel, spec, self.owned = self._server.choose()

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from oi_tui.system.extras import make_install_command
 from tests.when_used import when_used
 
 mcp, types, stdio = when_used("mcp"), when_used("mcp.types"), when_used("mcp.client.stdio")
@@ -347,5 +348,5 @@ def test_a_missing_package_is_named() -> None:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=_BOUND)
     assert done.returncode == 2
     assert done.stderr == (
-        'oi-tui: --mcp needs more packages: pip install "oi-tui[mcp]" (mcp.server is missing)\n'
+        f"oi-tui: --mcp needs more packages: {make_install_command('oi-tui[mcp]')} (mcp.server is missing)\n"
     )

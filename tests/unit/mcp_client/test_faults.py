@@ -13,6 +13,7 @@ import pytest
 from oi_tui.engine.events import Noticed, TurnEnded
 from oi_tui.engine.llm.base import Text, ToolCallPiece
 from oi_tui.mcp_client import connection, servers
+from oi_tui.system.extras import make_install_command
 from tests.processes import descendants, wait_until
 from tests.quick_starts import fork_server
 from tests.unit.mcp_client.conftest import Open, server
@@ -316,7 +317,7 @@ def test_a_missing_package_is_named(open_workspace: Open, monkeypatch: pytest.Mo
     assert run_turn(workspace)[-1] == TurnEnded("done")
     assert (
         workspace.mcp.servers.status[0].problem
-        == 'MCP servers need one more package: pip install "oi-tui[mcp]"'
+        == f"MCP servers need one more package: {make_install_command('oi-tui[mcp]')}"
     )
 
 
