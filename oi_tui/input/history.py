@@ -60,7 +60,7 @@ class PromptHistory:
     def _read(self) -> tuple[list[str], bool]:
         """Return the newest entries, and whether the file has far more."""
         lines = self._path.read_text(encoding="utf-8", errors="replace").splitlines()
-        entries = [entry for line in lines[-2 * KEPT :] if (entry := _read(line))]
+        entries = [entry for line in lines if (entry := _read(line))]
         return entries[-KEPT:], len(lines) > 2 * KEPT
 
 

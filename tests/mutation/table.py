@@ -136,6 +136,7 @@ GUARD = "oi_tui/widgets/approval/key_guard.py"
 STOPPING = "oi_tui/runtimes/runs/stopping.py"
 RECENT = "oi_tui/engine/llm/recent_messages.py"
 GATE = "oi_tui/engine/llm/request_gate.py"
+HISTORY = "oi_tui/input/history.py"
 END_NOTES = "oi_tui/engine/storage/end_notes.py"
 APPEND = "oi_tui/engine/storage/append_file.py"
 EXECUTION = "oi_tui/engine/execution.py"
@@ -396,6 +397,13 @@ EQUIVALENT: Mapping[tuple[str, str, str], str] = {
     (END_NOTES, "match = _END.search(record[-_LENGTH:])", "-_LENGTH: => :"): (
         "the pattern is tied to the end of the record; the part is only quicker to search"
     ),
+    (HISTORY, "KEPT = 1000", "1000 => 999"): "a rough bound",
+    (HISTORY, "KEPT = 1000", "1000 => 1001"): "a rough bound",
+    (
+        HISTORY,
+        "return entries[-KEPT:], len(lines) > 2 * KEPT",
+        "len(lines) > 2 * KEPT => len(lines) >= 2 * KEPT",
+    ): "a rough bound",
     (JOURNAL, "RETRY_SECONDS = 2.0", "2.0 => 3.0"): "a rough time",
     (JOURNAL, "RETRY_SECONDS = 2.0", "2.0 => 1.0"): "a rough time",
     (JOURNAL, "places.remove(whole[0])", "0 => -1"): "there is at most one",

@@ -11,6 +11,7 @@ import hashlib
 import os
 import re
 from collections.abc import Callable, Iterable
+from io import FileIO
 from pathlib import Path
 from typing import NamedTuple
 
@@ -43,35 +44,28 @@ class EndNotes:
         match = _END.search(record[-_LENGTH:])
         if match is None:
             return
-        flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         with contextlib.suppress(OSError):
-            try:
-                file = os.open(self._folder / id, flags, 0o600)
-            except FileNotFoundError:
-                paths.make_private(self._folder)
-                file = os.open(self._folder / id, flags, 0o600)
-            try:
-                os.write(file, match[0].rjust(_LENGTH))
-            finally:
-                os.close(file)
+            paths.make_private(self._folder)
+            with self._open(id, os.O_WRONLY | os.O_CREAT) as file:
+                file.write(match[0].rjust(_LENGTH))
 
     def read(self, id: str) -> EndNote | None:
         """Return what was noted; None where nothing is known.
 
         Read the note before the file: another program may be adding to both.
         """
-        with contextlib.suppress(OSError):
-            file = os.open(self._folder / id, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-            try:
-                match = _END.fullmatch(os.read(file, _LENGTH).lstrip())
-            finally:
-                os.close(file)
+        with contextlib.suppress(OSError), self._open(id, os.O_RDONLY) as file:
+            match = _END.fullmatch(file.read(_LENGTH).lstrip())
             if match is not None:
                 return EndNote(match[1], int(match[2]))
         return None
 
+    def _open(self, id: str, flags: int) -> FileIO:
+        flags |= os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        return FileIO(os.open(self._folder / id, flags, 0o600), "w" if flags & os.O_WRONLY else "r")
+
     def delete_unknown(self, list_known: Callable[[], Iterable[str]]) -> None:
-        """Delete the notes of conversations that no longer exist. Raises OSError if they cannot be listed."""
+        """Delete the notes of conversations that no longer exist; none where those cannot be listed."""
         with contextlib.suppress(OSError):
             # In this order: a conversation is there before its note.
             names = os.listdir(self._folder)  # noqa: PTH208 -- of ten thousand names, none is made a path

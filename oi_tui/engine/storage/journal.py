@@ -79,7 +79,7 @@ class Journal:
         self._folder_synced = exists
         #: Called with the conversation's id when it is first written to, and once more when it is closed.
         self.used: Callable[[str], None] = lambda _: None
-        #: Called with the conversation's id and its last record whenever something was saved.
+        #: Called with the conversation's id and its last record whenever one is on disk.
         self.saved: Callable[[str, bytes], None] = lambda _id, _record: None
         self._was_used = False
         self._closed = threading.Event()
@@ -261,8 +261,8 @@ class Journal:
                 if not self._was_used:
                     self._was_used = True
                     self.used(self.id)
-            if last is not None:
-                self.saved(self.id, last)
+                if last is not None:
+                    self.saved(self.id, last)
             if self._closed.is_set():
                 self._let_go()
         except OSError as error:

@@ -1,5 +1,6 @@
 """What was typed is offered again, but for secrets, and a damaged file harms nobody."""
 
+import os
 import stat
 import threading
 from pathlib import Path
@@ -94,3 +95,9 @@ def test_a_place_that_cannot_be_written_to_is_no_trouble(tmp_path: Path) -> None
     history = PromptHistory(file / "history.jsonl")
     history.add("lost")
     assert history.load() == []
+
+
+def test_adding_leaves_no_file_open(tmp_path: Path) -> None:
+    before = os.listdir("/proc/self/fd")
+    PromptHistory(tmp_path / "history.jsonl").add("one")
+    assert os.listdir("/proc/self/fd") == before

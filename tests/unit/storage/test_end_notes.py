@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from oi_tui import paths
-from oi_tui.engine.storage.end_notes import EndNotes
+from oi_tui.engine.storage.end_notes import EndNotes, name_folder
 from oi_tui.engine.storage.journal import Journal
 from oi_tui.engine.storage.store import Store
 from oi_tui.messages import Message
@@ -308,3 +308,19 @@ def test_only_the_last_reply_is_told_to_be_incomplete(store: Store) -> None:
     journal.close()
     assert journal.path is not None
     assert list_notices(journal.path) == ()
+
+
+def test_each_folder_has_notes_of_its_own_under_a_name_that_stays(tmp_path: Path) -> None:
+    assert name_folder(Path("/home/ada/conversations")) == "1e88e0a61d30b558"
+    record = b'{"n":3,"crc":"01234567"}\n'
+    EndNotes(tmp_path / "a").save("x", record)
+    assert EndNotes(tmp_path / "a").read("x") is not None
+    assert EndNotes(tmp_path / "b").read("x") is None
+
+
+def test_notes_leave_no_file_open(tmp_path: Path) -> None:
+    notes = EndNotes(tmp_path)
+    before = os.listdir("/proc/self/fd")
+    notes.save("x", b'{"n":3,"crc":"01234567"}\n')
+    notes.read("x")
+    assert os.listdir("/proc/self/fd") == before
