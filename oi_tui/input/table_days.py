@@ -1,7 +1,11 @@
 """Reads dates as people write them: 01.02.2024, 1/2/2024 3:04 PM, 2024/01/02, 2-Jan-2024 and Jan 2, 2024."""
 
 import re
+from bisect import bisect_left
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 from functools import lru_cache
+from itertools import pairwise
 
 _CLOCK = r"(?:,?[ T]+(\d{1,2}):(\d\d)(?::(\d\d(?:\.\d+)?))?(?: ?([AaPp])\.?[Mm]\.?)?)?"
 _DIGITS = re.compile(rf"(\d{{1,4}})([./-])(\d{{1,2}})\2(\d{{1,4}}){_CLOCK}", re.ASCII)
@@ -69,6 +73,28 @@ def read_day(text: str, order: str) -> str | None:
     if match[2] != order[0] or len(parts["d"]) > 2 or len(parts["m"]) > 2:
         return None
     return _write_day(parts["y"], int(parts["m"]), int(parts["d"]), match.groups()[4:])
+
+
+def count_days(counts: Sequence[tuple[object, int]], bins: int) -> tuple[tuple[str, int], ...]:
+    """Return how many dates are in each of some equal times; none where one is no day.
+
+    They are written as `read_day` returns them.
+    """
+    try:
+        # The zone of a time is left out: all of a column have the same one.
+        times = [(datetime.fromisoformat(str(text)[:19]).replace(tzinfo=None), many) for text, many in counts]
+    except ValueError:
+        return ()
+    low, high = min(times)[0], max(times)[0]
+    width = (high - low) / bins
+    edges = [low + width * at for at in range(bins)]
+    sums = [0] * bins
+    for time, many in times:
+        place = bisect_left(edges, time)
+        sums[place if place < bins and edges[place] == time else place - 1] += many
+    form = "%Y-%m-%d" if width >= timedelta(days=1) else "%Y-%m-%d %H:%M:%S"
+    names = [edge.strftime(form) for edge in (*edges, high)]
+    return tuple(zip(map(" to ".join, pairwise(names)), sums, strict=True))
 
 
 def _read_named(text: str) -> str | None:

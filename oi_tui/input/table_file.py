@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from oi_tui.input import table_readers
-from oi_tui.input.table_days import describe_order, read_day
+from oi_tui.input.table_days import count_days, describe_order, read_day
 from oi_tui.input.table_kinds import (
     GAPS,
     MISSING_WORDS,
@@ -669,6 +669,8 @@ class TableFile:
         ends = self._find_ends(column) if there else ()
         if not numbers:
             facts += ends
+            if ends and distinct > _BINS and (days := self._count_days(column)):
+                return Statistics(tuple(facts), days)
             bars = self._ask(
                 f"SELECT {value}, count(*) FROM {table} WHERE {value} IS NOT NULL "
                 f"GROUP BY 1 ORDER BY 2 DESC LIMIT {_BINS}"
@@ -678,6 +680,16 @@ class TableFile:
         return replace(
             found, facts=tuple((label, dict(ends).get(label, text)) for label, text in found.facts)
         )
+
+    def _count_days(self, column: int) -> tuple[tuple[str, int], ...]:
+        """Return how many dates are in each of a few equal times; none where one of them is no day."""
+        name, value = _quote(self._names[column]), self._build_value(column)
+        written = self._written.get(self._names[column], "")
+        key = self._build_number(name) if written.startswith("day") else name
+        counts = self._ask(
+            f"SELECT {key}, count(*) FROM {self._find_part(column)} WHERE {value} IS NOT NULL GROUP BY 1"
+        )
+        return count_days(counts, _BINS)
 
     def _find_ends(self, column: int) -> Sequence[tuple[str, str]]:
         """Return the first and the last date, or the least and the greatest long integer, as written."""
@@ -701,7 +713,11 @@ def _describe_numbers(facts: list[tuple[str, str]], numbers: Iterable[float]) ->
     low, high = ordered[0], ordered[-1]
     # The mean of both infinities is not a number, and a sum may be larger than any number.
     mean = sum(ordered) / len(ordered)
-    named = (("min", low), ("median", _find_median(ordered)), ("mean", mean), ("max", high))
+    named = [("min", low), ("25 %", _find_share(ordered, 0.25)), ("median", _find_median(ordered))]
+    named += [("mean", mean), ("75 %", _find_share(ordered, 0.75)), ("max", high)]
+    if len(ordered) > 1 and math.isfinite(mean):
+        spread = math.sqrt(sum((value - mean) * (value - mean) for value in ordered) / (len(ordered) - 1))
+        named.append(("std", spread))
     facts += [(label, _format_figure(value)) for label, value in named if value == value]
     finite = ordered[bisect_right(ordered, -math.inf) : bisect_left(ordered, math.inf)]
     width = (finite[-1] - finite[0]) / _BINS or 1.0 if finite else math.inf
@@ -709,8 +725,15 @@ def _describe_numbers(facts: list[tuple[str, str]], numbers: Iterable[float]) ->
         return Statistics(tuple(facts))
     edges = [finite[0] + width * at for at in range(_BINS + 1)]
     places = [0, *(bisect_left(finite, edge) for edge in edges[1:-1]), len(finite)]
-    names = (f"{one:.4g} to {next_one:.4g}" for one, next_one in pairwise(edges))
+    names = (f"{_format_edge(one)} to {_format_edge(next_one)}" for one, next_one in pairwise(edges))
     return Statistics(tuple(facts), tuple(zip(names, (b - a for a, b in pairwise(places)), strict=True)))
+
+
+def _find_share(ordered: Sequence[float], share: float) -> float:
+    """Return the number below which this share of them is, between two of them in proportion."""
+    place = (len(ordered) - 1) * share
+    low, high = ordered[math.floor(place)], ordered[math.ceil(place)]
+    return low if low == high else low * (1 - place % 1) + high * (place % 1)
 
 
 def _find_median(ordered: Sequence[float]) -> float:
@@ -718,6 +741,11 @@ def _find_median(ordered: Sequence[float]) -> float:
     low, high = ordered[(len(ordered) - 1) // 2], ordered[len(ordered) // 2]
     # The sum of both may be larger than any number.
     return low if low == high else low / 2 + high / 2
+
+
+def _format_edge(value: float) -> str:
+    """Return the end of a range with four digits; those of a whole number up to a million are not cut."""
+    return f"{value:.0f}" if 9999.5 <= abs(value) < 1e6 else f"{value:.4g}"
 
 
 def _format_figure(value: float) -> str:

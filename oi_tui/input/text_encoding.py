@@ -211,7 +211,9 @@ def _guess(sample: bytes) -> str:
     # One is by far the most frequent.
     scores["cp1252"] = scores["cp1252"] * 1.05 + 0.5
     best = max(scores, key=lambda encoding: scores[encoding])
-    return "utf-8" if best == "cp1252" or scores[best] <= 0 else best
+    # Where the usual encoding gives the same text, nothing speaks for the other one.
+    is_same = lines.decode(best, "replace") == lines.decode("cp1252", "replace")
+    return "utf-8" if is_same or scores[best] <= 0 else best
 
 
 def _score_languages(text: str, languages: Sequence[_Language]) -> float:

@@ -201,6 +201,12 @@ def read_condition(words: str, names: Sequence[str]) -> tuple[int, str, str] | N
     return (same[0], match[2].replace("==", "="), match[3].strip("'\"")) if same else None
 
 
+def find_unknown_column(words: str, names: Sequence[str]) -> str | None:
+    """Return the name in a filter such as `price > 5` that no column has; None for other filters."""
+    match = _CONDITION.fullmatch(words.strip())
+    return match[1].strip("`'\"") if match and read_condition(words, names) is None else None
+
+
 def find_number(text: str) -> float | None:
     """Return the number that a text is; None for other texts."""
     try:

@@ -18,6 +18,7 @@ from textual.widgets import Input, Static
 from oi_tui import paths
 from oi_tui.input.table_export import export, write_csv_line, write_csv_lines
 from oi_tui.runtimes.tables import (
+    Column,
     LiveTable,
     Statistics,
     TableBusyError,
@@ -27,6 +28,7 @@ from oi_tui.runtimes.tables import (
     TableRow,
     TableShape,
     TableSource,
+    find_unknown_column,
 )
 from oi_tui.screens.dialog import Page
 from oi_tui.screens.pager import PagerScreen
@@ -45,6 +47,7 @@ _log = logging.getLogger(__name__)
 
 _KEYS: Keys = (
     ("/", "filter"),
+    ("enter", "whole row"),
     ("f", "find column"),
     ("s", "sort"),
     ("i", "statistics"),
@@ -61,6 +64,8 @@ _KEYS_WITHOUT_TABLE: Keys = (("f5", "reload"), ("esc", "back"))
 _COPIED = 100_000
 #: Said where a filter leaves nothing.
 _NO_ROW = "No row matches. Filter by a text, or by a condition on a column: price > 5"
+#: In a row that is shown whole: the longest name of a column, and the longest text, in characters.
+_NAME, _LONGEST = 40, 100_000
 #: The width of the longest bar of a histogram.
 _BAR = 40
 #: After this many seconds a page is requested again that did not come, and a table whose language was busy.
@@ -87,6 +92,7 @@ class TableScreen(Page[None]):
         Binding(
             "f", "find_column", "Find a column by its name", id="table.find_column", show=False, priority=True
         ),
+        Binding("enter", "show_row", "Show the whole row", id="table.show_row", show=False),
         Binding("s", "sort", "Sort by this column", id="table.sort", show=False),
         Binding("i", "statistics", "Column statistics", id="table.statistics", show=False),
         Binding("c", "copy_cell", "Copy the cell", id="table.copy_cell", show=False),
@@ -333,7 +339,7 @@ class TableScreen(Page[None]):
             return
         self._table.show(shape, view)
         self._describe(shape, view)
-        self._say(note or (_NO_ROW if view.words and not shape.rows else ""))
+        self._say(note or (_explain_no_row(view.words, shape) if view.words and not shape.rows else ""))
         if shape.reading:
             self._read_on()
 
@@ -354,11 +360,15 @@ class TableScreen(Page[None]):
         if len(self._tables) > 1 and self._source is not None:
             self._called = self._source.name
         many = len(shape.columns)
-        words = f"{self._called} · {shape.kind} · {rows}, {many:,} column{'s' * (many != 1)}"
-        if len(self._tables) > 1:
-            words += f" · {len(self._tables):,} tables"
+        kind, _, remarks = shape.kind.partition(", ")
+        words = f"{self._called} · {kind} · {rows}, {many:,} column{'s' * (many != 1)}"
         if view.words:
             words += f" · filter: {view.words}"
+        if len(self._tables) > 1:
+            words += f" · {len(self._tables):,} tables"
+        # What is unusual about a file may be long, and is cut first in a narrow window.
+        if remarks:
+            words += f" · {remarks}"
         self._head.update(Content(clean_line(words, 300)))
 
     def _read_on(self) -> None:
@@ -510,6 +520,23 @@ class TableScreen(Page[None]):
 
         self._ask(lambda source: source.statistics(column), show)
 
+    # -- a row
+
+    def action_show_row(self) -> None:
+        """Show the selected row with all its columns, one below the other, and their whole texts."""
+        shape, view, number = self._table.shape, self._table.view, self._table.row
+        if shape is None or not shape.rows:
+            return
+
+        def show(rows: list[TableRow]) -> None:
+            if rows:
+                text = LongText.of(format_row(shape.columns, rows[0]))
+                title = f"{clean_line(self._called, 60)} · row {clean_line(rows[0].label, 60)}"
+                where = "All columns of the row, in their order; NaN stands for a missing value."
+                self.app.push_screen(PagerScreen(title, text, where))
+
+        self._ask(lambda source: source.page(view, number, 1, 0, len(shape.columns), whole=True), show)
+
     # -- copies
 
     def action_copy_text(self) -> None:
@@ -571,8 +598,33 @@ class TableScreen(Page[None]):
         )
 
 
+def _explain_no_row(words: str, shape: TableShape) -> str:
+    """Return why a filter leaves nothing: perhaps it is a condition on a column that does not exist."""
+    name = find_unknown_column(words, [column.name for column in shape.columns])
+    if name is None:
+        return _NO_ROW
+    return (
+        f"No row matches, and no column is called {clean_line(name, 40)} (f finds one by a part of its name)."
+    )
+
+
 def _fetch_page(source: TableSource, view: TableQuery, place: PageKey) -> list[TableRow]:
     return source.page(view, place[0] * ROWS, ROWS, place[1] * COLUMNS, COLUMNS)
+
+
+def format_row(columns: Sequence[Column], row: TableRow) -> str:
+    """Return a row as text: a line for each column, and more lines for a text that has some."""
+    names = [clean_line(column.name, _NAME) for column in columns]
+    wide = max(map(cell_len, names), default=0)
+    lines = []
+    for name, cell in zip(names, row.cells, strict=False):
+        text = "NaN" if cell is None else cell
+        if len(text) > _LONGEST:
+            text = f"{text[:_LONGEST]}… ({len(text):,} characters)"
+        first, *others = text.splitlines() or [""]
+        lines.append(f"{set_cell_size(name, wide)}  {first}".rstrip())
+        lines += [f"{'':{wide}}  {line}".rstrip() for line in others]
+    return "\n".join(lines)
 
 
 def format_statistics(found: Statistics) -> str:

@@ -29,11 +29,12 @@ from oi_tui.runtimes.tables import (
     TableSource,
 )
 from oi_tui.screens.pager import PagerScreen
-from oi_tui.screens.table import TableScreen, format_statistics
+from oi_tui.screens.table import TableScreen, format_row, format_statistics
 from oi_tui.screens.table_choice import TableChoice
 from oi_tui.themes import DARK
 from oi_tui.widgets.footer import KeyFooter
 from oi_tui.widgets.lists.table_view import TableView
+from oi_tui.widgets.pager.text_view import TextView
 from tests.pilot.painting import find_lines_painted, paint
 from tests.pilot.waiting import until
 
@@ -252,6 +253,32 @@ async def test_a_filter_that_leaves_nothing_says_what_it_compares(tmp_path: Path
 def test_bars_begin_in_one_column_however_wide_the_letters_are() -> None:
     lines = format_statistics(Statistics((), (("é日本", 2), ("plain", 1)))).splitlines()
     assert len({cell_len(line.partition("█")[0]) for line in lines if line}) == 1
+
+
+async def test_enter_shows_a_row_whole(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text('name;remark;price\nZoë;"one\ntwo";\nLi;"long",5\n')
+    async with looking(tmp_path, lambda: TableFile(tmp_path / "a.csv")) as (app, pilot, reached):
+        await reached(lambda: "Zoë" in app.shown)
+        # What is unusual about the file comes last.
+        assert app.head == "numbers · CSV with semicolons · 2 rows, 3 columns · 1 shorter row"
+        await pilot.press("enter")
+        await reached(lambda: isinstance(app.screen, PagerScreen))
+        view = app.screen.query_one(TextView)
+        lines = [view.render_line(y).text.rstrip() for y in range(4)]
+        assert lines == ["name    Zoë", "remark  one", "        two", "price   NaN"]
+
+
+def test_a_row_has_whole_texts_up_to_a_bound() -> None:
+    columns = [Column("name", "text"), Column("n", "int")]
+    text = format_row(columns, TableRow("1", ("x" * 200_000, None)))
+    assert text == f"name  {'x' * 100_000}… (200,000 characters)\nn     NaN"
+
+
+async def test_a_condition_on_no_column_says_so(tmp_path: Path) -> None:
+    async with looking(tmp_path, Numbers) as (app, pilot, reached):
+        await reached(lambda: "r0" in app.shown)
+        await pilot.press("/", *"c100>5", "enter")
+        await reached(lambda: "No row matches, and no column is called c100 (f finds one" in app.foot)
 
 
 async def test_statistics_have_bars(tmp_path: Path) -> None:

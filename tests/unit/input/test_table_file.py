@@ -180,9 +180,12 @@ def test_a_column_in_figures(prices: TableFile) -> None:
         "missing": "1",
         "distinct": "3",
         "min": "9.5",
+        "25 %": "9.75",
         "median": "10",
         "mean": "39.83333",
+        "75 %": "55",
         "max": "100",
+        "std": "52.10646",
     }
     assert sum(many for _, many in found.bars) == 3
     assert prices.statistics(0).bars[0][1] == 1
