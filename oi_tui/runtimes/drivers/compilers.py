@@ -256,7 +256,8 @@ class Php(Compiler):
         return None, folder
 
     def start(self, folder, name):
-        options = ["display_errors=1", "display_startup_errors=1", "html_errors=0", "log_errors=0"]
+        errors = ["display_errors=1", "display_startup_errors=1", "html_errors=0", "log_errors=0"]
+        options = [*errors, f'auto_append_file="{name}"']
         words = [word for option in options for word in ("-d", option)]
         memory = os.path.join(os.path.dirname(folder), "memory")
         if os.path.exists(memory):

@@ -1,6 +1,7 @@
 <?php
-// Runs a cell of PHP under the name that the screen gives it, which errors, traces and __FILE__ then have. Of the
-// variables that the cell sees, none is this file's.
+// Lets PHP read a cell under the name that the screen gives it, which errors, traces and __FILE__ then have. PHP runs the
+// cell after this file and not within it, by its setting auto_append_file. So no trace has a call of the driver, and
+// of the variables that the cell sees, none is this file's.
 
 namespace OiTui;
 
@@ -12,8 +13,8 @@ final class Cell
     private static string $code = '';
     private int $at = 0;
 
-    /** Let the next file that is opened be the cell, and return its name. */
-    public static function open(string $path, string $name): string
+    /** Let the next file that is opened be the cell. */
+    public static function await(string $path, string $name): void
     {
         self::$code = file_get_contents($path);
         $GLOBALS['argv'] = $_SERVER['argv'] = [$name];
@@ -25,18 +26,16 @@ final class Cell
         set_exception_handler([self::class, 'tell']);
         stream_wrapper_unregister('file');
         stream_wrapper_register('file', self::class);
-        return $name;
     }
 
-    /** Say what nobody caught, as PHP does, without the call of the cell by this file. */
+    /** Say what nobody caught, as PHP does. */
     public static function tell(\Throwable $error): void
     {
         $place = "in {$error->getFile()} on line {$error->getLine()}\n";
         if ($error instanceof \ParseError) {
             echo "\nParse error: {$error->getMessage()} $place";
         } else {
-            $own = '/^(#\d+) ' . preg_quote(__FILE__, '/') . '\(\d+\): include\(.*\)\n#\d+ (?=\{main\})/m';
-            echo "\nFatal error: Uncaught ", preg_replace($own, '$1 ', (string) $error), "\n  thrown $place";
+            echo "\nFatal error: Uncaught $error\n  thrown $place";
         }
         exit(255);
     }
@@ -71,4 +70,4 @@ final class Cell
 }
 
 Memory::writeAtEnd(dirname($argv[1], 2) . '/memory', $argv[2]);
-include Cell::open($argv[1], $argv[2]);
+Cell::await($argv[1], $argv[2]);

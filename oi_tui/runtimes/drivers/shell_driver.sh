@@ -100,12 +100,13 @@ if [ -n "${BASH_VERSION:-}" ]; then
 		} >|"$__oi_folder/state" 2>/dev/null
 		__oi_tell "$__oi_status" 1
 	}
-	trap '{ __oi_status=$?; eval "$__oi_hush"; __oi_leave; } >/dev/null 2>&1' EXIT
+	__oi_exit='{ __oi_status=$?; eval "$__oi_hush"; __oi_leave; } >/dev/null 2>&1'
+	trap "$__oi_exit" EXIT
 
 	# Traps and options that watch commands are the cells': between two of them they are put aside. In a function
 	# bash would bring them back.
 	__oi_live= __oi_traps= __oi_failing= __oi_flags= __oi_extended=
-	__oi_hush='builtin trap -p DEBUG RETURN >|"$__oi_folder/traps"; builtin trap -p ERR >|"$__oi_folder/failing"; builtin trap - DEBUG ERR RETURN; __oi_put_aside'
+	__oi_hush='builtin trap -p DEBUG RETURN >|"$__oi_folder/traps"; builtin trap -p ERR >|"$__oi_folder/failing"; builtin trap -p EXIT >|"$__oi_folder/exit"; builtin trap - DEBUG ERR RETURN; __oi_put_aside'
 	__oi_put_aside() {
 		# Where the cell had no command, all is still put aside.
 		if [ -n "$__oi_live" ]; then
@@ -116,25 +117,21 @@ if [ -n "${BASH_VERSION:-}" ]; then
 			__oi_extended=
 			builtin shopt -q extdebug && __oi_extended=yes && builtin shopt -u extdebug
 		fi
+		# A cell that removed its own trap has removed ours.
+		[ -s "$__oi_folder/exit" ] || builtin trap "$__oi_exit" EXIT
 		builtin set +TEuvx
 	}
 	# A trap for commands of our own brings them back: at the first command of the cell, but what waits for failures
 	# before, since bash looks for that first.
-	__oi_restore='case $BASH_COMMAND in
-	*__oi_* | "builtin trap - DEBUG ERR RETURN") ;;
-	*"$__oi_folder/cell-"*) builtin eval "$__oi_failing" ;;
-	*)
-		builtin trap - DEBUG
+	__oi_return='builtin trap - DEBUG
 		builtin set +T
 		__oi_live=yes
 		builtin eval "$__oi_traps"
 		[ -z "$__oi_extended" ] || builtin shopt -s extdebug
 		__oi_found=$(builtin trap -p DEBUG)
-		[ -z "$__oi_found" ] || builtin eval "__oi_words=(${__oi_found#trap})"
-		[ -z "$__oi_found" ] || builtin eval "${__oi_words[1]}"
-		{ [ -z "$__oi_flags" ] || builtin set "-$__oi_flags"; } 2>/dev/null
-		;;
-	esac'
+		[ -z "$__oi_found" ] || builtin eval "__oi_words=(${__oi_found#trap})"'
+	# In one line, since the cell's trap is told the line of ours.
+	__oi_restore='case $BASH_COMMAND in *__oi_* | "builtin trap - DEBUG ERR RETURN") ;; *"$__oi_folder/cell-"*) builtin eval "$__oi_failing" ;; *) builtin eval "$__oi_return"; [ -z "$__oi_found" ] || builtin eval "${__oi_words[1]}"; { [ -z "$__oi_flags" ] || builtin set "-$__oi_flags"; } 2>/dev/null ;; esac'
 	__oi_begin() {
 		__oi_nonce=$1
 		__oi_reopen

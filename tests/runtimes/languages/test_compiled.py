@@ -294,6 +294,15 @@ def test_a_cell_of_php_may_hold_tags_in_texts_and_leave_php(computer: Computer) 
 
 
 @pytest.mark.needs("php")
+def test_traces_of_php_have_only_the_calls_of_the_cell(computer: Computer) -> None:
+    code = (
+        "function f() { debug_print_backtrace(); throw new Exception('x'); }\n"
+        "echo count(debug_backtrace());\ntry { f(); } catch (Exception $e) { echo count($e->getTrace()); }"
+    )
+    assert play(computer, "php", code, number=7).text == "0#0 cell 7(3): f()\n1"
+
+
+@pytest.mark.needs("php")
 def test_errors_of_php_name_the_cell_and_its_lines(computer: Computer) -> None:
     code = "function f() {\n  throw new Exception('oops');\n}\necho $undefined;\nf();"
     played = play(computer, "php", code, number=7)

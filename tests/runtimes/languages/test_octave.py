@@ -41,6 +41,7 @@ def octave(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Computer]:
         ("[s, out] = system('printf child')", "s = 0\nout = child\n"),
         ("p = popen('tty', 'r'); disp(strncmp(fgetl(p), '/dev/', 5)); pclose(p);", "1\n"),
         ("unix('echo child');", "child\n"),
+        ("argv()", "ans = {}(0x0)\n"),
         ("exit", ""),
         ("quit(0)", ""),
         ("fgetl(stdin)", "error: stdin: a cell cannot read from stdin; ask with input instead\n"),

@@ -343,6 +343,19 @@ def test_a_trap_sees_no_line_of_ours_after_a_failure_an_interrupt_or_an_exit(com
     assert play(computer, "shell", "exit 4").text == ""
 
 
+def test_a_trap_is_told_the_line_of_the_first_command_too(computer: Computer) -> None:
+    play(computer, "shell", "trap 'echo D $LINENO' DEBUG")
+    assert play(computer, "shell", "# one\n:\n:").text == "D 2\nD 3\n"
+    assert play(computer, "shell", "trap - DEBUG").text == "D 1\n"
+
+
+def test_a_shell_that_is_left_keeps_its_variables_also_after_a_cell_removed_its_trap(computer: Computer) -> None:
+    play(computer, "shell", "word=kept; trap 'echo bye' EXIT; trap - EXIT")
+    played = play(computer, "shell", "exit 3")
+    assert (played.text, played.state, played.reason) == ("", "failed", "exit status 3")
+    assert play(computer, "shell", "echo $word").text == "kept\n"
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh", "dash"])
 def test_where_the_output_of_a_shell_goes_is_reported(make: Make, tmp_path: Path, shell: str) -> None:
     computer = make(shell=shell)
