@@ -1,6 +1,7 @@
 // The driver inside Deno. Its worker evaluates cells through the inspector (REPL semantics: await at top level, const
 // that can be declared again), asks for the running line, and interrupts.
 
+import fs from 'node:fs';
 import inspector from 'node:inspector';
 import { createRequire } from 'node:module';
 import process from 'node:process';
@@ -44,6 +45,45 @@ Error.prepareStackTrace = (error, frames) => {
   return `${error}${lines.join('')}`;
 };
 
+// The threads that the program has started, and those of them that keep no script alive. Nothing tells of a worker that
+// closes itself, but its thread is there no more.
+const begun = new Set();
+const released = new Set();
+const TASKS = '/proc/self/task';
+const threads = () => {
+  try {
+    return fs.readdirSync(TASKS);
+  } catch {
+    return [];
+  }
+};
+const isWorker = (thread) => {
+  try {
+    return fs.readFileSync(`${TASKS}/${thread}/comm`, 'utf8').startsWith('worker-');
+  } catch {
+    return false;
+  }
+};
+const { ref, unref } = Worker.prototype;
+Object.assign(Worker.prototype, {
+  ref() {
+    released.delete(this);
+    return ref.call(this);
+  },
+  unref() {
+    released.add(this);
+    this.once('exit', () => released.delete(this));
+    return unref.call(this);
+  },
+});
+globalThis.Worker = new Proxy(globalThis.Worker, {
+  construct(target, given, made) {
+    const started = Reflect.construct(target, given, made);
+    begun.add(started);
+    return started;
+  },
+});
+
 // Made now, so that it is not one of the things that a run begins and waits for.
 const { stdin } = process;
 
@@ -64,6 +104,8 @@ let evaluated = null;
 async function evaluate(run, place) {
   evaluated = run;
   before = busy();
+  begun.clear();
+  oldThreads = new Set(threads());
   const { code, place: origin, problem, line } = stripTypes(run.source);
   if (problem) {
     const [, where] = /stripTypeScriptTypes\.ts:(\d+)/.exec(problem) || [];
@@ -95,12 +137,25 @@ const held = new Map();
 
 // With an inspector attached, an event loop that has become empty cannot be used again. So count what keeps it busy.
 const busy = () => process.getActiveResourcesInfo().filter((name) => /Pipe|TCP|ChildProcess/.test(name) && !/Server/.test(name)).length;
+const working = () => threads().filter((thread) => !oldThreads.has(thread) && isWorker(thread)).length;
 async function rest(areTimersOver) {
-  while (!areTimersOver() || busy() > before || stdin.readableFlowing) {
+  while (!areTimersOver() || busy() > before || stdin.readableFlowing || working() > released.size) {
     await new Promise((resolve) => later(resolve, 15));
   }
 }
 let before = 0;
+let oldThreads = new Set();
+
+// Tells listeners of an error that nothing caught, and whether one of the program's took it. Deno's own listener, which
+// calls those of `process`, takes it as well.
+const { ErrorEvent, dispatchEvent } = globalThis;
+const report = (error, isOursCalled) => {
+  const event = new ErrorEvent('error', { error, message: `Uncaught ${error}`, cancelable: true });
+  let taken = 0;
+  event.preventDefault = () => taken++;
+  dispatchEvent.call(globalThis, event);
+  return taken > (isOursCalled() ? 1 : 0);
+};
 
 async function remember(question, name) {
   const { names } = await ask({ names: true });
@@ -118,6 +173,8 @@ const { leave, send, endTimers } = serve({
   rest,
   // What ends between two turns of the event loop ends Deno with it, and so would a function that a timer calls.
   call: (act, fail) => void afterOthers().then(act).catch(fail),
+  report,
+  endThreads: () => begun.forEach((started) => started.terminate()),
   memory: remember,
   tables: (value) => (Array.isArray(value) ? remember('shown', value) : null),
 });

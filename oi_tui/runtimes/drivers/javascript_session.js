@@ -64,8 +64,10 @@ function trackTimers(call) {
     Object.defineProperties(ended, Object.getOwnPropertyDescriptors(end));
     globalThis[end.name] = ended;
   }
+  // A timer that keeps no script alive is not waited for.
+  const keepsAlive = (timer) => !(typeof timer === 'object' && timer && timer.hasRef && !timer.hasRef());
   return {
-    isEmpty: () => begun.size === 0,
+    isEmpty: () => ![...begun.keys()].some(keepsAlive),
     end() {
       for (const [timer, end] of begun) end(timer);
       begun.clear();
@@ -126,13 +128,14 @@ function cleanStacks(placed) {
  * `evaluate` runs the code of a cell and resolves to its value; `memory` gives the answers to questions about
  * variables, `tables` what is told of a value that is a table; `inspect` shows a value; `rest` waits for what a run has begun, given whether timers are left. Without
  * it, that is over once the event loop is empty. `call` calls a function of the program so that an interrupt can end it; `settle` waits for a
- * signal that came too late for the run that it was for. `running`
- * holds the number of the run that is under way, or 0.
+ * signal that came too late for the run that it was for. `report` tells listeners of an error that nothing caught, and whether one of them took
+ * it; `endThreads` ends those that the run has started. `running` holds
+ * the number of the run that is under way, or 0.
  */
-exports.serve = ({ folder, worker, importer, evaluate, memory, tables, inspect, rest, call, settle = () => {}, running = new Int32Array(1) }) => {
+exports.serve = ({ folder, worker, importer, evaluate, memory, tables, inspect, rest, call, settle = () => {}, report = () => false, endThreads = () => {}, running = new Int32Array(1) }) => {
   const events = fs.openSync(path.join(folder, 'events'), 'a');
   const terminal = fs.openSync('/dev/tty', 'w');
-  const timers = trackTimers((act) => call(act, fail));
+  const timers = trackTimers((act) => call(act, raise));
   const places = new Map();
   const named = new Map();
   cleanStacks(placing(places));
@@ -162,9 +165,40 @@ exports.serve = ({ folder, worker, importer, evaluate, memory, tables, inspect, 
 
   // An error that nothing catches ends a script, and so does a call of `process.exit`: the run waits for nothing more.
   const fail = (error, words = 'Uncaught') => current && current.end(outcomeOfError(error, words));
-  process.on('uncaughtException', (error) => fail(error));
-  process.on('unhandledRejection', (error) => fail(error, 'Uncaught (in promise)'));
-  process.on('SIGINT', () => {});
+  // Where the program listens itself, the error is caught.
+  const isHeard = (name, error) => process.listenerCount(name) > 1 && !isExit(error) && !(error instanceof Interrupted);
+  const uncaught = (name, words) => (error) => {
+    if (isReporting) isCalled = true;
+    else if (!isHeard(name, error)) fail(error, words);
+  };
+  const handlers = {
+    SIGINT: () => {},
+    uncaughtException: uncaught('uncaughtException', 'Uncaught'),
+    unhandledRejection: uncaught('unhandledRejection', 'Uncaught (in promise)'),
+  };
+  // A run begins with these, whatever the last one removed.
+  const listen = () => {
+    for (const [name, handler] of Object.entries(handlers)) {
+      if (!process.listeners(name).includes(handler)) process.on(name, handler);
+    }
+  };
+  // What a timer throws comes to us, and not to those who listen.
+  let isReporting = false;
+  let isCalled = false;
+  const isTaken = (error) => {
+    isReporting = true;
+    isCalled = false;
+    try {
+      return report(error, () => isCalled);
+    } finally {
+      isReporting = false;
+    }
+  };
+  const raise = (error) => {
+    if (isHeard('uncaughtException', error)) process.emit('uncaughtException', error, 'uncaughtException');
+    else if (isExit(error) || error instanceof Interrupted || !isTaken(error)) fail(error);
+  };
+  listen();
   process.on('beforeExit', () => {
     worker.ref();
     onEmpty();
@@ -273,6 +307,7 @@ exports.serve = ({ folder, worker, importer, evaluate, memory, tables, inspect, 
       onEmpty = () => {};
       worker.ref();
       if (state !== 'finished') timers.end();
+      if (state === 'interrupted') endThreads();
       if (state === 'interrupted') abandon();
       current = null;
       worker.postMessage({ ended: nonce });
@@ -281,6 +316,7 @@ exports.serve = ({ folder, worker, importer, evaluate, memory, tables, inspect, 
       if (state === 'interrupted') settle();
     };
     current = run;
+    listen();
     Atomics.store(running, 0, ++begun);
     worker.postMessage({ begun: { nonce, url: run.url, source } });
     work(run).then((outcome) => outcome && run.end(outcome));

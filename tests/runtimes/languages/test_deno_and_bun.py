@@ -49,6 +49,50 @@ def test_a_cell_that_only_waits_asks_for_no_input(shared: Computer, language: st
         assert (played.text, played.asked) == ("on off\n", [])
 
 
+HEAR = "process.once('{}', (error) => console.log('heard', error)); "
+REMOVE = "process.removeAllListeners('unhandledRejection'); process.removeAllListeners('uncaughtException'); "
+#: One after the other.
+CAUGHT = [
+    (HEAR.format("unhandledRejection") + "Promise.reject('a')", "heard a\n"),
+    (HEAR.format("uncaughtException") + "setTimeout(() => { throw 'b' }, 1)", "heard b\n"),
+    ("const waits = setInterval(() => {}, 1000); waits.unref()", ""),
+    (REMOVE, ""),
+]
+
+
+@BOTH
+def test_a_program_that_listens_to_errors_has_them(computer: Computer, language: str) -> None:
+    for code, text in CAUGHT:
+        played = play(computer, language, f"{code}; undefined")
+        assert (played.text, played.state) == (text, "finished"), code
+    for code in ("Promise.reject(new Error('late'))", "setTimeout(() => { throw new Error('late') }, 1)"):
+        assert play(computer, language, f"{code}; undefined").reason == "Error: late"
+
+
+@pytest.mark.needs("deno")
+def test_a_program_that_listens_to_error_events_of_deno_has_them(shared: Computer) -> None:
+    code = (
+        "addEventListener('error', (event) => { console.log(event.message); event.preventDefault() }, "
+        "{ once: true })\nsetTimeout(() => { throw new Error('late') }, 1)"
+    )
+    played = play(shared, "deno", code)
+    assert (played.text, played.state) == ("Uncaught Error: late\n", "finished")
+
+
+WORKER = "var worker = new Worker(URL.createObjectURL(new Blob([`{}`])), {{ type: 'module' }})\n"
+
+
+@pytest.mark.needs("deno")
+def test_a_cell_of_deno_waits_for_workers_as_a_script_does(shared: Computer) -> None:
+    code = WORKER.format("setTimeout(() => { postMessage(42); self.close() }, 100)")
+    code += "worker.onmessage = ({ data }) => console.log(String(data)); undefined"
+    assert play(shared, "deno", code).text == "42\n"
+    code = WORKER.format("postMessage('go')")
+    code += "worker.onmessage = ({ data }) => console.log(String(data)); undefined"
+    assert play(shared, "deno", code, stop_at="go").state == "interrupted"
+    assert play(shared, "deno", "`${6 * 7}`").text == '"42"\n'
+
+
 @pytest.mark.needs("deno")
 def test_each_line_that_a_cell_reads_is_asked_for(shared: Computer) -> None:
     code = (

@@ -349,7 +349,9 @@ def test_a_trap_is_told_the_line_of_the_first_command_too(computer: Computer) ->
     assert play(computer, "shell", "trap - DEBUG").text == "D 1\n"
 
 
-def test_a_shell_that_is_left_keeps_its_variables_also_after_a_cell_removed_its_trap(computer: Computer) -> None:
+def test_a_shell_that_is_left_keeps_its_variables_also_after_a_cell_removed_its_trap(
+    computer: Computer,
+) -> None:
     play(computer, "shell", "word=kept; trap 'echo bye' EXIT; trap - EXIT")
     played = play(computer, "shell", "exit 3")
     assert (played.text, played.state, played.reason) == ("", "failed", "exit status 3")
