@@ -9,8 +9,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from oi_tui.engine.review.findings import Finding, shorten_part
-from oi_tui.engine.review.harmless_names import HARMLESS, KEYWORDS, R_PACKAGES, REACHING
-from oi_tui.engine.review.indirect_calls import find_indirect_calls
+from oi_tui.engine.review.harmless_names import (
+    HARMLESS,
+    JAVASCRIPT_FUNCTIONS,
+    KEYWORDS,
+    R_PACKAGES,
+    REACHING,
+)
+from oi_tui.engine.review.indirect_calls import find_indirect_calls, list_looked_up
 from oi_tui.engine.review.quoting import remove_comments, strip
 
 #: Longer code is not read, and no more than this many parts are listed.
@@ -129,7 +135,7 @@ _MEMBERS = re.compile(
 )
 #: JavaScript: what is taken out of an object by a computed name.
 _LOOKED_UP = re.compile(
-    r"(?<![\w$])([\w$]{1,80})\s{0,8}=(?![=>])[^;\n]{0,120}[\w$)\]]\s*\[[^;\n]{0,120}\]\s*(?=[;,\n]|\Z)"
+    r"(?<![\w$])([\w$]{1,80})\s{0,8}=(?![=>]|[^;\n]*=>)[^;\n]{0,120}[\w$)\]]\s*\[[^;\n]{0,120}\]\s*(?=[;,\n]|\Z)"
     r"|\{[^{}\n]{0,300}\]\s{0,8}:\s{0,8}([\w$]{1,80})[^{}\n]{0,300}\}\s*="
 )
 #: JavaScript: what stays defined for the whole cell. Ruby, Perl, PHP and R still call what they come with
@@ -239,6 +245,8 @@ class _Search:
         self._own: set[str] = set()
         self._own_members: set[str] = set()
         self._member_signs = (".", "->", "::", "&.", "?.", *((":",) if language == "lua" else ()))
+        #: JavaScript: what may be any function, because the code looked it up by a computed name.
+        self._looked_up: set[str] = set()
         #: What the language comes with under these names is out of reach.
         self._replaced: set[str] = set()
 
@@ -305,6 +313,7 @@ class _Search:
             own.update(re.findall(r"\w+", match[1]))
         if self._language in _JAVASCRIPT:
             own.difference_update(*(filter(None, match.groups()) for match in _LOOKED_UP.finditer(bare)))
+            self._looked_up = list_looked_up(bare)
             self._replaced = set(_STAYS_DEFINED.findall(bare))
         self._own = own
 
@@ -378,7 +387,7 @@ class _Search:
     def _known_call(self, names: list[str]) -> bool:
         """Return whether the function of this path is known to be harmless."""
         if len(names) == 1:
-            return self._known(names[0])
+            return self._known_function(names[0])
         if (
             (self._language in _JAVASCRIPT or self._language == "ruby")
             and names[-1] in _HARMLESS_FOR_KNOWN
@@ -386,6 +395,12 @@ class _Search:
         ):
             return False
         return self._known_member(names[-1])
+
+    def _known_function(self, name: str) -> bool:
+        """Return whether a function that is called by its name alone is known."""
+        if self._language in _JAVASCRIPT:
+            return name in JAVASCRIPT_FUNCTIONS or (name in self._own and name not in self._looked_up)
+        return self._known(name)
 
     def _known_member(self, name: str) -> bool:
         return (

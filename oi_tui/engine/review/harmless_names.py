@@ -21,7 +21,7 @@ HARMLESS: Final = {
         encodeURI decodeURI endsWith entries Error error every exp fill filter finally find findIndex
         findLast flat flatMap Float32Array Float64Array floor forEach format freeze from fromCharCode
         fromCodePoint fromEntries get getDate getDay getFullYear getHours getMinutes getMonth
-        getOwnPropertyNames getPrototypeOf getSeconds getTime getMilliseconds getTimezoneOffset getUTCDate
+        getSeconds getTime getMilliseconds getTimezoneOffset getUTCDate
         getUTCFullYear getUTCMonth group groupBy groupCollapsed groupEnd has hasOwn hasOwnProperty hypot imul
         includes indexOf info Int16Array Int32Array Int8Array Intl is isArray isFinite isInteger isNaN
         isSafeInteger join JSON keys lastIndexOf localeCompare log log10 log1p log2 Map map match matchAll
@@ -425,6 +425,19 @@ REACHING["cpp"] = REACHING["cpp"] | REACHING["c"]
 for _table in (HARMLESS, REACHING):
     _table["typescript"] = _table["react"] = _table["javascript"]
 
+#: JavaScript: the functions that are called by their names alone, and keywords. All others are methods.
+JAVASCRIPT_FUNCTIONS: Final = _split_words(
+    """
+    async await case catch const constructor delete do else enum for function get if in instanceof let new of
+    return set static switch throw typeof var void while with yield
+    Array ArrayBuffer BigInt Boolean clearInterval clearTimeout createElement DataView Date DateTimeFormat
+    decodeURI decodeURIComponent encodeURI encodeURIComponent Error Float32Array Float64Array Int16Array
+    Int32Array Int8Array isFinite isNaN Map Number NumberFormat Object parseFloat parseInt Promise
+    queueMicrotask RangeError RegExp Set setInterval setTimeout String structuredClone super Symbol SyntaxError
+    TypeError
+    Uint16Array Uint32Array Uint8Array useEffect useMemo useRef useState WeakMap WeakSet
+    """
+)
 #: Packages of R that do nothing by being loaded.
 R_PACKAGES: Final = _split_words(
     """

@@ -65,6 +65,35 @@ _JAVASCRIPT_GLOBAL = re.compile(
     r"|(?<!\bcall)(?<!\bapply)(?<!\bbind)\(\s*this\s*[,)]"
     r"|\bfunction\b\s*\w*\s*\([^()]*\)\s*\{\s*return\s+this\s*;?\s*\}|=>\s*this\b(?!\s*(?:\.|\?\.))"
 )
+_FUNCTION = r"(?:(?:async\s*)?(?:\([^()\n]*\)|[\w$]+)\s*=>|(?:async\s+)?function\b)"
+#: JavaScript: a computed member of a function, by which `Function` can be reached that runs text.
+_JAVASCRIPT_MEMBER = re.compile(
+    r"(?<![\w$\])])\(\s*(?:async\s*)?(?:\([^()\n]*\)|[\w$]+)\s*=>[^()\n;]*\)\s*\[(?!\s*\])"
+    r"|\bfunction\b[^(){}\n]*\([^()\n]*\)\s*\{[^{}\n]*\}\s?\)?[ \t]*\[(?!\s*\])"
+    r"|\bclass\b[^(){}\n]*\{[^{}\n]*\}\)?[ \t]*\[(?!\s*\])"
+    r"|(?<![\w$.])(?:console|Math|JSON|Object|Array|String|Number|Date|Promise|Symbol|RegExp|Map|Set|Error|BigInt"
+    r"|Boolean|Intl|performance)\b(?:\.\w+)*\[(?!\s*(?:\]|\d+\s*\]))"
+    # A name that is put together, and two names after each other.
+    r"|[\w$)\]]\[\s*(?:\[\s*)?\"\"\s*[.,][^\n]{0,40}"
+    r"|(?<![\w$)\]\s])\s*\[[^\[\]\n]*\]\[[^\[\]\n\d]+\]\[[^\[\]\n\d]+\]"
+    r"|[)\]]\s*\.\s*(?:call|apply|bind)\s*\("
+)
+_JAVASCRIPT_FUNCTION = re.compile(
+    rf"\b(?:const|let|var)\s+([\w$]+)\s*=\s*{_FUNCTION}|\bfunction\b\*?\s*([\w$]+)\s*\("
+)
+_JAVASCRIPT_LOOKED_UP = re.compile(
+    r"(?<![\w$.])([\w$]+)\s*(?::\s*\w+\s*)?(?:\?\?|\|\|)?=(?![=>])([^;\n]{0,200}[\w$)\]]\[[^\[\]\n]{0,100}[A-Za-z\"$][^;\n]{0,200})"
+)
+#: JavaScript: functions that only return a computed member, and what they returned.
+_JAVASCRIPT_GETTER = re.compile(
+    r"([\w$]+)\s*=\s*\(?[^()=\n]*\)?\s*=>\s*[\w$.]+\[[^\[\]\n]*\]\s*(?=[;\n]|\Z)"
+    r"|\bfunction\s+([\w$]+)\s*\([^()\n]*\)\s*\{\s*return\s+[\w$.]+\[[^\[\]\n]*\]\s*;?\s*\}"
+)
+_JAVASCRIPT_RESULT = re.compile(r"(?<![\w$.])([\w$]+)\s*=\s*([\w$]+)\s*\(")
+_JAVASCRIPT_GIVEN = re.compile(
+    r"\.\s*(?:map|filter|forEach|find|findIndex|some|every|flatMap|reduce|reduceRight|sort|then|catch)"
+    r"\s*\(\s*([\w$]+)\s*[,)]"
+)
 #: Ruby: a block that is no block of the code, and a method by a name that is no symbol.
 _RUBY_BLOCK = re.compile(r"\(\s*(?:[^()\n]*,\s*)?&\s*([a-z_]\w*)\s*\)")
 _RUBY_OWN_BLOCK = re.compile(
@@ -94,10 +123,31 @@ def find_indirect_calls(
             yield from _R(code, is_harmless).find()
         case "javascript" | "typescript" | "react":
             yield from _list_matches(_JAVASCRIPT_GLOBAL, bare)
+            yield from _list_matches(_JAVASCRIPT_MEMBER, bare)
+            yield from _find_members_of_functions(bare)
         case "ruby":
             yield from _find_ruby(bare)
         case "perl":
             yield from _list_matches(_PERL_NAMED, bare)
+
+
+def list_looked_up(bare: str) -> set[str]:
+    """Return the variables of JavaScript code that hold what was looked up by a computed name."""
+    found = {match[1] for match in _JAVASCRIPT_LOOKED_UP.finditer(bare) if not re.search(_FUNCTION, match[2])}
+    getters = {name for match in _JAVASCRIPT_GETTER.finditer(bare) for name in match.groups() if name}
+    return found | {match[1] for match in _JAVASCRIPT_RESULT.finditer(bare) if match[2] in getters}
+
+
+def _find_members_of_functions(bare: str) -> Iterator[tuple[int, str]]:
+    """Yield the computed members of functions that the code defines, and functions from such members."""
+    functions = {name for match in _JAVASCRIPT_FUNCTION.finditer(bare) for name in match.groups() if name}
+    for match in re.finditer(r"(?<![\w$.])([\w$]+)\[(?!\s*\])", bare):
+        if match[1] in functions:
+            yield _find_line(bare, match.start()), f"{match[1]}[…]"
+    looked_up = list_looked_up(bare)
+    for match in _JAVASCRIPT_GIVEN.finditer(bare):
+        if match[1] in looked_up:
+            yield _find_line(bare, match.start()), f"a call of {match[1]}"
 
 
 def _list_matches(pattern: re.Pattern[str], bare: str) -> Iterator[tuple[int, str]]:
