@@ -428,14 +428,14 @@ for _table in (HARMLESS, REACHING):
 #: JavaScript: the functions that are called by their names alone, and keywords. All others are methods.
 JAVASCRIPT_FUNCTIONS: Final = _split_words(
     """
-    async await case catch const constructor delete do else enum for function get if in instanceof let new of
-    return set static switch throw typeof var void while with yield
-    Array ArrayBuffer BigInt Boolean clearInterval clearTimeout createElement DataView Date DateTimeFormat
-    decodeURI decodeURIComponent encodeURI encodeURIComponent Error Float32Array Float64Array Int16Array
+    async await case catch const constructor delete do else enum for function get if in instanceof let
+    new of return set static switch throw typeof var void while with yield Array ArrayBuffer BigInt
+    Boolean clearInterval clearTimeout createElement DataView Date DateTimeFormat decodeURI
+    decodeURIComponent encodeURI encodeURIComponent Error Float32Array Float64Array Int16Array
     Int32Array Int8Array isFinite isNaN Map Number NumberFormat Object parseFloat parseInt Promise
-    queueMicrotask RangeError RegExp Set setInterval setTimeout String structuredClone super Symbol SyntaxError
-    TypeError
-    Uint16Array Uint32Array Uint8Array useEffect useMemo useRef useState WeakMap WeakSet
+    queueMicrotask RangeError RegExp Set setInterval setTimeout String structuredClone super Symbol
+    SyntaxError TypeError Uint16Array Uint32Array Uint8Array useEffect useMemo useRef useState WeakMap
+    WeakSet
     """
 )
 #: Packages of R that do nothing by being loaded.
@@ -443,6 +443,15 @@ R_PACKAGES: Final = _split_words(
     """
     base dplyr forcats ggplot2 graphics grDevices lubridate magrittr methods purrr readr scales stats stringr
     tibble tidyr tools utils zoo
+    """
+)
+
+#: Data sets that come with R and its packages. Any other may be a program in the folder `data`.
+R_DATA: Final = _split_words(
+    """
+    AirPassengers airquality anscombe BOD cars ChickWeight chickwts CO2 diamonds economics esoph faithful
+    flights gapminder infert InsectSprays iris mpg msleep mtcars PlantGrowth precip pressure quakes sleep
+    starwars state.x77 swiss Titanic ToothGrowth trees UKgas USArrests volcano warpbreaks women
     """
 )
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from oi_tui.engine.review.call_arguments import split_arguments
+from oi_tui.engine.review.harmless_names import R_DATA
 
 #: R: functions that call what they are given, also by its name in a text, and its place among the arguments.
 _R_CALLERS = {
@@ -32,12 +33,24 @@ _R_CALLERS = {
     "integrate": 0,
     "do.call": 0,
     "match.fun": 0,
-    # These take it by its name only.
+    # These take it by the name of the argument only.
     "ave": 9,
+    "acast": 9,
+    "geom_smooth": 9,
+    "pivot_wider": 9,
     "stat_summary": 9,
 }
+#: R: functions that have further functions as texts, which are harmless.
+_R_WITH_OWN_TEXTS = frozenset(("acast", "geom_smooth", "stat_summary"))
+#: R: functions that run a text which they take for a formula, or for an expression.
+_R_FORMULA = re.compile(
+    r"(?<![\w.])(lm|glm|nls|loess|aov|aggregate|boxplot|xtabs|t\.test|wilcox\.test|plot|pairs|aes_string)\s*\("
+)
+_R_DATA_CALL = re.compile(r"(?<![\w.])data\s*\(")
 _R_CALL = re.compile(rf"(?<![\w.])({'|'.join(map(re.escape, _R_CALLERS))})\s*\(")
-_R_FUNCTION_KEYS = frozenset(("FUN", "f", "fun", "fun.y", "fun.data", "what", ".fns"))
+_R_FUNCTION_KEYS = frozenset(
+    ("FUN", "f", "fun", "fun.y", "fun.data", "fun.aggregate", "method", "values_fn", "what", ".fns")
+)
 #: Arguments that stand before the function where they have no name.
 _R_EARLIER_KEYS = frozenset(("X", "Y", "x", "y", "data", "INDEX", "MARGIN", "STATS", "m", ".cols", "object"))
 _R_NAMED = re.compile(r"([\w.]+)\s*=(?!=)\s*(.*)", re.DOTALL)
@@ -55,6 +68,7 @@ _R_ASSIGNED = re.compile(
     r"|^[ \t]*([\w.]+)[ \t]*=(?!=)(?![ \t]*(?:function\b|\\\())",
     re.MULTILINE,
 )
+_R_BUILT = re.compile(rf"(?<![\w.$@])([\w.]+)[ \t]*(?:<<?-|=)[ \t]*(?:{_R_BUILDERS.pattern})")
 _R_DEFINED = re.compile(r"(?<![\w.$@])([\w.]+)[ \t]*(?:<<?-|=)[ \t]*(?:function\b|\\\()")
 _R_PARAMETERS = re.compile(r"(?:\bfunction|\\)\s*\(([^()]*(?:\([^()]*\)[^()]*)*)\)")
 _PIPES = ("|>", "%>%")
@@ -106,9 +120,14 @@ _RUBY_FOLD_BY_SYMBOL = re.compile(r"(?:.*,)?\s*(?:&?:[\w+*&|^<>=!?/-]+|&\s*\w+)\
 #: Perl: what a name means is replaced, or a class is named by a text.
 _PERL_NAMED = re.compile(
     r"\*\s*\{|(?<![\w$)\]}\s])[ \t]*\*[A-Za-z_][\w:]*\s*=(?!=)|^[ \t]*\*[A-Za-z_][\w:]*\s*=(?!=)"
-    r"|\"\"\s*->\s*\w+|\$(?!self\b|class\b|proto\b|this\b)\w+\s*->\s*new\b",
+    r"|%(?:\w+)?::(?!\w)|\"\"\s*->\s*\w+|\$(?!self\b|class\b|proto\b|this\b)\w+\s*->\s*new\b",
     re.MULTILINE,
 )
+#: Perl: a variable that holds a text, and a variable of which another one holds the name.
+_PERL_TEXT = re.compile(
+    r"\$(\w+)\s*\.?=\s*(?:[\"']|(?:join|sprintf|reverse|lc|uc|ucfirst|chr|substr|pack)\b)"
+)
+_PERL_REFERENCE = re.compile(r"[$%@*]\{?\$(\w+)\b\}?|\$(\w+)\s*->\s*[\[{@%]")
 
 
 def find_indirect_calls(
@@ -129,6 +148,7 @@ def find_indirect_calls(
             yield from _find_ruby(bare)
         case "perl":
             yield from _list_matches(_PERL_NAMED, bare)
+            yield from _find_perl(code)
 
 
 def list_looked_up(bare: str) -> set[str]:
@@ -154,6 +174,14 @@ def _list_matches(pattern: re.Pattern[str], bare: str) -> Iterator[tuple[int, st
     for match in pattern.finditer(bare):
         shown = " ".join(match[0].replace('""', '"…"').split())
         yield _find_line(bare, match.end()), shown
+
+
+def _find_perl(code: str) -> Iterator[tuple[int, str]]:
+    """Yield the variables that are reached by a name in a text, also within texts."""
+    texts = set(_PERL_TEXT.findall(code))
+    for match in _PERL_REFERENCE.finditer(code):
+        if texts & set(match.groups()):
+            yield _find_line(code, match.start()), " ".join(match[0].split())
 
 
 def _find_ruby(bare: str) -> Iterator[tuple[int, str]]:
@@ -182,8 +210,32 @@ class _R:
     def find(self) -> Iterator[tuple[int, str]]:
         for match in _R_CALL.finditer(self._code):
             for argument in self._list_functions(match):
+                if match[1] in _R_WITH_OWN_TEXTS and _R_TEXT.fullmatch(argument.strip()):
+                    continue
                 if not self._is_known(argument):
                     yield _find_line(self._code, match.start()), f"{match[1]}({' '.join(argument.split())})"
+        built = set(_R_BUILT.findall(self._code))
+        for match in _R_FORMULA.finditer(self._code):
+            for argument in split_arguments(self._code, match.end()):
+                key = _R_NAMED.match(argument)
+                value = key[2].strip() if key else argument.strip()
+                is_label = key is not None and key[1] in (
+                    "main",
+                    "sub",
+                    "xlab",
+                    "ylab",
+                    "names",
+                    "labels",
+                    "col",
+                )
+                if not is_label and (value in built or _R_BUILDERS.match(value)):
+                    yield _find_line(self._code, match.start()), f"{match[1]}({' '.join(value.split())})"
+        for match in _R_DATA_CALL.finditer(self._code):
+            names = [
+                re.sub(r"\W*([\w.]+)\W*", r"\1", item) for item in split_arguments(self._code, match.end())
+            ]
+            if not R_DATA.issuperset(names):
+                yield _find_line(self._code, match.start()), f"data({', '.join(names)})"
 
     def _list_functions(self, match: re.Match[str]) -> list[str]:
         """Return the arguments of a call that are called themselves."""

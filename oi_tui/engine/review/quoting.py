@@ -69,7 +69,7 @@ _QUOTING: dict[str, Quoting] = {
             rf"(?<![$@%&>{{\w-])(?:q|qq|qw|qr|qx|m|s|y|tr)\b\s*(?![\s\w=,;)}}]|-?>)[^\s]|<<~?(?:{_TEXT}|[A-Z_])|[$?]{_TEXT}"
             rf"|`|{_SLASH_AND_TEXT}"
         ),
-        doubtful_text=r"[$@]\w+(?:->)?[\[{][^\]}\n]*\(|[$@]\{?ENV\b",
+        doubtful_text=r"[$@]\w+(?:->)?[\[{][^\]}\n]*\(|[$@]\{?(?:main)?(?:::)?ENV\b",
     ),
     "lua": Quoting(
         r"--\[\[.*?(?:\]\]|\Z)|--[^\n]*",
