@@ -446,15 +446,6 @@ R_PACKAGES: Final = _split_words(
     """
 )
 
-#: Data sets that come with R and its packages. Any other may be a program in the folder `data`.
-R_DATA: Final = _split_words(
-    """
-    AirPassengers airquality anscombe BOD cars ChickWeight chickwts CO2 diamonds economics esoph faithful
-    flights gapminder infert InsectSprays iris mpg msleep mtcars PlantGrowth precip pressure quakes sleep
-    starwars state.x77 swiss Titanic ToothGrowth trees UKgas USArrests volcano warpbreaks women
-    """
-)
-
 #: Words that stand in front of a parenthesis, or of a command, and call nothing.
 KEYWORDS: Final = _split_words(
     """

@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Iterator
 
 from oi_tui.engine.review.call_arguments import split_arguments
-from oi_tui.engine.review.harmless_names import R_DATA
 
 #: R: functions that call what they are given, also by its name in a text, and its place among the arguments.
 _R_CALLERS = {
@@ -46,7 +45,6 @@ _R_WITH_OWN_TEXTS = frozenset(("acast", "geom_smooth", "stat_summary"))
 _R_FORMULA = re.compile(
     r"(?<![\w.])(lm|glm|nls|loess|aov|aggregate|boxplot|xtabs|t\.test|wilcox\.test|plot|pairs|aes_string)\s*\("
 )
-_R_DATA_CALL = re.compile(r"(?<![\w.])data\s*\(")
 _R_CALL = re.compile(rf"(?<![\w.])({'|'.join(map(re.escape, _R_CALLERS))})\s*\(")
 _R_FUNCTION_KEYS = frozenset(
     ("FUN", "f", "fun", "fun.y", "fun.data", "fun.aggregate", "method", "values_fn", "what", ".fns")
@@ -230,12 +228,6 @@ class _R:
                 )
                 if not is_label and (value in built or _R_BUILDERS.match(value)):
                     yield _find_line(self._code, match.start()), f"{match[1]}({' '.join(value.split())})"
-        for match in _R_DATA_CALL.finditer(self._code):
-            names = [
-                re.sub(r"\W*([\w.]+)\W*", r"\1", item) for item in split_arguments(self._code, match.end())
-            ]
-            if not R_DATA.issuperset(names):
-                yield _find_line(self._code, match.start()), f"data({', '.join(names)})"
 
     def _list_functions(self, match: re.Match[str]) -> list[str]:
         """Return the arguments of a call that are called themselves."""
