@@ -227,6 +227,15 @@ def explain_write_error(error: OSError, path: Path | None = None) -> str:
     }.get(error.errno or 0, f"{folder}: {reason}")
 
 
+def explain_no_room(error: Exception) -> str | None:
+    """Return why a file, perhaps a temporary one, has no place on the disk; None for other errors."""
+    if not isinstance(error, OSError):
+        return None
+    if error.errno == errno.ENOENT and "temporary directory" in str(error.strerror):
+        return "no folder for temporary files can be written to. Make room in /tmp, or set TMPDIR"
+    return explain_write_error(error) if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS) else None
+
+
 @contextlib.contextmanager
 def writing(path: Path) -> Iterator[None]:
     """Add the file's name to an OSError: an error while data is written has none."""

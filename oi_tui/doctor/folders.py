@@ -37,7 +37,8 @@ def check_folders() -> Iterator[Diagnosis]:
         with tempfile.TemporaryFile():
             yield Diagnosis(True, f"temporary files go to {tempfile.gettempdir()}")
     except OSError as error:
-        yield Diagnosis(False, f"no temporary file can be made: {error}", "Make room, or set TMPDIR.")
+        why = (paths.explain_no_room(error) or str(error)).partition(". ")[0]
+        yield Diagnosis(False, f"no temporary file can be made: {why}", "Make room, or set TMPDIR.")
 
 
 def _check_folder(name: str, folder: Path) -> Diagnosis:

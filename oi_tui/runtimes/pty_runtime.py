@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Generator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from oi_tui import paths
 from oi_tui.messages import Report, RunEnded, Started, Starting, VariablesLost
 from oi_tui.runtimes.completions import (
     CompletionSet,
@@ -446,7 +447,7 @@ class PtyRuntime:
             return f"the working directory {self._cwd} no longer exists. Create it, or start elsewhere"
         if isinstance(error, PermissionError) and not os.access(self._cwd, os.X_OK):
             return f"no permission to use the working directory {self._cwd}. Allow it, or start elsewhere"
-        return str(error)
+        return paths.explain_no_room(error) or str(error)
 
     def _begin_in_place(self, stopped: threading.Event) -> tuple[LanguageProcess, str | None]:
         """Start a process inside or outside of the sandbox, as set. Return it attached, and what to report.

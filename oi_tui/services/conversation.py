@@ -214,7 +214,8 @@ class CurrentConversation:
             try:
                 path = journal.rescue(Path(find_folder()))
             except (OSError, RuntimeError) as error:
-                failures.append(getattr(error, "strerror", None) or str(error))
+                why = paths.explain_no_room(error) or getattr(error, "strerror", None) or str(error)
+                failures.append(why)
             else:
                 folder = paths.shorten(self.store.folder)
                 self._rescued = (

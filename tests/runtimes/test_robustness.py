@@ -8,6 +8,7 @@ import resource
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -508,6 +509,18 @@ def test_why_a_language_cannot_begin_is_its_last_line_that_says_something(
     played = play(make(python=sys.executable), "python", "1")
     assert played.state == "failed"
     assert played.reason == "Python did not start: ModuleNotFoundError: No module named 'encodings'"
+
+
+def test_without_room_for_temporary_files_a_language_says_what_helps(
+    make: Callable[..., Computer], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.setattr(tempfile, "_candidate_tempdir_list", lambda: [str(tmp_path / "missing")])
+    monkeypatch.setattr(channel, "_find_folder_for_pipes", lambda: None)
+    reason = play(make(), "python", "1").reason
+    assert reason == (
+        "Python did not start: no folder for temporary files can be written to. Make room in /tmp, or set TMPDIR"
+    )
 
 
 def test_only_a_start_after_a_process_that_ended_says_that_variables_are_lost(

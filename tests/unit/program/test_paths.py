@@ -3,6 +3,7 @@
 import errno
 import os
 import stat
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -172,6 +173,22 @@ def test_why_a_file_cannot_be_written_names_its_folder(number: int, words: str, 
     error = OSError(number, os.strerror(number))
     assert paths.explain_write_error(error) == os.strerror(number)
     assert paths.explain_write_error(error, tmp_path / "x") == words.format(tmp_path)
+
+
+def test_without_room_for_temporary_files_the_reason_says_what_helps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.setattr(tempfile, "_candidate_tempdir_list", lambda: [str(tmp_path / "missing")])
+    with pytest.raises(FileNotFoundError) as caught:
+        tempfile.mkdtemp()
+    assert paths.explain_no_room(caught.value) == (
+        "no folder for temporary files can be written to. Make room in /tmp, or set TMPDIR"
+    )
+    full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(tmp_path / "x"))
+    assert paths.explain_no_room(full) == f"no space left on the disk of {tmp_path}"
+    assert paths.explain_no_room(FileNotFoundError(errno.ENOENT, "No such file", "python")) is None
+    assert paths.explain_no_room(ValueError("no space")) is None
 
 
 def test_an_image_that_had_no_room_is_kept_once_there_is_some(tmp_path: Path) -> None:

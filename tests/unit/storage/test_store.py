@@ -1,5 +1,6 @@
 """Many conversations: listed, named, deleted and searched, whatever lies in the folder."""
 
+import json
 import os
 import stat
 import time
@@ -13,6 +14,7 @@ from oi_tui.engine.storage.records import JournalContents
 from oi_tui.engine.storage.store import Store, StoreError
 from oi_tui.engine.storage.undo_history import list_restorable
 from oi_tui.messages import Message
+from tests.full_disk import full_disk
 
 
 def make_message(text: str) -> Message:
@@ -117,6 +119,37 @@ def test_a_torn_catalogue_costs_one_name(store: Store) -> None:
     assert {summary.title for summary in store.list_summaries()} == {"first", "second"}
     catalogue.write_bytes(b"\0\0 [" + catalogue.read_bytes() + b'\n[1]\n{"id": "x", "title": 5}\n"')
     assert {summary.title for summary in store.list_summaries()} == {"a", "second"}
+
+
+def test_a_name_that_does_not_fit_on_the_disk_is_refused_and_spoils_no_other(store: Store) -> None:
+    one, two = add(store, "a"), add(store, "b")
+    store.rename(one, "first")
+    catalogue = store.folder / "catalogue.jsonl"
+    size = catalogue.stat().st_size
+    with full_disk(size + 20), pytest.raises(OSError, match="No space left on device") as caught:
+        store.rename(two, "never")
+    assert caught.value.filename == str(catalogue)
+    store.rename(two, "second")
+    assert {summary.title for summary in store.list_summaries()} == {"first", "second"}
+    store.pin(one, True)
+    first, torn, *others = catalogue.read_bytes().splitlines()
+    assert [json.loads(line)["id"] for line in (first, *others)] == [one, two, one]
+    assert len(torn) == 20
+
+
+def test_a_name_is_on_disk_when_it_returns(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    id_ = add(store, "a")
+    synced: list[str] = []
+    monkeypatch.setattr(
+        module.paths, "flush", lambda file: synced.append(os.readlink(f"/proc/self/fd/{file}"))
+    )
+    before = os.listdir("/proc/self/fd")
+    catalogue, folder = str(store.folder / "catalogue.jsonl"), str(store.folder)
+    for expected in ([catalogue, folder], [catalogue]):
+        synced.clear()
+        store.rename(id_, "named")
+        assert synced == expected
+    assert os.listdir("/proc/self/fd") == before
 
 
 def test_a_deleted_conversation_can_be_restored_and_goes_after_a_month(
