@@ -121,6 +121,14 @@ _PERL_NAMED = re.compile(
     r"|%(?:\w+)?::(?!\w)|\"\"\s*->\s*\w+|\$(?!self\b|class\b|proto\b|this\b)\w+\s*->\s*new\b",
     re.MULTILINE,
 )
+#: PHP: variables, classes and methods by names that are computed, and the names of all variables in texts.
+_PHP_NAMED = re.compile(
+    r"\$\$\w+|\$\{|\bnew\s*\(|::\s*[{$]\s*\w*\s*(?=[\"({]|\w*\s*\()|\bcompact\s*\((?!\s*\"\"(?:\s*,\s*\"\")*\s*\))"
+)
+_PHP_TEXTS = re.compile(r"(['\"])(?:_(?:ENV|SERVER|GET|POST|COOKIE|FILES|REQUEST|SESSION)|GLOBALS)\1")
+#: Octave: functions that call the one that they are given.
+_OCTAVE_CALL = re.compile(r"(?<![\w.])(fzero|quad|integral)\s*\(([^,\n]{0,80})")
+_OCTAVE_FUNCTION = re.compile(r"(?<![\w.])(\w+)\s*=\s*@")
 #: Perl: a variable that holds a text, and a variable of which another one holds the name.
 _PERL_TEXT = re.compile(
     r"\$(\w+)\s*\.?=\s*(?:[\"']|(?:join|sprintf|reverse|lc|uc|ucfirst|chr|substr|pack)\b)"
@@ -144,6 +152,11 @@ def find_indirect_calls(
             yield from _find_members_of_functions(bare)
         case "ruby":
             yield from _find_ruby(bare)
+        case "php":
+            yield from _list_matches(_PHP_NAMED, bare)
+            yield from _list_matches(_PHP_TEXTS, code)
+        case "octave":
+            yield from _find_octave(bare)
         case "perl":
             yield from _list_matches(_PERL_NAMED, bare)
             yield from _find_perl(code)
@@ -180,6 +193,15 @@ def _find_perl(code: str) -> Iterator[tuple[int, str]]:
     for match in _PERL_REFERENCE.finditer(code):
         if texts & set(match.groups()):
             yield _find_line(code, match.start()), " ".join(match[0].split())
+
+
+def _find_octave(bare: str) -> Iterator[tuple[int, str]]:
+    """Yield the functions that are given by an expression which is no function."""
+    functions = set(_OCTAVE_FUNCTION.findall(bare))
+    for match in _OCTAVE_CALL.finditer(bare):
+        given = match[2].strip()
+        if given != '""' and not given.startswith("@") and given not in functions:
+            yield _find_line(bare, match.start()), f"{match[1]}({given})"
 
 
 def _find_ruby(bare: str) -> Iterator[tuple[int, str]]:
