@@ -13,6 +13,7 @@ from oi_tui.messages import LineReached, Printed, Report, RunEnded, Started, Sta
 from oi_tui.runtimes.custom import chunks
 from oi_tui.runtimes.language import Language, RuntimeWithoutTerminal
 from oi_tui.runtimes.runs import stopping
+from oi_tui.system.threads import start_thread
 
 #: The steps of an interrupt, and how long each is given, in seconds: the class's own `stop`, then its
 #: `terminate` and an exception in its thread, then it is left behind. After `stop` it is waited for without a
@@ -199,9 +200,7 @@ class CustomRuntime(RuntimeWithoutTerminal):
             with contextlib.suppress(Exception):
                 method()
 
-        thread = threading.Thread(target=call, name=f"{self.language.name} {name}", daemon=True)
-        thread.start()
-        return thread
+        return start_thread(call, f"{self.language.name} {name}")
 
     def _yield_reports(self, work: _RunThread, began: float) -> Iterator[Report]:
         """Yield reports, with text joined for a frame, until the run ends or the time is over."""

@@ -18,6 +18,7 @@ from oi_tui.runtimes.remote.kernel_client import Message, belongs_to
 from oi_tui.runtimes.remote.server_address import parse_address
 from oi_tui.runtimes.remote.target import TargetError
 from oi_tui.system.extras import make_install_command
+from oi_tui.system.threads import start_thread
 
 if TYPE_CHECKING:
     from websockets.sync.client import ClientConnection
@@ -301,15 +302,13 @@ class GatewayClient:
         if self.owned:
             self._restarting = self._run_in_thread(self._server.restart)
 
-    def _run_in_thread(self, request: Callable[[str], None]) -> threading.Thread:
+    def _run_in_thread(self, request: Callable[[str], None]) -> threading.Thread | None:
         def ask() -> None:
             # What goes wrong shows in the run, which is waited for or left.
             with contextlib.suppress(Exception):
                 request(self._kernel)
 
-        thread = threading.Thread(target=ask, daemon=True)
-        thread.start()
-        return thread
+        return start_thread(ask, "kernel request")
 
     def read_output(self, seconds: float) -> Message:
         """Return the next message of output. Raises queue.Empty after `seconds`."""
@@ -362,7 +361,9 @@ class GatewayClient:
     def _end_kernel(self, timeout: float = _ENDING) -> None:
         """Ask for the end of a kernel that is ours; a server that does not answer is not waited for."""
         if self.owned:
-            self._run_in_thread(self._server.end).join(timeout)
+            ending = self._run_in_thread(self._server.end)
+            if ending:
+                ending.join(timeout)
 
 
 def _decode(data: str | bytes) -> dict[str, Any]:

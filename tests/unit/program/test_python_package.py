@@ -1075,6 +1075,25 @@ except AttributeError as error:
 """
 
 
+@pytest.mark.slow
+def test_a_language_of_a_script_and_what_follows_it_end_with_the_script(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from oi_tui import OpenInterpreter\n"
+        "class Shout:\n"
+        "    name = 'shout'\n"
+        "    def run(self, code): yield {'type': 'console', 'format': 'output', 'content': code.upper()}\n"
+        "    def stop(self): pass\n"
+        "    def terminate(self): print('terminated', flush=True)\n"
+        "interpreter = OpenInterpreter()\n"
+        "interpreter.computer.languages.insert(0, Shout)\n"
+        "interpreter.computer.run('shout', 'hello')\n"
+        "interpreter.computer.run('shell', 'echo hello')\n"
+    )
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.stderr) == ("terminated\n", "")
+
+
 def test_the_module_itself_is_the_interpreter_as_in_version_0_1(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(FIRST_README)
     done = subprocess.run(
