@@ -13,6 +13,7 @@ from rich.cells import cell_len
 from textual import events
 from textual.app import ComposeResult
 from textual.pilot import Pilot
+from textual.widgets import Static
 
 from oi_tui import paths
 from oi_tui.engine.events import ApprovalRequested, Reject, Run
@@ -231,6 +232,19 @@ async def test_the_panel_says_where_the_caret_is_while_code_is_edited() -> None:
         assert panel.styles.min_height.value == height
         app.ask("print(2)")
         assert panel.styles.min_height is None
+
+
+@pytest.mark.parametrize(
+    ("rows", "facts"),
+    [(24, "1 line · Python 3.11 · writes files: a.txt"), (15, "1 line · writes files: a.txt")],
+)
+async def test_a_low_terminal_still_names_the_files_that_code_writes(rows: int, facts: str) -> None:
+    app = Question("open('a.txt', 'w')")
+    async with app.run_test(size=(80, rows)) as pilot:
+        app.ask()
+        await pilot.pause()
+        title = app.query_one("#question", Static)
+        assert str(title.content).split("   ", 1)[1] == facts
 
 
 async def test_an_answer_pressed_in_the_conversation_counts_once_the_panel_is_armed() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from textual.pilot import Pilot
-from textual.widgets import Input
+from textual.widgets import Input, Static
 
 from oi_tui import paths
 from oi_tui.engine.settings.profile import Profile
@@ -101,6 +101,19 @@ async def test_a_narrow_terminal_shows_settings_and_the_rows_of_more_than_one() 
         await pilot.press("tab", "tab", *"x")
         await waiting.until(pilot, lambda: shows(app, "● changed"))
         assert not any(line.rstrip().endswith(" def") for line in lines)
+
+
+@pytest.mark.parametrize("columns", [60, 80])
+async def test_the_mark_of_a_setting_is_whole(columns: int) -> None:
+    profile = Profile().with_changes("flag", model="openai/x")
+    app = Stage(ProfileEditor(profile), DARK.name)
+    async with app.run_test(size=(columns, 15)) as pilot:
+        await settled(pilot)
+        mark = pilot.app.screen.query(".field-mark").first(Static)
+        await waiting.until(pilot, lambda: "● changed" in str(mark.render()))
+        fields = pilot.app.screen.query_one("#profile-fields").content_region
+        assert fields.contains_region(mark.region)
+        assert shows(app, "set by a flag") == (columns == 80)
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ class ProfileEditor(Page[Profile | None]):
     """Shows every setting, by section. Closes with the changed profile after it was saved, else with None."""
 
     CSS_PATH = paths.styles() / "profile_editor.tcss"
-    HORIZONTAL_BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (60, "-wide")]
+    HORIZONTAL_BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (76, "-wide")]
     VERTICAL_BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-low"), (18, "-tall")]
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Back", id="profile.leave"),

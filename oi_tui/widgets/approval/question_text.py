@@ -11,11 +11,14 @@ from oi_tui.text import normalise_line_ends
 from oi_tui.widgets.approval.question import Question, QuestionStage
 from oi_tui.widgets.approval.text import COLOURS, describe_request, describe_stage, lay_out, list_risks
 from oi_tui.widgets.key_hints import find_key
+from oi_tui.widgets.truncate import cut_end
 
 #: How many lines with risks are shown from which height of the screen on.
 _MOST_RISKS = ((36, 8), (24, 4), (16, 2), (0, 1))
 #: Below this height of the screen not all facts are shown.
 LOW = 16
+#: Below this one none beside the number of lines.
+LOWEST = 14
 
 
 class QuestionText:
@@ -70,8 +73,11 @@ class QuestionText:
         else:
             title, facts = describe_stage(stage, request, vi=self.in_vi)
         if screen.height < LOW and stage is not QuestionStage.WHY:
-            # The answers come first; the other facts are in the conversation.
+            # The answers come first: what runs the code, and where, is left out.
             facts = [] if stage is QuestionStage.ALWAYS else facts[:1]
+            findings = question.findings
+            if stage is QuestionStage.ASKING and screen.height >= LOWEST and not findings.risks:
+                facts += [cut_end(fact, width) for fact in findings.fact_sentences]
         self._hints = [] if stage is QuestionStage.ASKING else facts
         colour = "$text-accent" if stage is QuestionStage.EDITING else COLOURS[level]
         return lay_out(title, facts, width, colour)

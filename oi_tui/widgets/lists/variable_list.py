@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
@@ -205,7 +205,7 @@ class VariableList(ScrollView):
         row = self._rows[number]
         if row.variable is None:
             style = self._style("facts" if row.mute else "heading")
-            return Strip([Segment(set_cell_size(row.heading, width), style)], width)
+            return Strip([Segment(fit(row.heading, width), style)], width)
         return Strip(self._draw_variable(row.variable, number == self._selected, width), width)
 
     def _style(self, name: str, selected: bool = False) -> Style:

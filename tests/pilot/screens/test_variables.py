@@ -94,6 +94,12 @@ async def test_variables_stand_under_their_languages_and_silence_is_explained() 
         ]
 
 
+async def test_a_list_of_languages_that_is_too_long_ends_with_a_mark() -> None:
+    others = (Memory(name, "unstarted") for name in ("javascript", "typescript", "powershell", "octave"))
+    async with looking(PYTHON, *others, size=(60, 15)) as (app, _, _until):
+        assert app.shown.endswith("not started, no variables yet: javascript, typescript, po…")
+
+
 async def test_before_any_code_ran_the_languages_are_not_counted_up() -> None:
     async with looking(*(Memory(name, "unstarted") for name in ("python", "shell", "r"))) as (app, _, until):
         await until(lambda: "No variables yet" in app.shown)

@@ -79,6 +79,7 @@ class ApprovalControl:
         """Ask again about the edited code. With `run` it runs once the keyboard is quiet."""
         if run and not self._cell_editor.is_open:
             return
+        self._close_warning()
         self._ask_again(self._cell_editor.finish(), run=run)
 
     def cancel_edit(self, *, drop: bool = False) -> None:
@@ -90,9 +91,15 @@ class ApprovalControl:
                 "You changed the code: f5 keeps the changes, esc again drops them.", severity="warning"
             )
             return
-        self._warned_of = ""
+        self._close_warning()
         self._cell_editor.cancel()
         self._ask_again(self._panel.code)
+
+    def _close_warning(self) -> None:
+        """Close the notice about changes: it would cover the code that is asked about again."""
+        if self._warned_of:
+            self._warned_of = ""
+            self._view.app.clear_notifications()
 
     def run_vi_command(self, line: str) -> None:
         """Finish or cancel editing, by the names that vi has for it."""
