@@ -64,6 +64,8 @@ _READ = 1000
 _INFINITY = "9e999"
 #: What numbers are written with, and the kinds of columns that hold them so.
 _IN_NUMBERS, _PLAIN_NUMBERS = frozenset("0123456789+-.eE "), ("int", "long", "float")
+#: The types of columns with dates that sort as they are written.
+_DATE_TYPES = ("date", "datetime", "timestamp")
 _LONGEST, _BINS = 200, 10
 #: Below this, figures are shown with all digits of their whole part.
 _EXACT = 1e15
@@ -666,45 +668,44 @@ class TableFile:
             )
             if others := there - len(numbers):
                 facts.append(("not numbers", f"{others:,}"))
-        ends = self._find_ends(column) if there else ()
+        days = self._list_days(column) if there else []
+        if days:
+            facts += [("min", _render(days[0][2]) or ""), ("max", _render(days[-1][2]) or "")]
         if not numbers:
-            facts += ends
-            if ends and distinct > _BINS and (days := self._count_days(column)):
-                return Statistics(tuple(facts), days)
+            if days and distinct > _BINS and (counted := count_days(days, _BINS)):
+                return Statistics(tuple(facts), counted)
             bars = self._ask(
                 f"SELECT {value}, count(*) FROM {table} WHERE {value} IS NOT NULL "
                 f"GROUP BY 1 ORDER BY 2 DESC LIMIT {_BINS}"
             )
             return Statistics(tuple(facts), tuple((_render(shown) or "", many) for shown, many in bars))
         found = _describe_numbers(facts, numbers)
-        return replace(
-            found, facts=tuple((label, dict(ends).get(label, text)) for label, text in found.facts)
-        )
+        if self._written.get(self._names[column]) != "long":
+            return found
+        exact = self._find_ends(column)
+        return replace(found, facts=tuple((label, exact.get(label, text)) for label, text in found.facts))
 
-    def _count_days(self, column: int) -> tuple[tuple[str, int], ...]:
-        """Return how many dates are in each of a few equal times; none where one of them is no day."""
+    def _list_days(self, column: int) -> list[tuple[object, int, object]]:
+        """Return the dates of a column in their order: as they sort, how many there are, and as written."""
         name, value = _quote(self._names[column]), self._build_value(column)
         written = self._written.get(self._names[column], "")
-        key = self._build_number(name) if written.startswith("day") else name
-        counts = self._ask(
-            f"SELECT {key}, count(*) FROM {self._find_part(column)} WHERE {value} IS NOT NULL GROUP BY 1"
+        if not written.startswith("day") and self._shape[column].type not in _DATE_TYPES:
+            return []
+        key = self._build_number(name) if written else name
+        return self._ask(
+            f"SELECT {key}, count(*), {name} FROM {self._find_part(column)} WHERE {value} IS NOT NULL "
+            "GROUP BY 1 ORDER BY 1"
         )
-        return count_days(counts, _BINS)
 
-    def _find_ends(self, column: int) -> Sequence[tuple[str, str]]:
-        """Return the first and the last date, or the least and the greatest long integer, as written."""
+    def _find_ends(self, column: int) -> dict[str, str]:
+        """Return the least and the greatest of long integers, with all their digits."""
         name, value = _quote(self._names[column]), self._build_value(column)
-        written = self._written.get(self._names[column], "")
-        if written == "long" or written.startswith("day"):
-            key = self._build_number(name)
-        elif self._shape[column].type.partition(" ")[0] in ("date", "datetime", "timestamp"):
-            key = name
-        else:
-            return ()
         # Beside the only max or min, SQLite takes the other values from the row that has it.
         asked = f"FROM {self._find_part(column)} WHERE {value} IS NOT NULL"
-        texts = (self._ask(f"SELECT {name}, {end}({key}) {asked}")[0][0] for end in ("min", "max"))
-        return [(end, _render(text) or "") for end, text in zip(("min", "max"), texts, strict=True)]
+        rows = (
+            self._ask(f"SELECT {name}, {end}({self._build_number(name)}) {asked}") for end in ("min", "max")
+        )
+        return {end: _render(text) or "" for end, ((text, _),) in zip(("min", "max"), rows, strict=True)}
 
 
 def _describe_numbers(facts: list[tuple[str, str]], numbers: Iterable[float]) -> Statistics:

@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Sequence, Set
 
-from oi_tui.input.table_days import find_order, merge_orders, read_day
+from oi_tui.input.table_days import find_common_order, find_order, merge_orders, read_day
 from oi_tui.input.table_records import MARKS
 from oi_tui.runtimes.tables import find_number
 
@@ -74,6 +74,8 @@ def learn_kind(values: Sequence[object], missing: Set[object], kind: str, *, com
     for name, pattern in _COLUMN_KINDS.items():
         if pattern.fullmatch(text):
             return _merge(kind, name)
+    if order := find_common_order(text, _END):
+        return _merge(kind, f"day {order}")
     for value in set(there):
         kind = _merge(kind, _detect_in(value, comma=comma))
         if kind == "text":

@@ -101,7 +101,8 @@ module.exports = function opening({ find, nameOf, describe, preview, language })
     if (missing(value)) return null;
     const plain = typeof value === 'string' ? value : typeof value === 'number' && value ? String(value) : isObject(value) || typeof value === 'function' ? `<${describe(value)[1]}>` : describe(value)[1];
     if (whole) return plain;
-    const line = plain.replaceAll('\r', '\\r').replaceAll('\n', '\\n');
+    // Of a text of many megabytes, no more is looked at than is shown.
+    const line = plain.slice(0, LONGEST + 1).replaceAll('\r', '\\r').replaceAll('\n', '\\n');
     return line.length > LONGEST ? `${line.slice(0, LONGEST)}…` : line;
   }
 

@@ -243,8 +243,8 @@ def test_shares_and_money_of_a_sheet_are_shown_as_such(
 
 
 def test_dates_are_counted_by_the_time(opened: Callable[..., TableFile]) -> None:
-    days = "".join(f"{day:02}.01.2024,2024-01-01 {day:02}:00,{20 + day}\n" for day in range(1, 22))
-    table = opened("a.csv", f"day,hour,n\n{days}NA,,9999\n")
+    days = "".join(f"{day:02}.01.2024,2024-01-01 {day:02}:00,{20 + day},w{day}\n" for day in range(1, 22))
+    table = opened("a.csv", f"day,hour,n,word\n{days}NA,,9999,w1\n")
     bars = table.statistics(0).bars
     assert (bars[0], bars[-1], len(bars)) == (
         ("2024-01-01 to 2024-01-03", 2),
@@ -254,6 +254,7 @@ def test_dates_are_counted_by_the_time(opened: Callable[..., TableFile]) -> None
     assert table.statistics(1).bars[0] == ("2024-01-01 01:00:00 to 2024-01-01 03:00:00", 2)
     # The ends of ranges of numbers are whole as long as there is room.
     assert table.statistics(2).bars[-1] == ("9001 to 9999", 1)
+    assert table.statistics(3).bars[0] == ("w1", 2)
     impossible = "".join(f"{day}.02.2024,1\n" for day in range(18, 32))
     assert opened("b.csv", f"day,n\n{impossible}").statistics(0).bars[0] == ("31.02.2024", 1)
 
