@@ -152,6 +152,39 @@ if [ -n "${BASH_VERSION:-}" ]; then
 	}
 elif [ -n "${ZSH_VERSION:-}" ]; then
 	setopt hist_ignore_space interactive_comments no_bang_hist no_prompt_cr no_prompt_sp no_beep
+	# A trap that watches commands is the cells': between two of them it is put aside, and it sees no command of ours.
+	__oi_live= __oi_kind= __oi_watcher=
+	__oi_watch='case $ZSH_DEBUG_CMD in (*__oi_* | "builtin trap - DEBUG"* | *"$__oi_folder/cell-"*) ;; (*) '
+	__oi_hush='[ -z "$__oi_live" ] || __oi_watcher=${functions[TRAPDEBUG]-}; [ -z "$__oi_live" ] || builtin trap >|"$__oi_folder/traps"; builtin trap - DEBUG; __oi_put_aside'
+	__oi_put_aside() {
+		[ -n "$__oi_live" ] || return 0
+		__oi_live=
+		__oi_kind=function
+		if [ -z "$__oi_watcher" ]; then
+			__oi_kind=text
+			# Another shell would not read on at such a name.
+			eval 'trap() { [ "$argv[-1]" != DEBUG ] || __oi_watcher=$argv[-2]; }'
+			eval "${(F)${(M)${(f)"$(<"$__oi_folder/traps")"}:#trap*}}"
+			unfunction trap
+		fi
+		case $__oi_watcher in
+		'' | *'(*__oi_*'*) ;;
+		*) __oi_watcher="$__oi_watch $__oi_watcher
+;; esac" ;;
+		esac
+	}
+	__oi_begin() {
+		__oi_nonce=$1
+		__oi_reopen
+		__oi_live=yes
+		case $- in *e*) __oi_status=0 ;; esac
+		case $__oi_kind$__oi_watcher in
+		text | function) ;;
+		text*) builtin trap -- "$__oi_watcher" DEBUG ;;
+		function*) functions[TRAPDEBUG]=$__oi_watcher ;;
+		esac
+		return "$__oi_status"
+	}
 	# Without a trap no interrupt ends it.
 	wait() {
 		builtin setopt local_options local_traps

@@ -343,6 +343,27 @@ def test_a_trap_sees_no_line_of_ours_after_a_failure_an_interrupt_or_an_exit(com
     assert play(computer, "shell", "exit 4").text == ""
 
 
+#: One after the other. Where a trap is made, it also sees the command of ours that comes next.
+WATCHED_BY_ZSH = [
+    ("trap 'echo D' DEBUG; :", None),
+    ("# nothing", ""),
+    ("echo one; f() { :; }; f", "D\none\nD\nD\nD\n"),
+    ("trap - DEBUG; echo two", "D\ntwo\n"),
+    ("TRAPDEBUG() { echo $ZSH_DEBUG_CMD }", None),
+    ("echo three", "echo three\nthree\n"),
+    ("unfunction TRAPDEBUG", "unfunction TRAPDEBUG\n"),
+    ("false; echo $?", "1\n"),
+]
+
+
+@pytest.mark.needs("zsh")
+def test_a_trap_of_zsh_sees_only_the_commands_of_later_cells(computer: Computer) -> None:
+    for code, text in WATCHED_BY_ZSH:
+        played = play(computer, "zsh", code)
+        assert played.state == "finished", code
+        assert text is None or played.text == text, code
+
+
 def test_a_trap_is_told_the_line_of_the_first_command_too(computer: Computer) -> None:
     play(computer, "shell", "trap 'echo D $LINENO' DEBUG")
     assert play(computer, "shell", "# one\n:\n:").text == "D 2\nD 3\n"
