@@ -73,6 +73,8 @@ class Journal:
         self._file = descriptor
         self._exists = exists
         self._torn = descriptor is not None and not has_newline_at_end(descriptor)
+        #: Where the last record that was written ends. A file that is shorter was cut off by somebody else.
+        self._end = 0 if descriptor is None else os.fstat(descriptor).st_size
         self._pending: list[_Record] = []
         #: Written but not yet known to be on disk. A failed fsync may have thrown it away.
         self._unsynced: list[_Record] = []
@@ -213,8 +215,7 @@ class Journal:
         if self._older:
             self._older = False
             self._add("oi_tui", records.VERSION)
-        data = encode({kind: value, **more, "n": len(self._messages)})
-        record = _Record(data, key, kind)
+        record = self._make_record(kind, value, key, **more)
         if kind == "message":
             # While nothing can be saved, a newer version replaces an older one that waits.
             # In front of a record that takes it out it would be lost.
@@ -231,12 +232,16 @@ class Journal:
                 return
         self._pending.append(record)
 
-    def _list_everything(self) -> list["_Record"]:
-        """Return records that say all there is to say, for a file that begins anew."""
+    def _make_record(self, kind: str, value: object, key: str | None = None, **more: object) -> "_Record":
+        return _Record(encode({kind: value, **more, "n": len(self._messages)}), key, kind)
+
+    def _list_everything(self, *, begins: bool = True) -> list["_Record"]:
+        """Return records that say all there is to say, for a file that `begins` with them."""
         self._join()
         count = len(self._messages)
+        header = {"oi_tui": records.VERSION, **self._header, "n": 0 if begins else count}
         return [
-            _Record(encode({"oi_tui": records.VERSION, **self._header, "n": 0}), None, "oi_tui"),
+            _Record(encode(header), None, "oi_tui"),
             *(_Record(line + b"\n", None, "foreign") for line in self._foreign),
             *(
                 _Record(encode({"message": message.to_dict(), "n": count}), key, "message")
@@ -303,6 +308,7 @@ class Journal:
             raise
         if written == len(data):
             self._torn = False
+            self._end = os.lseek(file, 0, os.SEEK_CUR)
             return
         # On a full disk a write is cut short without an error. Taking it back works even then; it is only
         # done when nobody else wrote after us.
@@ -331,6 +337,7 @@ class Journal:
     def _open(self, path: Path) -> int:
         if self._file is not None:
             if self._is_still_there(self._file, path):
+                self._restore_end(self._file)
                 return self._file
             self._let_go()
             self._exists = False
@@ -338,6 +345,7 @@ class Journal:
             try:
                 self._file = open_for_adding(path, os.O_RDWR)
                 self._torn = not has_newline_at_end(self._file)
+                self._restore_end(self._file)
                 return self._file
             except FileNotFoundError:
                 self._exists = False
@@ -351,9 +359,24 @@ class Journal:
         self._exists = True
         self._folder_synced = False
         self._torn = False
+        self._end = 0
         self._unsynced.clear()
         self._pending = self._list_everything()
         return self._file
+
+    def _restore_end(self, file: int) -> None:
+        """Write everything again where the file was cut off, or overwritten with an older copy."""
+        if os.fstat(file).st_size >= self._end:
+            return
+        self._torn = not has_newline_at_end(file)
+        self._end = 0
+        self._unsynced.clear()
+        everything = self._list_everything(begins=False)
+        # What was taken back may be in the copy.
+        dropped = {
+            message.id for step in self._taken_back for message in step.dropped
+        } - self._messages.keys()
+        self._pending = [self._make_record("forget", sorted(dropped)), *everything]
 
     def _create(self, path: Path) -> int:
         paths.make_private(path.parent)

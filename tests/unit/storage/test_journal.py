@@ -822,6 +822,36 @@ def test_a_deleted_or_moved_file_is_written_anew(begun: Journal, store: Store, t
     begun.close()
 
 
+@pytest.mark.parametrize("left", [0, 1, 2, 3, 5, 6])
+@pytest.mark.parametrize(("is_torn", "is_closed"), [(False, False), (True, False), (False, True)])
+def test_a_file_that_is_cut_off_while_it_is_written_gets_everything_again(
+    left: int, is_torn: bool, is_closed: bool, begun: Journal, store: Store
+) -> None:
+    messages = [make_message(text) for text in ("a", "b", "dropped", "c")]
+    for message in messages[:3]:
+        begun.put(message)
+    begun.forget([messages[2].id])
+    begun.put(messages[3])
+    path = begun.path
+    assert path is not None
+    lines = path.read_bytes().splitlines(keepends=True)
+    assert len(lines) == 6
+    # As by a program that copies an older state over the file.
+    path.write_bytes(b"".join(lines[:left]) + (b'{"mess' if is_torn else b""))
+    if is_closed:
+        begun.close()
+    begun.put(make_message("later"))
+    begun.put(make_message("and on"))
+    begun.close()
+    opened, found = store.open(begun.id)
+    assert list_contents(found) == ["a", "b", "c", "later", "and on"]
+    assert opened.title == "a"
+    assert [notice for notice in opened.notices if "damaged" not in notice] == []
+    opened.close()
+    # A file that is as long as it should be is left alone.
+    assert path.read_bytes().count(b'"content":"b"') == (1 if left == 6 else 2 if left > 2 else 1)
+
+
 def test_a_file_that_is_written_anew_holds_what_a_reply_has_gained(begun: Journal) -> None:
     answer = make_message("", "assistant")
     begun.put(answer)
