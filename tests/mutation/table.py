@@ -409,7 +409,7 @@ EQUIVALENT: Mapping[tuple[str, str, str], str] = {
     (JOURNAL, "places.remove(whole[0])", "0 => -1"): "there is at most one",
     (
         JOURNAL,
-        '_Record(encode({"oi_tui": records.VERSION, **self._header, "n": 0}), None, "oi_tui"),',
+        'header = {"oi_tui": records.VERSION, **self._header, "n": 0 if begins else count}',
         "0 => -1",
     ): ("only the number of the last record is read, and this is the first of several"),
     (
