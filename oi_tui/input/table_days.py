@@ -92,9 +92,11 @@ def _settle(order: str) -> str:
 
 
 @lru_cache(20_000)
-def read_day(text: str, order: str) -> str | None:
+def read_day(value: object, order: str) -> str | None:
     """Return a date with its time as a text that sorts; None for what is no date of this order."""
-    text = text.strip()
+    if not isinstance(value, str):
+        return None
+    text = value.strip()
     if order == _NAMED:
         return _read_named(text)
     if not (match := _DIGITS.fullmatch(text)):

@@ -63,9 +63,9 @@ def column(table: TableFile, at: int, words: str = "", *, sort: bool = False) ->
 def test_dates_sort_by_the_day(
     texts: list[str], kind: str, ordered: list[str], opened: Callable[..., TableFile]
 ) -> None:
-    table = opened("a.csv", "day;x\n" + "".join(f"{text};1\n" for text in texts))
+    table = opened("a.csv", "day;x\n;0\n" + "".join(f"{text};1\n" for text in texts))
     assert types(table)[0] == kind
-    assert column(table, 0, sort=True) == ordered
+    assert column(table, 0, sort=True) == [*ordered, None]
     if kind != "text":
         facts = dict(table.statistics(0).facts)
         assert (facts["min"], facts["max"]) == (ordered[0], ordered[-1])
