@@ -136,6 +136,8 @@ GUARD = "oi_tui/widgets/approval/key_guard.py"
 STOPPING = "oi_tui/runtimes/runs/stopping.py"
 RECENT = "oi_tui/engine/llm/recent_messages.py"
 GATE = "oi_tui/engine/llm/request_gate.py"
+LIST_INDEX = "oi_tui/engine/storage/list_index.py"
+SEARCH = "oi_tui/engine/storage/search.py"
 HISTORY = "oi_tui/input/history.py"
 END_NOTES = "oi_tui/engine/storage/end_notes.py"
 APPEND = "oi_tui/engine/storage/append_file.py"
@@ -397,6 +399,15 @@ EQUIVALENT: Mapping[tuple[str, str, str], str] = {
     (END_NOTES, "match = _END.search(record[-_LENGTH:])", "-_LENGTH: => :"): (
         "the pattern is tied to the end of the record; the part is only quicker to search"
     ),
+    (LIST_INDEX, "break", "break => continue"): "the second attempt fails as the first one did",
+    (LIST_INDEX, "return sqlite3.connect(self._path, timeout=2)", "2 => 3"): "a rough time",
+    (LIST_INDEX, "while rows := known.fetchmany(500):", "500 => 501"): "the size of a batch",
+    (
+        LIST_INDEX,
+        "ids, times, _, pins, titles, counts, models, folders, problems = zip(*rows, strict=True)",
+        "True => False",
+    ): "all rows are of the same length",
+    (SEARCH, "_EXCERPTS = 60", "60 => 59"): "a rough bound",
     (HISTORY, "KEPT = 1000", "1000 => 999"): "a rough bound",
     (HISTORY, "KEPT = 1000", "1000 => 1001"): "a rough bound",
     (

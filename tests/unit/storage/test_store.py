@@ -1,5 +1,6 @@
 """Many conversations: listed, named, deleted and searched, whatever lies in the folder."""
 
+import errno
 import json
 import os
 import stat
@@ -10,6 +11,8 @@ import pytest
 
 from oi_tui.engine.storage import search
 from oi_tui.engine.storage import store as module
+from oi_tui.engine.storage.full_text_index import FullTextIndex
+from oi_tui.engine.storage.library import Library
 from oi_tui.engine.storage.records import JournalContents
 from oi_tui.engine.storage.store import Store, StoreError
 from oi_tui.engine.storage.undo_history import list_restorable
@@ -440,6 +443,36 @@ def test_words_are_found_in_messages_code_and_output_only(query: str, names: lis
     ids = create_conversations(store)
     hits = [hit for hit in search.search(store, query, ids.values()) if hit is not None]
     assert [hit.id for hit in hits] == [ids[name] for name in names]
+
+
+@pytest.mark.parametrize(("query", "is_worth_it"), [("", False), ("a", False), ("ab", True), ("京", True)])
+def test_one_letter_is_not_searched_and_one_character_that_is_a_word_is(
+    query: str, is_worth_it: bool
+) -> None:
+    assert search.is_worth_searching(query) == is_worth_it
+
+
+def test_only_the_first_hits_of_the_index_have_an_excerpt(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "_EXCERPTS", 2)
+    ids = [add(store, "needle") for _ in range(4)]
+    index = FullTextIndex(store.folder / "words.sqlite3")
+    index.update(store)
+    hits = list(search.search(store, "needle", ids, index=index))
+    assert [hit and hit.excerpt for hit in hits] == ["needle", "needle", "", ""]
+
+
+def test_a_conversation_that_vanishes_while_it_is_restored_is_reported(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.delete(add(store, "a"))
+    library = Library(store)
+    library.load_deleted(store.list_deleted())
+    monkeypatch.setattr(store, "restore", lambda _: None)
+    with pytest.raises(FileNotFoundError, match="it no longer exists") as caught:
+        library.undo()
+    assert caught.value.errno == errno.ENOENT
 
 
 def test_an_excerpt_shows_the_words_where_they_stand(store: Store) -> None:
