@@ -1,6 +1,7 @@
 """A full screen for a table: a data frame in a variable, or a file."""
 
 import logging
+import textwrap
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -66,6 +67,10 @@ _COPIED = 100_000
 _NO_ROW = "No row matches. Filter by a text, or by a condition on a column: price > 5"
 #: In a row that is shown whole: the longest name of a column, and the longest text, in characters.
 _NAME, _LONGEST = 40, 100_000
+#: The room for the texts of such a row that is there in any window.
+_NARROWEST = 20
+#: What is left and right of a text on a screen.
+_MARGINS = 6
 #: The width of the longest bar of a histogram.
 _BAR = 40
 #: After this many seconds a page is requested again that did not come, and a table whose language was busy.
@@ -530,7 +535,7 @@ class TableScreen(Page[None]):
 
         def show(rows: list[TableRow]) -> None:
             if rows:
-                text = LongText.of(format_row(shape.columns, rows[0]))
+                text = LongText.of(format_row(shape.columns, rows[0], self.size.width - _MARGINS))
                 title = f"{clean_line(self._called, 60)} · row {clean_line(rows[0].label, 60)}"
                 where = "All columns of the row, in their order; NaN stands for a missing value."
                 self.app.push_screen(PagerScreen(title, text, where))
@@ -612,19 +617,29 @@ def _fetch_page(source: TableSource, view: TableQuery, place: PageKey) -> list[T
     return source.page(view, place[0] * ROWS, ROWS, place[1] * COLUMNS, COLUMNS)
 
 
-def format_row(columns: Sequence[Column], row: TableRow) -> str:
-    """Return a row as text: a line for each column, and more lines for a text that has some."""
+def format_row(columns: Sequence[Column], row: TableRow, width: int) -> str:
+    """Return a row as text: a line for each column, and more lines for a text that needs some."""
     names = [clean_line(column.name, _NAME) for column in columns]
     wide = max(map(cell_len, names), default=0)
+    room = max(_NARROWEST, width - wide - 2)
     lines = []
     for name, cell in zip(names, row.cells, strict=False):
         text = "NaN" if cell is None else cell
         if len(text) > _LONGEST:
             text = f"{text[:_LONGEST]}… ({len(text):,} characters)"
-        first, *others = text.splitlines() or [""]
+        first, *others = [part for line in text.splitlines() or [""] for part in _wrap(line, room)]
         lines.append(f"{set_cell_size(name, wide)}  {first}".rstrip())
         lines += [f"{'':{wide}}  {line}".rstrip() for line in others]
     return "\n".join(lines)
+
+
+def _wrap(line: str, room: int) -> list[str]:
+    """Return a line in parts that fit, broken at spaces where it has some."""
+    if cell_len(line) <= room:
+        return [line]
+    # Letters that take two cells each are counted as one.
+    most = room if cell_len(line) == len(line) else room // 2
+    return textwrap.wrap(line, most, expand_tabs=False, replace_whitespace=False)
 
 
 def format_statistics(found: Statistics) -> str:

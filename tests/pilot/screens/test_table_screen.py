@@ -270,8 +270,16 @@ async def test_enter_shows_a_row_whole(tmp_path: Path) -> None:
 
 def test_a_row_has_whole_texts_up_to_a_bound() -> None:
     columns = [Column("name", "text"), Column("n", "int")]
-    text = format_row(columns, TableRow("1", ("x" * 200_000, None)))
+    text = format_row(columns, TableRow("1", ("x" * 200_000, None)), 120_000)
     assert text == f"name  {'x' * 100_000}… (200,000 characters)\nn     NaN"
+    narrow = format_row(columns, TableRow("1", ("several words in a row\n表" + "格" * 12, "5")), 26)
+    assert narrow.split("\n") == [
+        "name  several words in a",
+        "      row",
+        "      表格格格格格格格格格",
+        "      格格格",
+        "n     5",
+    ]
 
 
 async def test_a_condition_on_no_column_says_so(tmp_path: Path) -> None:
