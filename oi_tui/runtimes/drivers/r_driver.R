@@ -227,9 +227,19 @@ local({
   at_top <- quote(withVisible(value))
   hidden <- c("stop", ".handleSimpleError", "h", "signalCondition", "stopifnot",
     ".signalSimpleWarning", "withRestarts", "withOneRestart", "doWithOneRestart")
+  all_calls <- NULL
+  last_calls <- NULL
+  trace_back <- base::.traceback
+  # For `traceback()`: the calls up to the one that failed, the last one first.
+  keep_traceback <- function(calls) {
+    heads <- vapply(calls, function(one) is.function(one[[1]]) || (is.name(one[[1]]) && as.character(one[[1]]) %in% c(".handleSimpleError", "signalCondition")), NA)
+    if (any(heads)) calls <- calls[seq_len(which(heads)[1] - 1L)]
+    last_calls <<- lapply(rev(as.list(calls)), function(one) structure(deparse(one), srcref = attr(one, "srcref")))
+  }
   note_trouble <- function(error) {
-    calls <- sys.calls()
+    calls <- all_calls()
     call <- conditionCall(error)
+    keep_traceback(if (length(calls) > depth) calls[seq.int(depth + 1L, length(calls))] else list())
     if (identical(call, at_top)) call <- NULL
     mine <- if (length(calls) > depth) calls[seq.int(depth + 1L, length(calls) - 1L)] else list()
     while (length(mine)) {
@@ -281,8 +291,11 @@ local({
     print_value(x, if (is.name(substitute(x))) as.character(substitute(x)) else "")
     invisible()
   }
+  is_evaluating <- FALSE
   evaluate <- function(step) {
     trouble <- NULL
+    is_evaluating <<- TRUE
+    on.exit(is_evaluating <<- FALSE)
     # A promise is evaluated at the top level: `parent.frame()` is the global environment there.
     do.call(delayedAssign, list("value", step, globalenv(), environment()))
     tryCatch(
@@ -517,6 +530,8 @@ local({
       setHook("plot.new", function(...) show_pages(), "append")
       setHook("grid.newpage", function(...) show_pages(), "append")
     }
+    replace(".traceback", function(x = NULL, ...) trace_back(if (is.null(x)) last_calls else x, ...))
+    all_calls <<- read_file("r_frames.R")$hide_frames(replace, function() if (is_evaluating) depth)
     replace("readline", readline)
     replace("sink", divert)
     replace("warnings", warnings)

@@ -553,3 +553,29 @@ def test_functions_are_compiled_as_at_its_prompt(computer: Computer) -> None:
     played = play(computer, "r", code)
     assert "<bytecode" in played.text
     assert played.text.splitlines()[-2:] == ['[1] "> "', "[1] FALSE"]
+
+
+#: What R tells a program about its calls, as at its prompt.
+ABOUT_CALLS = [
+    ("f <- function() { print(sys.nframe()); print(sys.call()); length(sys.calls()) }; f()", "[1] 1\nf()\n[1] 1\n"),
+    ("invisible(lapply(1, function(i) print(c(sys.nframe(), sys.parents()))))", "[1] 2 0 1\n"),
+    ("f <- function() list(sys.call(-1), sys.parent(), identical(sys.frame(-1), globalenv())); str(f())", None),
+    ("f <- function() sys.call(-20); cat(try(f(), silent = TRUE))", "Error in sys.call(-20) : not that many frames on the stack\n"),
+    ("f <- function(kind = c('one', 'two')) match.arg(kind); f()", '[1] "one"\n'),
+    ("f <- function() sys.function(); identical(body(f()), quote(sys.function()))", "[1] TRUE\n"),
+    ("f <- function(...) match.call(); f(1, a = 2)", "f(1, a = 2)\n"),
+    ("sys.nframe(); sys.calls()", "[1] 0\nNULL\n"),
+]  # fmt: skip
+
+
+def test_calls_are_counted_from_the_cell(r: Computer) -> None:
+    for code, text in ABOUT_CALLS:
+        played = play(r, "r", code)
+        assert played.state == "finished", code
+        assert text is None or played.text == text, code
+    assert "do.call" not in play(r, "r", "f <- function() dput(sys.calls()); f()").text
+
+
+def test_the_calls_of_the_last_error_are_there(r: Computer) -> None:
+    play(r, "r", "g <- function(x) stop('bad')\nh <- function() g(1)\nh()", number=3)
+    assert play(r, "r", "traceback()").text == '3: stop("bad") at cell 3#1\n2: g(1) at cell 3#2\n1: h()\n'
