@@ -136,6 +136,7 @@ GUARD = "oi_tui/widgets/approval/key_guard.py"
 STOPPING = "oi_tui/runtimes/runs/stopping.py"
 RECENT = "oi_tui/engine/llm/recent_messages.py"
 GATE = "oi_tui/engine/llm/request_gate.py"
+TEXT_INDEX = "oi_tui/engine/storage/full_text_index.py"
 LIST_INDEX = "oi_tui/engine/storage/list_index.py"
 SEARCH = "oi_tui/engine/storage/search.py"
 HISTORY = "oi_tui/input/history.py"
@@ -408,6 +409,7 @@ EQUIVALENT: Mapping[tuple[str, str, str], str] = {
         "True => False",
     ): "all rows are of the same length",
     (SEARCH, "_EXCERPTS = 60", "60 => 59"): "a rough bound",
+    (TEXT_INDEX, "base = sqlite3.connect(self._path, timeout=2)", "2 => 1"): "a rough time",
     (HISTORY, "KEPT = 1000", "1000 => 999"): "a rough bound",
     (HISTORY, "KEPT = 1000", "1000 => 1001"): "a rough bound",
     (

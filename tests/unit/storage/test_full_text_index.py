@@ -1,5 +1,6 @@
 """The index of words: quick, complete for what it covers, and never the truth itself."""
 
+import contextlib
 import os
 import sqlite3
 import stat
@@ -284,6 +285,32 @@ def test_taking_in_stops_when_told_to_and_goes_on_later(store: Store, index: Ful
     assert len(index.covered) == 2
     index.update(store)
     assert index.covered == ids
+
+
+def test_a_search_before_there_is_an_index_makes_none(store: Store, index: FullTextIndex) -> None:
+    add(store, "needle")
+    assert index.find(["needle"]) is None
+    assert not (store.folder / "words.sqlite3").exists()
+    index.update(store)
+    assert index.find([]) is None
+    assert index.find([",", "-"]) is None
+
+
+def test_a_long_update_saves_what_it_has_from_time_to_time(
+    store: Store, index: FullTextIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(full_text_index, "_BATCH_SECONDS", -1)
+    for number in range(3):
+        add(store, f"needle {number}")
+    saved: list[int] = []
+
+    def count() -> bool:
+        with contextlib.closing(sqlite3.connect(store.folder / "words.sqlite3")) as base:
+            saved.extend(base.execute("SELECT count(*) FROM conversations").fetchone())
+        return False
+
+    index.update(store, count)
+    assert saved == [0, 1, 2]
 
 
 def test_two_at_once_do_not_disturb_each_other(store: Store) -> None:
