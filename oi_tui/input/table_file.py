@@ -64,8 +64,8 @@ _READ = 1000
 _INFINITY = "9e999"
 #: What numbers are written with, and the kinds of columns that hold them so.
 _IN_NUMBERS, _PLAIN_NUMBERS = frozenset("0123456789+-.eE "), ("int", "long", "float")
-#: The types of columns with dates that sort as they are written.
-_DATE_TYPES = ("date", "datetime", "timestamp")
+#: How the types of columns begin whose dates sort as they are written, in text, databases and Parquet.
+_DATE_TYPES = ("date", "timestamp")
 _LONGEST, _BINS = 200, 10
 #: Below this, figures are shown with all digits of their whole part.
 _EXACT = 1e15
@@ -689,7 +689,7 @@ class TableFile:
         """Return the dates of a column in their order: as they sort, how many there are, and as written."""
         name, value = _quote(self._names[column]), self._build_value(column)
         written = self._written.get(self._names[column], "")
-        if not written.startswith("day") and self._shape[column].type not in _DATE_TYPES:
+        if not written.startswith("day") and not self._shape[column].type.startswith(_DATE_TYPES):
             return []
         key = self._build_number(name) if written else name
         return self._ask(
@@ -721,12 +721,18 @@ def _describe_numbers(facts: list[tuple[str, str]], numbers: Iterable[float]) ->
         named.append(("std", spread))
     facts += [(label, _format_figure(value)) for label, value in named if value == value]
     finite = ordered[bisect_right(ordered, -math.inf) : bisect_left(ordered, math.inf)]
-    width = (finite[-1] - finite[0]) / _BINS or 1.0 if finite else math.inf
+    width = (finite[-1] - finite[0]) / _BINS if finite else math.inf
     if not math.isfinite(width):
         return Statistics(tuple(facts))
     edges = [finite[0] + width * at for at in range(_BINS + 1)]
+    ends = [_format_edge(edge) for edge in edges]
+    if len(set(ends)) <= _BINS:
+        # The numbers are the same, or too close to be told apart in a few digits.
+        one = _format_figure(finite[0])
+        label = one if finite[0] == finite[-1] else f"{one} to {_format_figure(finite[-1])}"
+        return Statistics(tuple(facts), ((label, len(finite)),))
     places = [0, *(bisect_left(finite, edge) for edge in edges[1:-1]), len(finite)]
-    names = (f"{_format_edge(one)} to {_format_edge(next_one)}" for one, next_one in pairwise(edges))
+    names = map(" to ".join, pairwise(ends))
     return Statistics(tuple(facts), tuple(zip(names, (b - a for a, b in pairwise(places)), strict=True)))
 
 

@@ -264,3 +264,9 @@ def test_letters_that_all_encodings_have_at_the_same_place_are_those_of_windows_
 ) -> None:
     table = opened("a.csv", "name;city\nJosé García;Köln\nMüller;Gießen\n".encode("cp1252"))
     assert table.kind == "CSV with semicolons, Windows-1252"
+
+
+def test_numbers_that_are_the_same_are_one_bar(opened: Callable[..., TableFile]) -> None:
+    table = opened("a.csv", "n,m\n5,100000001\n5,100000002\n")
+    assert table.statistics(0).bars == (("5", 2),)
+    assert table.statistics(1).bars == (("100000001 to 100000002", 2),)
