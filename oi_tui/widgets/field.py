@@ -2,7 +2,10 @@
 
 from textual import events
 from textual.reactive import reactive
+from textual.strip import Strip
 from textual.widgets import Input
+
+from oi_tui.widgets.truncate import cut_end
 
 #: So many characters of a paste are taken. A longer line would make every key slow.
 LONGEST_PASTE = 10_000
@@ -23,3 +26,12 @@ class Field(Input):
             self.replace(line[:LONGEST_PASTE], *self.selection)
             message = f"The paste was cut to {LONGEST_PASTE:,} characters: no more fit into this field."
             self.notify(message, severity="warning", markup=False)
+
+    def render_line(self, y: int) -> Strip:
+        """Render a line; a placeholder without room ends with a mark, where Textual (8.2.8) would wrap it."""
+        words = self.placeholder
+        self.set_reactive(Input.placeholder, cut_end(words, self.scrollable_content_region.width))
+        try:
+            return super().render_line(y)
+        finally:
+            self.set_reactive(Input.placeholder, words)

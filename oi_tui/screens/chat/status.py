@@ -70,8 +70,8 @@ _HINTS = {
     "reason": ("enter reject", "esc reject and stop"),
     "granting": ("esc back",),
     "input": ("enter send", "ctrl+d end of input", "tab prompt"),
-    "finding": ("enter next", "up previous", "esc close"),
-    "sidebar": ("enter choose", "ctrl+o show", "esc prompt"),
+    "finding": ("enter next", "esc close", "up previous"),
+    "sidebar": ("enter choose", "esc prompt", "ctrl+o show"),
     "home": ("enter choose", "tab prompt", "f1 help"),
 }
 #: Names of commands as a newcomer looks for them.

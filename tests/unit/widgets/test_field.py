@@ -35,3 +35,22 @@ async def test_a_paste_of_several_short_lines_gives_its_first() -> None:
         await pilot.pause()
         assert field.value == "first"
         assert not list(app._notifications)
+
+
+class Search(App[None]):
+    """A narrow field that says what it is for."""
+
+    CSS = "Field { border: none; padding: 0; width: 20; }"
+
+    def compose(self) -> ComposeResult:
+        yield Field(placeholder="search titles, messages and code")
+
+
+async def test_a_placeholder_without_room_ends_with_a_mark() -> None:
+    app = Search()
+    async with app.run_test():
+        field = app.query_one(Field)
+        assert field.render_line(0).text.rstrip() == "search titles, mess…"
+        assert field.placeholder == "search titles, messages and code"
+        field.value = "typed"
+        assert field.render_line(0).text.rstrip() == "typed"
