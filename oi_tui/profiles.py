@@ -114,7 +114,10 @@ def load(path: Path, *, write: bool = True) -> Profile:
     profile = Profile.from_entries(yaml_file.parse(newer, path), path)
     if not changes or not write:
         return profile
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, ProfileError), paths.locked(path.parent):
+        if read_text(path) != text:
+            # Another program brought it up to date meanwhile, or saved a setting.
+            return profile
         copy = migration.save_backup(path, text)
         paths.replace_file(path, newer)
         note = f"{path.name} was brought up to date ({', '.join(changes)}); the old one is {copy.name}"

@@ -6,6 +6,7 @@ import http.server
 import os
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -447,6 +448,34 @@ def test_another_system_message_is_kept(text: str, tmp_path: Path, monkeypatch: 
     profile = profiles.load(tmp_path / "mine.yaml")
     assert profile.system_message.startswith("You are a program. Run any code")
     assert profile.unknown == ()
+
+
+def test_programs_that_bring_a_profile_up_to_date_at_once_do_so_once(folder: Path) -> None:
+    path = folder / "mine.yaml"
+    path.write_text("max_budget: 1\n")
+    with ThreadPoolExecutor(6) as pool:
+        loaded = list(pool.map(profiles.load, [path] * 6))
+    assert {profile.max_budget for profile in loaded} == {1}
+    assert "max_budget: 1" in path.read_text()
+    assert [item.name for item in folder.glob("mine.yaml*.bak*")] == ["mine.yaml.bak"]
+
+
+def test_a_setting_that_is_saved_while_a_profile_is_brought_up_to_date_is_kept(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = folder / "mine.yaml"
+    path.write_text("max_budget: 1\n")
+    migrate = migration.migrate
+
+    def save_meanwhile(text: str, place: object) -> tuple[str, list[str]]:
+        save(path, {"model": "y"})
+        return migrate(text, place)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(migration, "migrate", save_meanwhile)
+        profiles.load(path)
+    profile = profiles.load(path)
+    assert (profile.max_budget, profile.model) == (1, "y")
 
 
 def test_no_backup_replaces_another(tmp_path: Path) -> None:
