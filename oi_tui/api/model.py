@@ -1,5 +1,6 @@
 """The model of an interpreter: a function, a model object, or LiteLLM in a shared process."""
 
+import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -43,10 +44,14 @@ class ApiModel:
     def choose(self, *, with_function: bool = True) -> tuple[Llm, Callable[[Profile], ModelInfo]]:
         """Return what answers the next turn, and what knows about the model of a profile.
 
-        Without `with_function`, it is what answers where `llm.completions` is not set.
+        Without `with_function`, it is what answers where `llm.completions` is not set. Raises ValueError
+        where the program gave LiteLLM a budget, which the model process does not know.
         """
         model = (self.own if with_function else self._brought) or POOL.lease(self._lease)
-        return model, self._known.get_info if isinstance(model, ModelProcess) else _find_nothing
+        if not isinstance(model, ModelProcess):
+            return model, _find_nothing
+        _refuse_other_budget(self._settings.profile)
+        return model, self._known.get_info
 
     def load(self) -> None:
         """Start the model process, if there is to be one; returns at once."""
@@ -107,3 +112,13 @@ class ApiModel:
 
 def _find_nothing(_model: object) -> ModelInfo:
     return ModelInfo()
+
+
+def _refuse_other_budget(profile: Profile) -> None:
+    litellm = sys.modules.get("litellm")
+    budget = vars(litellm).get("max_budget") if litellm else None
+    if budget and (profile.max_budget is None or profile.max_budget > budget):
+        raise ValueError(
+            f"litellm.max_budget = {budget} has no effect, because requests are sent by another process. "
+            "Set interpreter.llm.max_budget to the same or less."
+        )

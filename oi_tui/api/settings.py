@@ -44,8 +44,10 @@ _ALIASES = {
     "debug_mode": "verbose",
     "function_calling_llm": "llm.supports_functions",
     "import_computer_api": "computer.import_computer_api",
+    "no_confirm": "auto_run",
     "vision": "llm.supports_vision",
 }
+_VOICE = "it is for the 01, the voice interface of Open Interpreter; speak_messages reads replies aloud"
 _PROCEDURES = "the service Open Procedures no longer answers"
 #: Attributes of Open Interpreter for what is not here: the usual value, and why another has no effect.
 ABSENT: dict[str, tuple[Any, str]] = {
@@ -68,9 +70,12 @@ ABSENT: dict[str, tuple[Any, str]] = {
     "llm.stop": (None, "stop sequences are not sent"),
     "llm.top_k": (None, "of the sampling parameters, only llm.temperature is sent"),
     "llm.top_p": (None, "of the sampling parameters, only llm.temperature is sent"),
+    "llm_service": ("litellm", "models are asked through LiteLLM"),
     "llm.vision_renderer": (None, "images go only to models that can look at them (llm.supports_vision)"),
     "skills_path": (None, "set interpreter.computer.skills.path"),
+    "stt": (None, _VOICE),
     "sync_computer": (False, "cells and the script have separate computer objects"),
+    "tts": (None, _VOICE),
 }
 #: Attributes of Open Interpreter that have nothing to do here, whatever their value, with the usual one.
 NEEDLESS: dict[str, Any] = {
@@ -108,6 +113,9 @@ _INTERNAL = {
 }
 #: How much a name of one's own may look like a setting: more would be a setting that is misspelt.
 _SIMILARITY = 0.85
+#: How much another name may look like it to be offered in an error: less would be something else.
+_LIKENESS = 0.7
+_OWN = ". A subclass of OpenInterpreter may have attributes of its own"
 #: How many changes of a setting `del` can take back.
 _CHANGES = 16
 #: Settings that are no text where they are None, as in Open Interpreter.
@@ -413,8 +421,8 @@ class SettingGroup:
             return AttributeError(f"{self._oi_title}.{name} is internal to Open Interpreter: {instead}")
         itself = f"{self._oi_title}.{name}"
         places = {item: place for item, place in self._oi_list_places().items() if place != itself}
-        found = difflib.get_close_matches(name, places, n=1)
-        hint = f"; did you mean {places[found[0]]}?" if found else ""
+        found = difflib.get_close_matches(name, places, 1, _LIKENESS)
+        hint = f"; did you mean {places[found[0]]}?" if found else _OWN if self._oi_prefix == "" else ""
         return AttributeError(f"{self._oi_title} has no attribute {name!r}{hint}")
 
     def _oi_list_places(self) -> dict[str, str]:

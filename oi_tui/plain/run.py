@@ -181,11 +181,12 @@ def _find_served_model(profile: Profile, notes: Callable[[str], None]) -> Profil
     if not fitting:
         lines = [f"{item.model} ({item.server})" for item in models]
         known = f"There are: {', '.join(lines)}." if lines else "\n".join(local_servers.list_hints())
-        notes(clean_line(f"No server on this machine has {named}.", 200) if named and lines else _NO_SERVER)
-        notes("\n".join(clean_line(line, 300) for line in known.splitlines()))
+        reason = clean_line(f"No server on this machine has {named}.", 200) if named and lines else _NO_SERVER
+        for line in (reason, *known.splitlines()):
+            notes(f"{clean_line(line, 300)}\n")
         return profile
     chosen = fitting[0]
-    notes(f"The model is {clean_line(chosen.model, 60)} ({chosen.server} at {chosen.api_base}).")
+    notes(f"The model is {clean_line(chosen.model, 60)} ({chosen.server} at {chosen.api_base}).\n")
     return profile.with_changes(model=chosen.model, api_base=chosen.api_base)
 
 

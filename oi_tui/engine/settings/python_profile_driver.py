@@ -170,6 +170,11 @@ def finish():
         for name, value in list(vars(module).items()):
             if not name.startswith("_") and not isinstance(value, types.ModuleType):
                 setattr(interpreter, name, value)
+    # LiteLLM keeps a budget of its own, which the process that sends requests does not know.
+    budget = vars(sys.modules["litellm"]).get("max_budget") if "litellm" in sys.modules else None
+    ours = values.get("llm.max_budget", values.get("max_budget"))
+    if budget and not (isinstance(ours, (int, float)) and ours <= budget):
+        interpreter.llm.max_budget = budget
 try:
     exec(compile(given["text"], given["place"], "exec"), space)
     finish()

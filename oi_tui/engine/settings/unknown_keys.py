@@ -101,7 +101,16 @@ _ORIGINALS = (
     "messages",
     "computer",
     "wtf",
+    "llm.format",
+    "llm.provider",
+    "llm.stop",
+    "llm.top_k",
+    "llm.top_p",
     "llm.vision_renderer",
+    # Of its voice interface, the 01.
+    "llm_service",
+    "stt",
+    "tts",
 )
 
 

@@ -154,7 +154,8 @@ def test_a_plain_session_in_local_mode_takes_what_is_served_here(
     is_local = local_servers.is_local(profile.model, None)
     taken = profile if is_local else _find_served_model(profile, reported.append)
     assert taken.model == model
-    assert says in " ".join(reported)
+    assert all(line.endswith("\n") for line in reported)
+    assert says in "".join(reported).replace("\n", " ")
 
 
 def test_a_thousand_models_are_listed_whatever_they_are_called(running: ModelServer) -> None:

@@ -5,6 +5,8 @@ import json
 import logging
 import os
 import pickle
+import sys
+import types
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -292,6 +294,17 @@ def test_a_budget_that_is_spent_or_cannot_be_kept_sends_nothing(budget: float) -
     with OpenInterpreter(llm=llm, max_budget=budget) as made, pytest.raises(TurnError, match="budget"):
         made.chat("go", display=False)
     assert llm.requests == []
+
+
+def test_a_budget_that_a_program_gave_litellm_is_refused_unless_ours_is_as_low(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "litellm", types.SimpleNamespace(max_budget=0.5))
+    with OpenInterpreter(model="demo", max_budget=1.0) as interpreter:
+        with pytest.raises(ValueError, match=r"Set interpreter\.llm\.max_budget to the same or less"):
+            interpreter.chat("hello", display=False)
+        interpreter.llm.max_budget = 0.5
+        assert interpreter.chat("hello", display=False)
 
 
 def test_safe_mode_asks_about_risky_code_although_all_runs() -> None:

@@ -553,7 +553,7 @@ def test_languages_start_where_the_script_is_by_then(
 # ---- Attributes of the program's own
 
 
-@pytest.mark.parametrize("name", ["tts", "require_user_approval", "modle"])
+@pytest.mark.parametrize("name", ["memory_enabled", "require_user_approval", "modle"])
 def test_an_attribute_without_effect_is_refused(name: str, interpreter: OpenInterpreter) -> None:
     for place in (interpreter, interpreter.llm, interpreter.computer):
         with pytest.raises(AttributeError, match=f"has no attribute '{name}'"):

@@ -409,6 +409,12 @@ def test_a_program_counts_in_whichever_way_it_imports_the_interpreter(text: str)
     assert (profile.auto_run, profile.model, profile.unknown) == (True, "gpt-4", ())
 
 
+@pytest.mark.parametrize(("ours", "kept"), [("", 0.5), ("interpreter.llm.max_budget = 0.1\n", 0.1)])
+def test_the_budget_of_litellm_counts_unless_ours_is_lower(ours: str, kept: float) -> None:
+    text = "import sys, types\nsys.modules['litellm'] = types.SimpleNamespace(max_budget=0.5)\n"
+    assert run_profile(f"from interpreter import interpreter\n{ours}{text}").max_budget == kept
+
+
 def test_a_limit_set_on_the_module_is_not_lost() -> None:
     assert run_profile(
         "import interpreter\ninterpreter.offline = True\ninterpreter.safe_mode = 'ask'\n"
