@@ -14,7 +14,8 @@ from oi_tui.text import clean_line
 if TYPE_CHECKING:
     from oi_tui.services.languages import Languages
 
-_ROWS, _COLUMNS, _WIDEST = 20, 30, 30
+#: What is printed of a table: rows, columns, characters of a cell, and the names of so many more columns.
+_ROWS, _COLUMNS, _WIDEST, _NAMED = 20, 30, 30, 100
 
 
 def find_table(
@@ -92,6 +93,10 @@ def format_first_rows(source: TableSource) -> str:
     size = f"{total:,} row{'s' * (total != 1)}, {many:,} column{'s' * (many != 1)}"
     remarks = f" ({shape.kind})" if "," in shape.kind and isinstance(source, TableFile) else ""
     printed = [f"{source.name}: {size}{remarks}", *lines]
+    if rest := shape.columns[_COLUMNS:]:
+        names = ", ".join(clean_line(column.name, _WIDEST) for column in rest[:_NAMED])
+        more = f"{len(rest):,} more column{'s' * (len(rest) != 1)}"
+        printed.append(f"{more}: {names}{', …' * (len(rest) > _NAMED)}")
     tables = getattr(source, "tables", ())
     if len(tables) > 1:
         others = (name for name in tables if name != getattr(source, "table", ""))

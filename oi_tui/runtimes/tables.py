@@ -209,6 +209,9 @@ def find_unknown_column(words: str, names: Sequence[str]) -> str | None:
 
 def find_number(text: str) -> float | None:
     """Return the number that a text is; None for other texts."""
+    # Python also reads digits of other scripts and 1_000, which are texts in a table.
+    if not text.isascii() or "_" in text:
+        return None
     try:
         number = float(text)
     except ValueError:

@@ -120,6 +120,13 @@ def test_a_condition_and_an_order_go_together(computer: Computer, language: str)
     assert [row.cells for row in table.page(query, 0, 9, 0, 1)] == [("d",), ("B",), ("c",), ("a",)]
 
 
+def test_digits_of_other_scripts_are_texts(computer: Computer, language: str) -> None:
+    table = computer.inspector.open_table(language, "dirty")
+    # In full width: as a number it would be 9.
+    for words in ("mixed = \uff13", "price = \uff19", "mixed = 3_0"):
+        assert table.shape(TableQuery(words=words)).rows == 0, words
+
+
 @pytest.mark.slow
 def test_a_table_that_is_too_long_for_it_says_so(computer: Computer, language: str) -> None:
     if language == "javascript":

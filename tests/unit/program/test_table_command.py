@@ -54,3 +54,11 @@ def test_two_colons_may_be_part_of_a_name(tmp_path: Path) -> None:
         "a::b.csv: 1 row, 2 columns (CSV, zero bytes left out)\n     a  b"
     )
     source.close()
+
+
+def test_columns_that_are_not_printed_are_named(tmp_path: Path) -> None:
+    (tmp_path / "wide.csv").write_text(",".join(f"c{n}" for n in range(32)) + "\n" + "1," * 31 + "1\n")
+    source = find_table(str(tmp_path / "wide.csv"), Computer())
+    assert isinstance(source, TableFile)
+    assert format_first_rows(source).split("\n")[-1] == "2 more columns: c30, c31"
+    source.close()

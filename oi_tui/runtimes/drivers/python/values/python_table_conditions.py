@@ -130,6 +130,9 @@ def _asks_missing(sign, value):
 
 
 def _number(value):
+    # Python also reads digits of other scripts and 1_000, which are texts in a table.
+    if not value.isascii() or "_" in value:
+        return None
     try:
         return float(value)
     except ValueError:
@@ -170,6 +173,9 @@ def _fit(values, sign, value):
 def _holds(test, item, value, number):
     if type(item).__name__ in ("bool", "bool_") and value.lower() in _TRUTH:
         return bool(test(bool(item), _TRUTH[value.lower()]))
+    if number is not None and type(item) is str:
+        own = _number(item)
+        return test is operator.ne if own is None else test(own, number)
     if number is not None and type(item).__module__ in _NUMBERS:
         try:
             # An integer may be too large for a float.
