@@ -506,7 +506,7 @@ TROUBLES = (
         "cut",
         None,
         "The reply was interrupted: {detail}",
-        r"\bAPIError: ",
+        r"\b(?:APIError|_BodyError): ",
         retryable=True,
         when=lambda attempt: attempt.begun,
     ),

@@ -64,7 +64,9 @@ _NETWORK = re.compile(
 _CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "SSLKEYLOGFILE")
 #: Packages that are imported by another name than they are installed by.
 _PACKAGES = {"google": "google-cloud-aiplatform", "vertexai": "google-cloud-aiplatform", "botocore": "boto3"}
-_PREFIX = re.compile(r"^\s*(?:litellm\.)?[A-Z]\w*(?:Error|Exception|Timeout)?\s*(?::|-)\s+(?=\S)")
+_PREFIX = re.compile(
+    r"^\s*(?:litellm\.)?(?:[A-Z]\w*(?:Error|Exception|Timeout)?|[a-z]\w*Exception)\s*(?::|-)\s+(?=\S)"
+)
 
 
 def explain(error: BaseException, attempt: Attempt) -> ErrorInfo:

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from oi_tui.engine.llm.base import Delta, ErrorInfo, Finish, LlmError, Reasoning, Request, Text, ToolCallPiece
-from oi_tui.engine.llm.transport.chunk_repair import IMAGE_NOT_SHOWN
 from oi_tui.engine.llm.transport.client import ModelProcess
+from oi_tui.engine.llm.transport.content_parts import IMAGE_NOT_SHOWN
 from tests.servers import openai_server as server
 from tests.servers.openai_server import Answer, Exchange, ModelServer
 from tests.servers.wires import OpenAi

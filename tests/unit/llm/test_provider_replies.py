@@ -8,6 +8,7 @@ import pytest
 from oi_tui.engine.events import Noticed
 from oi_tui.engine.llm.base import Delta, ErrorInfo, LlmError, Request, Text
 from oi_tui.engine.llm.transport.client import ModelProcess
+from oi_tui.engine.llm.transport.content_parts import IMAGE_NOT_SHOWN
 from tests.servers.openai_server import Answer, ModelServer
 from tests.unit.engine.test_session import make, run_turn, select
 from tests.unit.llm.test_odd_answers import (
@@ -19,6 +20,7 @@ from tests.unit.llm.test_odd_answers import (
     choice,
     events,
     join_text,
+    lines_of,
     record,
     refused,
 )
@@ -172,17 +174,147 @@ CASES: dict[str, Case] = {
         told="in Bedrock's format",
     ),
 }
+
+
+def named(*records: dict[str, Any]) -> Answer:
+    """Events whose names are the types of their records."""
+    return events(*(f"event: {item['type']}\n".encode() + record(item) for item in records))
+
+
+def claude(reason: str, *blocks: tuple[dict[str, Any], dict[str, Any] | None]) -> Answer:
+    """A reply of Anthropic: blocks, each with one delta or none."""
+    begun = {"id": "m", "type": "message", "role": "assistant", "content": [], "usage": {"input_tokens": 1}}
+    records: list[dict[str, Any]] = [{"type": "message_start", "message": begun}]
+    for index, (block, delta) in enumerate(blocks):
+        records.append({"type": "content_block_start", "index": index, "content_block": block})
+        if delta:
+            records.append({"type": "content_block_delta", "index": index, "delta": delta})
+        records.append({"type": "content_block_stop", "index": index})
+    ended = {"type": "message_delta", "delta": {"stop_reason": reason}, "usage": {"output_tokens": 1}}
+    return named(*records, ended, {"type": "message_stop"})
+
+
+def gemini(*content: dict[str, Any]) -> Answer:
+    candidate = {"content": {"role": "model", "parts": content}, "finishReason": "STOP", "index": 0}
+    return events(record({"candidates": [candidate]}))
+
+
+def cohere(reason: str, *records: dict[str, Any], **more: Any) -> Answer:
+    ended = {"type": "message-end", "delta": {"finish_reason": reason, **more}}
+    return named({"type": "message-start", "id": "m"}, *records, ended)
+
+
+def of_cohere(kind: str, **message: Any) -> dict[str, Any]:
+    return {"type": kind, "index": 0, "delta": {"message": message}}
+
+
+SAID = ({"type": "text", "text": ""}, {"type": "text_delta", "text": "z"})
+SEARCH = {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}}
+QUERY = {"type": "input_json_delta", "partial_json": '{"query": "x"}'}
+SAID_BY_COHERE = of_cohere("content-delta", content={"text": "z"})
+IMAGE = {"role": "assistant", "content": "z", "images": ["aGk="]}
+#: Replies in the format of their provider, with the model and the end of the address.
+NATIVE: dict[str, tuple[str, str, Case]] = {
+    "Anthropic, input at once": ("anthropic/m", "", Case(claude("tool_use", (USE, None)), ran=ONE)),
+    "Anthropic, input at once and in pieces": (
+        "anthropic/m",
+        "",
+        Case(claude("tool_use", (USE, {"type": "input_json_delta", "partial_json": CODE})), ran=ONE),
+    ),
+    "Anthropic, a search by the server": (
+        "anthropic/m",
+        "",
+        Case(
+            claude("end_turn", (SEARCH, QUERY), SAID),
+            "[The model sent a part of type server_tool_use, which cannot be shown.]z",
+        ),
+    ),
+    "Anthropic, whole": (
+        "anthropic/m",
+        "",
+        Case(
+            refused(
+                200,
+                {
+                    "type": "message",
+                    "role": "assistant",
+                    "content": [WORD, USE],
+                    "stop_reason": "max_tokens",
+                },
+            ),
+            "z",
+            ONE,
+            CUT_OFF,
+        ),
+    ),
+    "Gemini, a call without arguments": (
+        "gemini/m",
+        "/v1beta",
+        Case(gemini({"functionCall": {"name": "execute"}}), told=UNREADABLE),
+    ),
+    "Gemini, an image": (
+        "gemini/m",
+        "/v1beta",
+        Case(
+            gemini({"text": "z"}, {"inlineData": {"mimeType": "image/png", "data": "aGk="}}),
+            f"z{IMAGE_NOT_SHOWN}",
+        ),
+    ),
+    "Gemini, code that the server ran": (
+        "gemini/m",
+        "/v1beta",
+        Case(
+            gemini({"text": "z"}, {"executableCode": {"language": "PYTHON", "code": "1"}}),
+            UNKNOWN.format("executableCode"),
+        ),
+    ),
+    "Ollama, an image": (
+        "ollama_chat/m",
+        "",
+        Case(lines_of({"model": "m", "message": IMAGE, "done": True}), f"z{IMAGE_NOT_SHOWN}"),
+    ),
+    "Cohere": ("cohere_chat/m", "/v2/chat", Case(cohere("COMPLETE", SAID_BY_COHERE), "z")),
+    "Cohere, a plan and a call": (
+        "cohere_chat/m",
+        "/v2/chat",
+        Case(
+            cohere(
+                "TOOL_CALL",
+                of_cohere("tool-plan-delta", tool_plan="z"),
+                of_cohere(
+                    "tool-call-start",
+                    tool_calls={"id": "c", "function": {"name": "execute", "arguments": ""}},
+                ),
+                of_cohere("tool-call-delta", tool_calls={"function": {"arguments": CODE[:9]}}),
+                of_cohere("tool-call-delta", tool_calls={"function": {"arguments": CODE[9:]}}),
+                {"type": "tool-call-end", "index": 0},
+            ),
+            "z",
+            ONE,
+        ),
+    ),
+    "Cohere, at its limit": (
+        "cohere_chat/m",
+        "/v2/chat",
+        Case(cohere("MAX_TOKENS", SAID_BY_COHERE), "z", told=CUT_OFF),
+    ),
+    "Cohere, an error": (
+        "cohere_chat/m",
+        "/v2/chat",
+        Case(cohere("ERROR", SAID_BY_COHERE, error="the model fell over"), "z", told="the model fell over"),
+    ),
+}
 #: Cases for other clients of LiteLLM than that for OpenAI: each reads a stream in its own way.
 OTHERS = ("Anthropic", "the end model_length", "whole", "OpenRouter's error in a reply", "Bedrock's Converse")
 
 
-def ask(models: ModelProcess, served: ModelServer, model: str) -> tuple[list[Delta], ErrorInfo | None]:
+def ask(models: ModelProcess, model: str, base: str) -> tuple[list[Delta], ErrorInfo | None]:
     heard: list[Delta] = []
     request = Request(
         model=model,
         messages=[{"role": "user", "content": "Hi"}],
         timeout=30.0,
-        api_base=served.base,
+        api_base=base,
         api_key="sk-canary-3",
     )
     try:
@@ -203,9 +335,21 @@ def ask(models: ModelProcess, served: ModelServer, model: str) -> tuple[list[Del
 def test_an_odd_reply_is_read_or_reported(
     models: ModelProcess, served: ModelServer, model: str, name: str
 ) -> None:
-    case = CASES[name]
+    served.answer(CASES[name].answer)
+    check(CASES[name], *ask(models, model, served.base))
+
+
+@pytest.mark.parametrize("name", NATIVE)
+def test_an_odd_reply_in_the_format_of_its_provider_is_read_or_reported(
+    models: ModelProcess, served: ModelServer, name: str
+) -> None:
+    model, path, case = NATIVE[name]
     served.answer(case.answer)
-    heard, fault = ask(models, served, model)
+    check(case, *ask(models, model, f"{served.root}{path}"))
+
+
+def check(case: Case, heard: list[Delta], fault: ErrorInfo | None) -> None:
+    """Compare what was heard, what ran and what the person is told."""
     session = make(heard, [Text("ok")])
     session.auto_run = True
     notices = [event.text for event in select(run_turn(session), Noticed)]

@@ -5,7 +5,7 @@ import json
 import re
 from typing import Any
 
-from oi_tui.engine.llm.transport.content_parts import move_calls, name_unknown
+from oi_tui.engine.llm.transport.content_parts import IMAGE_NOT_SHOWN, move_calls, name_unknown
 
 #: Where servers put thoughts, beside the two places that clients know.
 _THOUGHTS = ("thinking", "reasoning_details", "reasoning_text", "thought", "thoughts")
@@ -14,8 +14,6 @@ VAGUE = "Provider returned error"
 _KINDS_OF_IMAGES = frozenset(("image", "image_url", "output_image"))
 #: Fields without which some clients refuse a chunk.
 _REQUIRED = {"id": "chunk", "object": "chat.completion.chunk", "created": 0, "model": ""}
-#: Stands in a reply for an image.
-IMAGE_NOT_SHOWN = "[The model sent an image, which cannot be shown.]"
 _KINDS_OF_THOUGHTS = ("thinking", "reasoning", "thought")
 
 

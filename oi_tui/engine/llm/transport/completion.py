@@ -71,7 +71,11 @@ class CompletionCall:
                 # What another format is called says more than what a client misses in it.
                 self._complete()
                 return
-            self._fail(errors.explain(error, replace(self._attempt, begun=self._begun)))
+            attempt = replace(self._attempt, begun=self._begun)
+            info = errors.explain(error, attempt)
+            broken = self._raw.find_error() if self._raw and info.kind in ("cut", "unknown") else None
+            # The server's own words say more than those of a client that did not expect them.
+            self._fail((errors.explain_body(*broken, attempt) if broken else None) or info)
         else:
             self._complete()
 
@@ -200,7 +204,7 @@ class CompletionCall:
             elif raw.incomplete:
                 self._emit(finish=raw.incomplete)
             return
-        for message in raw.find_messages():
+        for message in raw.find_messages(self._attempt.provider):
             for kind, value in split_delta(message):
                 self._emit_piece(kind, value)
         if end := raw.find_whole_end():

@@ -4,6 +4,8 @@ import json
 import re
 from typing import Any
 
+#: Stands in a reply for an image.
+IMAGE_NOT_SHOWN = "[The model sent an image, which cannot be shown.]"
 #: Types of parts that are tool calls, in lower case without separators.
 _CALLS = ("tooluse", "toolcall", "toolcalls", "functioncall", "function")
 #: Where a part has the fields of its call, if not in itself.
@@ -50,7 +52,12 @@ def _describe_unknown(part: Any) -> str:
     kind = kind if isinstance(kind, str) else next(iter(part), "")
     if not kind or _spell(kind) in (*_SILENT, "text", "outputtext"):
         return ""
-    name = re.sub(r"[^\w.-]+", " ", kind).strip()[:40]
+    return describe_part(kind)
+
+
+def describe_part(kind: str) -> str:
+    """Say that a part of this type cannot be shown."""
+    name = re.sub(r"[^\w./-]+", " ", kind).strip()[:40]
     return f"[The model sent a part of type {name}, which cannot be shown.]" if name else ""
 
 

@@ -164,9 +164,17 @@ class RawReply:
             self._beginning += data
             self._is_event_stream = _HAS_EVENTS.search(self._beginning[:4096]) is not None
 
-    def find_messages(self) -> list[dict[str, Any]]:
-        """Return the message of a reply that came in one piece, or its pieces in an array of chunks."""
+    def find_messages(self, provider: str = "") -> list[dict[str, Any]]:
+        """Return the message of a reply that came in one piece, or its pieces in an array of chunks.
+
+        `provider` is whose model was asked: only from its own models comes a reply in Anthropic's format.
+        """
         body = self._parse_body()
+        match body:
+            case {"type": "message", "content": list(content)} if (
+                self.foreign and provider in self.foreign.providers
+            ):
+                body = {"message": {"role": "assistant", "content": content}}
         messages = [_find_message(record) for record in (body if isinstance(body, list) else [body])]
         return [message for message in messages if message is not None]
 
@@ -176,7 +184,11 @@ class RawReply:
         # In an array of chunks, the last one with a choice has the reason.
         records = [record for record in body if _find_message(record)] if isinstance(body, list) else [body]
         match records[-1] if records else None:
-            case {"choices": [{"finish_reason": str(reason)}, *_]} | {"done_reason": str(reason)}:
+            case (
+                {"choices": [{"finish_reason": str(reason)}, *_]}
+                | {"done_reason": str(reason)}
+                | {"stop_reason": str(reason)}
+            ):
                 return _explain_end(reason)
         return None
 

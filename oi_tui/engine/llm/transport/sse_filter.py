@@ -11,7 +11,9 @@ from oi_tui.engine.llm.transport.chunk_repair import (
     is_chunk,
     repair,
 )
+from oi_tui.engine.llm.transport.cohere_stream import convert_record, is_cohere
 from oi_tui.engine.llm.transport.foreign_format import ForeignFormat, recognise
+from oi_tui.engine.llm.transport.native_repair import NativeRepair
 
 #: Lines of server-sent events that carry no data.
 _ABOUT = ("event:", "retry:", ":")
@@ -21,6 +23,11 @@ _EMPTY = ("data:", "data", "event", "id", "retry")
 _DATA = re.compile(r"[\s\0\x1e]*(?:data[ \t]*:[ \t]*)+", re.IGNORECASE)
 #: Data that only keeps a connection open: a word, or a value of JSON with nothing in it.
 _NOTHING = re.compile(r"null|\"\"|\[\]|\[?[A-Za-z][A-Za-z_ -]{0,20}\]?")
+#: Fields of records that `NativeRepair` may have to put right.
+_PERHAPS_ODD = re.compile(
+    r'"(?:content_block_st\w+|partial_json|functionCall|inlineData|fileData|executableCode'
+    r'|codeExecutionResult|images|(?:message|content|tool-plan|tool-call|citation)-(?:start|delta|end))"'
+)
 #: The field in which llama.cpp sent errors.
 _ERROR = "error:"
 #: The line that says that the data of an event is an error.
@@ -52,6 +59,9 @@ class SseFilter:
         self._gaps = 0
         #: The signed parts that came since somebody asked; see `pop_signed`.
         self._signed: list[tuple[str, list[dict[str, Any]]]] = []
+        self._native = NativeRepair()
+        #: The records are those of Cohere, which LiteLLM reads only where nothing stands between them.
+        self._is_cohere = False
         self._held: list[str] = []
         #: The data held since the last blank line: what is broken up into lines may be whole together.
         self._broken: list[str] = []
@@ -69,6 +79,10 @@ class SseFilter:
             # OpenAI's client keeps an id for later events, and takes a comment after it for one without data.
             self._about.append(":")
             return []
+        if self._is_cohere and not bare:
+            return []
+        if _PERHAPS_ODD.search(line) and (lines := self._repair_native(bare)) is not None:
+            return lines
         if self.chunks and bare.startswith(_ERROR) and (error := _parse(bare[len(_ERROR) :])):
             bare = line = f"data: {json.dumps({'error': error})}"
         if bare.startswith("data:"):
@@ -118,6 +132,22 @@ class SseFilter:
             line = f"data: {line.strip()}"
         self._open = line.lstrip().startswith("data:")
         return [*about, line]
+
+    def _repair_native(self, line: str) -> list[str] | None:
+        """Return what replaces a line in a provider's own format; None where it is not odd."""
+        begin = line.find("{")
+        record = _parse(line[begin:]) if begin >= 0 else None
+        if record is not None and is_cohere(record):
+            self._is_cohere, self._about = True, []
+            read = self._read(json.dumps(convert_record(record)), event=True)
+            return [] if read is None else [read]
+        records = self._native.repair(record) if isinstance(record, dict) else None
+        if records is None:
+            return None
+        if len(records) != 1:
+            # The name of the event is not that of each of them.
+            self._about = []
+        return [text for item in records for text in (*self.feed(line[:begin] + json.dumps(item)), "")]
 
     def end(self) -> list[str]:
         """Return the lines that were held back to the end."""
