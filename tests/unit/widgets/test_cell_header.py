@@ -45,6 +45,18 @@ class Clock:
         return self.seconds
 
 
+def test_a_run_of_ten_seconds_or_more_counts_whole_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock()
+    monkeypatch.setattr("oi_tui.widgets.conversation.cells.cell.time", clock)
+    cell = CellBlock(Message(role="assistant", type="code", format="python", content="a", state="running"), 1)
+    clock.seconds += 9.875
+    assert cell.clock == "9.9 s"
+    clock.seconds += 1
+    assert (cell.clock, header(cell).endswith("running 10 s")) == ("10 s", True)
+    clock.seconds += 49.25
+    assert cell.clock == "1 min 00 s"
+
+
 def test_a_line_that_runs_for_long_shows_its_own_time(monkeypatch: pytest.MonkeyPatch) -> None:
     clock, look = Clock(), get_styles(THEMES[0])
     monkeypatch.setattr("oi_tui.widgets.conversation.cells.cell.time", clock)

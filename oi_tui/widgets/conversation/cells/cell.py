@@ -21,6 +21,8 @@ from oi_tui.widgets.truncate import measure_width
 
 #: The left side of a cell's frame: top, side, bottom. What runs or waits stands out without colours, too.
 _FRAME, _ACTIVE_FRAME = ("╭", "│", "╰"), ("┏", "┃", "┗")
+#: From here on whole seconds are counted: each tenth would draw the header, also on a slow connection.
+_TENTHS_UNTIL = 10
 #: The longest reason that is shown, in characters.
 _LONGEST_REASON = 600
 #: Code with more lines than this is folded once it ran without an error.
@@ -150,7 +152,10 @@ class CellBlock(Block):
         """The running time of the program, as in the header; "" while the header does not say it."""
         if self.prompt is not None or self.stopping:
             return ""
-        return format_duration(round(time.monotonic() - self._started, 1))
+        seconds = time.monotonic() - self._started
+        if _TENTHS_UNTIL <= seconds < 60:
+            return f"{int(seconds)} s"
+        return format_duration(round(seconds, 1))
 
     # How it is drawn
 
