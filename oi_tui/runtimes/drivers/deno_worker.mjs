@@ -3,6 +3,7 @@
 import path from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import fs from 'node:fs';
+import { connect } from './deno_inspector.mjs';
 
 const { folder } = workerData;
 const events = fs.openSync(path.join(folder, 'events'), 'a');
@@ -11,13 +12,13 @@ const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, mil
 // Ctrl+C is for the code that runs.
 process.on('SIGINT', () => {});
 
-const socket = new WebSocket(workerData.inspector);
+let tell = () => {};
 let asked = 0;
 const answers = new Map();
 const post = (method, params) =>
   new Promise((resolve) => {
     answers.set(++asked, resolve);
-    socket.send(JSON.stringify({ id: asked, method, params }));
+    tell(JSON.stringify({ id: asked, method, params }));
   });
 
 // The run that is under way: { nonce, url, line }.
@@ -25,7 +26,7 @@ let run = null;
 let contextId = 0;
 // The names of scripts, by their number in the inspector.
 const scripts = new Map();
-socket.onmessage = ({ data }) => {
+function receive(data) {
   const { id, result, method, params } = JSON.parse(data);
   if (id) {
     answers.get(id)(result || {});
@@ -35,7 +36,7 @@ socket.onmessage = ({ data }) => {
   } else if (method === 'Runtime.executionContextCreated') {
     contextId = contextId || params.context.id;
   } else if (method === 'Debugger.paused') paused(params.callFrames);
-};
+}
 
 // Where the program is, told by itself. It answers as soon as it is between two steps.
 let located = Promise.resolve();
@@ -218,22 +219,21 @@ parentPort.on('message', (message) => {
   else if (message.asked) ask(message).then((answer) => parentPort.postMessage({ answered: message.asked, answer }));
 });
 
-socket.onopen = async () => {
-  await post('Debugger.enable');
-  await post('Runtime.enable');
-  await post('Runtime.disable');
-  const requests = await Deno.open(path.join(folder, 'requests'));
-  parentPort.postMessage({ ready: true });
-  const decoder = new TextDecoder();
-  let unread = '';
-  for await (const piece of requests.readable) {
-    const lines = (unread + decoder.decode(piece, { stream: true })).split('\n');
-    unread = lines.pop();
-    for (const line of lines) {
-      const [word, nonce, name] = line.split(' ');
-      if (word === 'interrupt') interrupt(nonce);
-      else parentPort.postMessage({ request: [word, nonce, name] });
-    }
+tell = await connect(workerData.inspector, receive);
+await post('Debugger.enable');
+await post('Runtime.enable');
+await post('Runtime.disable');
+const requests = await Deno.open(path.join(folder, 'requests'));
+parentPort.postMessage({ ready: true });
+const decoder = new TextDecoder();
+let unread = '';
+for await (const piece of requests.readable) {
+  const lines = (unread + decoder.decode(piece, { stream: true })).split('\n');
+  unread = lines.pop();
+  for (const line of lines) {
+    const [word, nonce, name] = line.split(' ');
+    if (word === 'interrupt') interrupt(nonce);
+    else parentPort.postMessage({ request: [word, nonce, name] });
   }
-  process.exit();
-};
+}
+process.exit();
