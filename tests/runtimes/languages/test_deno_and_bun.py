@@ -10,7 +10,7 @@ import pytest
 from oi_tui.messages import LineReached, RunEnded
 from oi_tui.runtimes import Computer
 from tests.ports import choose_port
-from tests.runtimes.playing import check_cells, play, until
+from tests.runtimes.playing import check_cells, holds_once, play, until
 from tests.runtimes.stand_ins import stand_in
 
 Make = Callable[..., Computer]
@@ -77,6 +77,12 @@ def test_a_program_that_listens_to_error_events_of_deno_has_them(shared: Compute
     )
     played = play(shared, "deno", code)
     assert (played.text, played.state) == ("Uncaught Error: late\n", "finished")
+
+
+@pytest.mark.needs("deno")
+def test_answers_of_the_inspector_are_not_held_back(shared: Computer) -> None:
+    """They were, for 40 ms each, until the system confirmed what had come before."""
+    assert holds_once(lambda: play(shared, "deno", "1").seconds < 0.03, 20)
 
 
 WORKER = "var worker = new Worker(URL.createObjectURL(new Blob([`{}`])), {{ type: 'module' }})\n"
