@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from oi_tui.input import table_readers
-from oi_tui.input.table_days import count_days, describe_order, read_day
+from oi_tui.input.table_days import count_days, describe_order, find_order, read_day
 from oi_tui.input.table_kinds import (
     GAPS,
     MISSING_WORDS,
@@ -483,6 +483,8 @@ class TableFile:
         if value == MISSING and sign in ("=", "!="):
             return f" WHERE {present} IS {'NOT ' * (sign == '!=')}NULL", {}, (at,)
         written = self._written.get(self._names[at], "")
+        if not written and self._shape[at].type.startswith(_DATE_TYPES):
+            value = self._convert_day(value, at)
         number = find_written_number(value, written)
         if number is None and written.startswith("day") and sign not in ("=", "!="):
             raise TableError(
@@ -500,6 +502,17 @@ class TableFile:
             {"value": number},
             (at,),
         )
+
+    def _convert_day(self, value: str, at: int) -> str:
+        """Return a date in a condition as the column has it, with the year first. Raises TableError."""
+        order = find_order(value)
+        if order in ("", "-ymd"):
+            return value
+        if order in ("/?", "-?"):
+            raise TableError(
+                f"{self._shape[at].name} holds dates, and {value} could be two days. Write 2024-01-31."
+            )
+        return read_day(value, order) or value
 
     def _build_value(self, at: int) -> str:
         """Return what reads a column, with NULL for what is missing: among numbers, NA is no value."""

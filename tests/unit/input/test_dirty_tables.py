@@ -80,6 +80,18 @@ def test_dates_are_filtered_by_the_day_however_it_is_written(opened: Callable[..
         table.shape(TableQuery(words="day > soon"))
 
 
+def test_a_date_in_a_filter_may_be_written_otherwise_than_in_the_column(
+    opened: Callable[..., TableFile],
+) -> None:
+    table = opened("a.csv", "day,x\n2024-02-01,1\n2023-12-15,2\n")
+    for words in ("day > 31.12.2023", "day > 12/31/2023", "day = Feb 1, 2024", "day > 2023-12-31"):
+        assert column(table, 1, words) == ["1"], words
+    with pytest.raises(
+        TableError, match=r"day holds dates, and 1/2/2024 could be two days\. Write 2024-01-31"
+    ):
+        table.shape(TableQuery(words="day > 1/2/2024"))
+
+
 def test_digits_of_other_scripts_are_texts(opened: Callable[..., TableFile]) -> None:
     table = opened("a.csv", "n,m,day\n１２３,٣,２０２４-01-02\n9,١٢,2024-01-03\n")  # noqa: RUF001
     assert types(table) == ["text", "text", "text"]
