@@ -220,7 +220,9 @@ class ModelsScreen(Dialog[ModelChoice | None]):
             if self._welcome:
                 lines.append("Later, ctrl+l shows how to get one.")
             else:
-                hints.query_one("#models-servers", Static).update(_make_table(local_servers.list_hints()))
+                hints.query_one("#models-servers", Static).update(
+                    _make_table(local_servers.list_hints(has_field=True))
+                )
             hints.query_one(Static).update(Content("\n".join(lines)))
         elif self._local and self._wanted:
             words = f"No server on this machine has {clean_line(self._wanted.model, 60)}."

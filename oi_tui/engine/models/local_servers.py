@@ -154,10 +154,12 @@ def find(servers: Iterable[ServerKind] = SERVERS, timeout: float = TIMEOUT) -> l
     return [model for number in range(len(asked)) for model in models_by_port.get(number, ())]
 
 
-def list_hints(servers: Iterable[ServerKind] = SERVERS) -> list[str]:
-    """Explain how to start each kind of server."""
+def list_hints(servers: Iterable[ServerKind] = SERVERS, *, has_field: bool = False) -> list[str]:
+    """Explain how to start each kind of server; with `has_field`, a field for a llamafile is below."""
     lines = [f"{server.name}: {server.hint}" for server in servers]
-    return [*lines, "Llamafile: give its address (https://...) or its file below"]
+    if has_field:
+        return [*lines, "Llamafile: give its address (https://...) or its file below"]
+    return [*lines, "Llamafile: ctrl+l in oi-tui takes its address (https://...) or its file"]
 
 
 def is_named(found: LocalModel, wanted: str) -> bool:
