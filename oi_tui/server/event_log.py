@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from oi_tui.engine.events import ApprovalRequested, Event, MessageGrew, MessageRecorded
+from oi_tui.engine.events import ApprovalRequested, Event, MessageGrew, MessageRecorded, RunReported
 from oi_tui.engine.review.permissions import Permission
+from oi_tui.messages import ValueEnded
 
 #: What an event takes in memory besides its text, in bytes.
 _OVERHEAD = 400
@@ -202,4 +203,6 @@ def _measure(item: LogItem) -> int:
             return len(message.content)
         case ApprovalQuestion(request=request):
             return len(request.message.content)
+        case RunReported(_, ValueEnded(forms)):
+            return sum(map(len, forms.values()))
     return 0

@@ -12,7 +12,10 @@ import pytest
 pytest.importorskip("starlette", reason="starlette (extra server) is not installed here")
 pytest.importorskip("uvicorn", reason="uvicorn (extra server) is not installed here")
 
+from oi_tui.engine.events import RunReported
 from oi_tui.engine.llm.base import Text
+from oi_tui.messages import ValueEnded
+from oi_tui.server.event_log import EventLog
 from oi_tui.server.options import ServerLimits
 from tests import processes
 from tests.fakes import call
@@ -189,3 +192,11 @@ def test_a_model_that_says_much_while_its_client_is_gone_is_kept_within_bounds(s
     assert session.wait(30)
     assert session.log.kept_bytes <= 50_000
     assert session.messages[-1].content == "word " * 40_000
+
+
+def test_the_forms_of_values_count_in_what_is_kept_of_events() -> None:
+    log = EventLog(50_000)
+    for _ in range(100):
+        log.append(RunReported("a", ValueEnded({"text/markdown": "word " * 1000})))
+    assert log.kept_bytes <= 50_000
+    assert log.last - log.first < 10
