@@ -50,6 +50,7 @@ EXECUTED = (
     "tests/runtimes/remote/test_cell_targets.py",
 )
 STORAGE = (
+    "tests/unit/storage/test_end_notes.py",
     "tests/unit/storage/test_journal.py",
     "tests/unit/storage/test_store.py",
     "tests/unit/storage/test_listing.py",
@@ -137,6 +138,7 @@ STOPPING = "oi_tui/runtimes/runs/stopping.py"
 RECENT = "oi_tui/engine/llm/recent_messages.py"
 GATE = "oi_tui/engine/llm/request_gate.py"
 TEXT_INDEX = "oi_tui/engine/storage/full_text_index.py"
+TITLES = "oi_tui/engine/storage/titles.py"
 LIST_INDEX = "oi_tui/engine/storage/list_index.py"
 SEARCH = "oi_tui/engine/storage/search.py"
 HISTORY = "oi_tui/input/history.py"
@@ -409,6 +411,11 @@ EQUIVALENT: Mapping[tuple[str, str, str], str] = {
         "True => False",
     ): "all rows are of the same length",
     (SEARCH, "_EXCERPTS = 60", "60 => 59"): "a rough bound",
+    (TITLES, "_MAX_BYTES = 100_000_000", "100000000 => 100000001"): "a rough bound",
+    (TITLES, "_MAX_BYTES = 100_000_000", "100000000 => 99999999"): "a rough bound",
+    (TITLES, 'if size and os.pread(descriptor, 1, size - 1) != b"\\n":', "1 => 2"): (
+        "there is only one byte left to read"
+    ),
     (TEXT_INDEX, "base = sqlite3.connect(self._path, timeout=2)", "2 => 1"): "a rough time",
     (HISTORY, "KEPT = 1000", "1000 => 999"): "a rough bound",
     (HISTORY, "KEPT = 1000", "1000 => 1001"): "a rough bound",

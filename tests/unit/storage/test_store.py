@@ -140,6 +140,24 @@ def test_a_name_that_does_not_fit_on_the_disk_is_refused_and_spoils_no_other(sto
     assert len(torn) == 20
 
 
+def test_names_are_for_their_owner_only_also_where_they_are_the_first_file(store: Store) -> None:
+    store.rename("x", "named")
+    catalogue = store.folder / "catalogue.jsonl"
+    assert stat.S_IMODE(catalogue.stat().st_mode) == 0o600
+    assert stat.S_IMODE(store.folder.stat().st_mode) == 0o700
+
+
+def test_names_that_are_no_text_or_in_no_regular_file_count_for_nothing(store: Store) -> None:
+    id_ = add(store, "a")
+    catalogue = store.folder / "catalogue.jsonl"
+    catalogue.write_text(f'{{"id": "{id_}", "title": 5, "suggested": ["b"]}}\n')
+    assert [summary.title for summary in store.list_summaries()] == ["a"]
+    assert not store.is_named(id_)
+    catalogue.unlink()
+    os.mkfifo(catalogue)
+    assert [summary.title for summary in store.list_summaries()] == ["a"]
+
+
 def test_a_name_is_on_disk_when_it_returns(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     id_ = add(store, "a")
     synced: list[str] = []
