@@ -671,6 +671,24 @@ def test_what_waited_is_not_written_twice_when_the_whole_conversation_is(begun: 
     assert begun.path.read_bytes().count(b'"content":"b"') == 1  # type: ignore[union-attr]
 
 
+def test_what_a_reply_gains_while_the_disk_is_full_is_saved_and_its_newest_version_alone(
+    begun: Journal, disk: Disk
+) -> None:
+    begun.put(make_message("a"))
+    disk.fail_at = lambda _: True
+    growing, replaced = make_message("", "assistant"), make_message("first version", "assistant")
+    begun.put(growing)
+    for piece in ("so ", "far"):
+        begun.grow(growing.id, piece)
+    begun.put(replaced)
+    begun.put(replaced.replace(content="second version"))
+    disk.fail_at = lambda _: False
+    begun.save()
+    begun.close()
+    assert stored(begun) == ["a", "so far", "second version"]
+    assert b"first version" not in begun.path.read_bytes()  # type: ignore[union-attr]
+
+
 def test_a_message_that_is_taken_out_and_put_back_while_the_disk_is_full_is_saved(
     begun: Journal, disk: Disk
 ) -> None:
