@@ -7,6 +7,7 @@ import argparse
 import importlib.util
 import shlex
 import shutil
+import site
 import sys
 import sysconfig
 from collections.abc import Sequence
@@ -15,6 +16,8 @@ from pathlib import Path
 from oi_tui.interpreter_module import InterpreterFinder
 
 _HOOK = "oi_tui_interpreter.pth"
+#: Python runs this at each start, also after oi-tui was uninstalled.
+_LINE = 'import sys; exec("try: import oi_tui.interpreter_module\\nexcept ModuleNotFoundError: pass")\n'
 #: The name by which type checkers look for stubs of `interpreter`.
 _STUBS = "interpreter-stubs"
 _MARK = "# Written by python -m oi_tui.interpreter_hook, which also removes it."
@@ -24,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> str:
     """Install or remove the hook of this environment. Returns what was done, in sentences."""
     parser = argparse.ArgumentParser(prog="python -m oi_tui.interpreter_hook", allow_abbrev=False)
     parser.add_argument("action", choices=("install", "remove"))
-    places = sysconfig.get_paths()
+    places = _find_places()
     packages, command = Path(places["purelib"]), Path(places["scripts"]) / "interpreter"
     hook, stubs = packages / _HOOK, packages / _STUBS
     if parser.parse_args(arguments).action == "remove":
@@ -34,8 +37,16 @@ def main(arguments: Sequence[str] | None = None) -> str:
         if _is_ours(stubs / "__init__.pyi"):
             shutil.rmtree(stubs)
         return f"{hook}, its stubs and the command `interpreter` are removed."
-    hook.write_text("import oi_tui.interpreter_module\n", encoding="utf-8")
+    hook.write_text(_LINE, encoding="utf-8")
+    command.parent.mkdir(parents=True, exist_ok=True)
     return f"{_describe(hook)}\n{_write_stubs(stubs)}\n{_write_command(command)}"
+
+
+def _find_places() -> dict[str, str]:
+    """Return the folders of the environment that oi-tui is in, or of the user (`pip install --user`)."""
+    if site.ENABLE_USER_SITE and Path(__file__).is_relative_to(site.getusersitepackages()):
+        return sysconfig.get_paths(sysconfig.get_preferred_scheme("user"))
+    return sysconfig.get_paths()
 
 
 def _describe(hook: Path) -> str:

@@ -1165,13 +1165,30 @@ def test_the_hook_for_old_scripts_is_written_and_removed(
         assert f"{stub.parent} is written" in words
         assert stub.exists()
         assert "the command `interpreter` starts oi-tui" in words
-    assert hook.read_text() == "import oi_tui.interpreter_module\n"
+    # Python runs the line at each start: without oi-tui, it must not complain.
+    for run in ([sys.executable], [sys.executable, "-S", "-I"]):
+        done = subprocess.run([*run, "-c", hook.read_text()], capture_output=True, text=True, timeout=60)
+        assert (done.returncode, done.stderr) == (0, "")
     done = subprocess.run([command, "--version"], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout.startswith("oi-tui ")
     interpreter_hook.main(["remove"])
     assert not hook.exists()
     assert not command.exists()
     assert not stub.parent.exists()
+
+
+def test_the_hook_of_a_user_is_written_among_the_packages_of_the_user(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packages = tmp_path / "lib" / "site-packages"
+    packages.mkdir(parents=True)
+    monkeypatch.setattr("site.ENABLE_USER_SITE", True)
+    monkeypatch.setattr("site.getusersitepackages", lambda: str(packages))
+    monkeypatch.setattr(interpreter_hook, "__file__", str(packages / "oi_tui" / "interpreter_hook.py"))
+    places = {"purelib": str(packages), "scripts": str(tmp_path / "bin")}
+    monkeypatch.setattr("sysconfig.get_paths", lambda scheme="": places if scheme.endswith("_user") else {})
+    assert str(packages / "oi_tui_interpreter.pth") in interpreter_hook.main(["install"])
+    assert (tmp_path / "bin" / "interpreter").exists()
 
 
 def test_the_command_and_the_stubs_of_another_package_stay(
