@@ -189,8 +189,8 @@ class OiTui(ImageSupportMixin, IdleClock):
         """Return a driver that tells what the terminal answers from what is typed,
         unless another was chosen.
         """
-        chosen = super().get_driver_class()
-        return TerminalDriver if chosen is LinuxDriver else chosen
+        driver_class = super().get_driver_class()
+        return TerminalDriver if driver_class is LinuxDriver else driver_class
 
     async def on_mount(self) -> None:
         """Listen to those who end or stop programs, and show the conversation."""

@@ -183,8 +183,8 @@ class ComputerApi:
         note = "\n\n".join(filter(None, (python.note, documentation.document_computer())))
 
         def start_with_object(program: str, folder: Path) -> Start:
-            begun = start(program, folder)
-            return Start(begun.argv, {**begun.env, **self._build_environment()})
+            launch = start(program, folder)
+            return Start(launch.argv, {**launch.env, **self._build_environment()})
 
         if self._os_mode:
             note = f"{_OS_MODE}\n\n{note}"
@@ -284,8 +284,8 @@ def guard_environment(given: Mapping[str, str]) -> dict[str, str]:
     The guard is not held back from anything as code is. So it gets no keys, and nothing of the code but how
     to reach the screen and oi-tui: another variable could make it run other code.
     """
-    hidden = frozenset(list_secret_variables())
-    own = {name: value for name, value in os.environ.items() if name not in hidden}
+    secret_names = frozenset(list_secret_variables())
+    own = {name: value for name, value in os.environ.items() if name not in secret_names}
     return {**own, **{name: given[name] for name in _FOR_GUARD if name in given}}
 
 

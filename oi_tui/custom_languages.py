@@ -139,10 +139,10 @@ class CustomLanguages:
 
     def _start(self, path: Path, label: str, program: str, folder: Path) -> Start:
         """Start the trusted text: exactly the text in the trust record is loaded."""
-        shown = _read(path)
-        if not self._trust.accepts(shown):
+        content = _read(path)
+        if not self._trust.accepts(content):
             raise RuntimeError(f"{paths.shorten(path)} has changed; review it again with %languages trust")
-        (folder / "language.py").write_text(shown.text, encoding="utf-8")
+        (folder / "language.py").write_text(content.text, encoding="utf-8")
         return Start((program, str(DRIVERS / "class_driver.py"), str(folder), str(path), label))
 
 
@@ -159,19 +159,19 @@ def _find_declaration(text: str, label: str, path: Path) -> _Declaration:
     classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
     if label and label not in classes:
         raise CustomLanguageError(f"class {label} not found in {paths.shorten(path)}")
-    chosen = [classes[label]] if label else [cls for cls in classes.values() if not _list_missing(cls)]
-    if len(chosen) != 1:
-        many = "several classes are" if chosen else "no class is"
+    candidates = [classes[label]] if label else [cls for cls in classes.values() if not _list_missing(cls)]
+    if len(candidates) != 1:
+        many = "several classes are" if candidates else "no class is"
         raise CustomLanguageError(f"{many} a language (name, run, stop, terminate) in {paths.shorten(path)}")
-    if lacks := _list_missing(chosen[0]):
-        raise CustomLanguageError(f"the class {chosen[0].name} lacks {' and '.join(lacks)}")
-    values = _read_values(chosen[0])
+    if lacks := _list_missing(candidates[0]):
+        raise CustomLanguageError(f"the class {candidates[0].name} lacks {' and '.join(lacks)}")
+    values = _read_values(candidates[0])
     aliases, note = values.get("aliases"), values.get("system_message")
-    listed = aliases if isinstance(aliases, (list, tuple, set)) else ()
+    alias_names = aliases if isinstance(aliases, (list, tuple, set)) else ()
     return _Declaration(
-        chosen[0].name,
+        candidates[0].name,
         str(values["name"]),
-        tuple(item.lower() for item in listed if isinstance(item, str)),
+        tuple(item.lower() for item in alias_names if isinstance(item, str)),
         note if isinstance(note, str) else "",
     )
 

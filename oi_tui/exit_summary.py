@@ -24,8 +24,8 @@ def write_exit_summary(workspace: "Workspace") -> str:
         parts.append(f"{usage.prompt_tokens + usage.completion_tokens:,} tokens")
     if usage.cost:
         parts.append(usage.price)
-    if written := _list_files(workspace):
-        parts.append(written)
+    if file_list := _list_files(workspace):
+        parts.append(file_list)
     return " · ".join(parts)
 
 

@@ -59,18 +59,18 @@ class LineWriter:
 
     async def write(self, text: str) -> bool:
         """Write a line, and wait until it is written. Return False where the peer no longer reads."""
-        written: asyncio.Future[bool] = self._loop.create_future()
-        self._lines.put((text.encode("utf-8", "replace") + b"\n", written))
-        return await written
+        completion: asyncio.Future[bool] = self._loop.create_future()
+        self._lines.put((text.encode("utf-8", "replace") + b"\n", completion))
+        return await completion
 
     def _write_lines(self) -> None:
         while True:
-            line, written = self._lines.get()
+            line, completion = self._lines.get()
             with suppress(OSError):
                 while line:
                     line = line[os.write(self._target, line) :]
             with suppress(RuntimeError):  # the loop has ended
-                self._loop.call_soon_threadsafe(_settle, written, not line)
+                self._loop.call_soon_threadsafe(_settle, completion, not line)
 
 
 def _settle(future: "asyncio.Future[bool]", value: bool) -> None:

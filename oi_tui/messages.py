@@ -105,8 +105,8 @@ class Message:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the message as a JSON object; fields that are None are left out."""
-        known = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "unknown"}
-        return {**self.unknown, **{name: value for name, value in known.items() if value is not None}}
+        values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "unknown"}
+        return {**self.unknown, **{name: value for name, value in values.items() if value is not None}}
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,8 +123,8 @@ def find_outside(path: Path, folder: Path) -> Path | None:
     Code that may write only in the folder could put such a link there, so that its target is sent away.
     A path that is outside by its name is no such case: whoever names it means it.
     """
-    named = Path(os.path.abspath(path))  # noqa: PTH100 -- "../x" is outside by its name
-    if folder not in (named, *named.parents):
+    full_path = Path(os.path.abspath(path))  # noqa: PTH100 -- "../x" is outside by its name
+    if folder not in (full_path, *full_path.parents):
         return None
     try:
         target = Path(os.path.realpath(path))

@@ -82,8 +82,8 @@ def find(name: str) -> Path:
             f"there is no profile {name!r}, but Open Interpreter has one ({paths.shorten(theirs)}); "
             "oi-tui --import imports it"
         )
-    known = list_names()
-    hint = suggest_nearest(name, known) or f"; there are {', '.join(known)}"
+    names = list_names()
+    hint = suggest_nearest(name, names) or f"; there are {', '.join(names)}"
     raise ProfileError(f"there is no profile {name!r} in {paths.shorten(folder)}{here or hint}")
 
 
@@ -149,15 +149,15 @@ def open_profile(
     if name is not None and "://" in name:
         if offline:
             raise ProfileError(f"offline is on, so the profile {name} is not fetched")
-        shown = fetch(name)
-        profile = make_profile(shown)
-        _ask_once(shown, ask)
+        content = fetch(name)
+        profile = make_profile(content)
+        _ask_once(content, ask)
         return profile, None
     path = find_default_path() if name is None else find(name)
     if path.suffix == ".py":
-        shown = ExternalContent("python profile", os.path.realpath(path), yaml_file.read_text(path))
-        _ask_once(shown, ask)
-        return make_profile(shown), None
+        content = ExternalContent("python profile", os.path.realpath(path), yaml_file.read_text(path))
+        _ask_once(content, ask)
+        return make_profile(content), None
     if path.suffix == ".json":
         # YAML takes the same text. Changes would be written as YAML, so they are not saved.
         return load(path, write=False), None

@@ -155,14 +155,14 @@ def find_lookalikes(identifier: str) -> set[str]:
     """
     if identifier.isascii():
         return set()
-    found = {c for c in identifier if not c.isascii() and unicodedata.normalize("NFKC", c).isascii()}
+    lookalikes = {c for c in identifier if not c.isascii() and unicodedata.normalize("NFKC", c).isascii()}
     for word in _WORD.findall(identifier):
         has_latin = any(c.isascii() for c in word)
         for script, letters in _LOOK_ALIKES.items():
             alike = letters.intersection(word)
             if has_latin or (alike and script != "GREEK" and letters.issuperset(word)):
-                found |= alike
-    return found
+                lookalikes |= alike
+    return lookalikes
 
 
 #: What joins the parts of an emoji, or asks for its colours. It hides nothing between two emoji.

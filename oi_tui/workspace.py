@@ -114,8 +114,8 @@ class Workspace:
     @property
     def is_new(self) -> bool:
         """Whether no model was chosen yet, and nothing was ever saved here."""
-        named = {"model", "api_base", "api_key"} & set(self.profile.origins)
-        return not named and self.model.is_reached_by_process and self.store.find_latest() is None
+        model_settings = {"model", "api_base", "api_key"} & set(self.profile.origins)
+        return not model_settings and self.model.is_reached_by_process and self.store.find_latest() is None
 
     @property
     def remarks(self) -> tuple[str, ...]:

@@ -39,16 +39,16 @@ def _read_server(server: Any, name: str) -> McpServer:
     kind = getattr(server, "type", "stdio")
     if kind == "stdio":
         values = {item.name: item.value for item in server.env}
-        found = McpServer(name, (server.command, *server.args), values=values)
+        mcp_server = McpServer(name, (server.command, *server.args), values=values)
     elif kind in ("http", "sse"):
         mark = "#sse" if kind == "sse" else ""
         values = {item.name: item.value for item in server.headers}
-        found = McpServer(name, url=urldefrag(server.url)[0] + mark, values=values)
+        mcp_server = McpServer(name, url=urldefrag(server.url)[0] + mark, values=values)
     else:
         raise make_error(f"MCP servers of the type {kind} are not supported; use stdio, http or sse.")
-    if not _fits(found):
+    if not _fits(mcp_server):
         raise make_error(_NOT_FITTING.format(escape_controls(server.name)))
-    return found
+    return mcp_server
 
 
 def _fits(server: McpServer) -> bool:

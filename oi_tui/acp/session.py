@@ -241,12 +241,12 @@ class AcpSession:
 
     async def _ask(self, event: ApprovalRequested) -> None:
         """Ask the editor; anything but a clear yes is a no."""
-        shown = describe(event.message, (escape_controls(event.caution), escape_controls(event.note)))
+        description = describe(event.message, (escape_controls(event.caution), escape_controls(event.note)))
         answer = None
         try:
             answer = await self._client.request_permission(
                 session_id=self.id,
-                tool_call=schema.ToolCallUpdate(status="pending", **shown),
+                tool_call=schema.ToolCallUpdate(status="pending", **description),
                 options=_OPTIONS,
             )
         except Exception as error:  # noqa: BLE001 -- a client may answer with anything
@@ -294,8 +294,8 @@ class AcpSession:
             # The protocol wants a size; any number would be a wrong share.
             return
         cost = None if event.cost is None else schema.Cost(amount=session.usage.spent, currency="USD")
-        used = event.prompt_tokens + event.completion_tokens
-        yield schema.UsageUpdate(session_update="usage_update", used=used, size=session.window, cost=cost)
+        tokens = event.prompt_tokens + event.completion_tokens
+        yield schema.UsageUpdate(session_update="usage_update", used=tokens, size=session.window, cost=cost)
 
 
 def _settle(future: "asyncio.Future[TurnEnded]", end: TurnEnded) -> None:

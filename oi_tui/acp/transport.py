@@ -82,8 +82,8 @@ class LineTransport:
 
 def _find_id(message: Any) -> str | int | None:
     """Return the id of a request, whose sender waits for an answer to it, or None."""
-    found = message.get("id") if isinstance(message, dict) and "method" in message else None
-    return found if isinstance(found, str | int) else None
+    request_id = message.get("id") if isinstance(message, dict) and "method" in message else None
+    return request_id if isinstance(request_id, str | int) else None
 
 
 def _find_problem(message: Any) -> str:

@@ -68,12 +68,12 @@ def write_fence(language: str, text: str) -> str:
 def describe(code: Message, warnings: tuple[str, ...] = ()) -> dict[str, Any]:
     """Return how a piece of code appears: its first line, the whole of it, and its language."""
     language = code.format or "code"
-    shown = [*filter(None, warnings), write_fence(language, escape_controls(code.content))]
+    texts = [*filter(None, warnings), write_fence(language, escape_controls(code.content))]
     return {
         "tool_call_id": code.id,
         "title": _make_title(code),
         "kind": "execute",
-        "content": [_make_content(text) for text in shown],
+        "content": [_make_content(text) for text in texts],
         "raw_input": {"language": language, "command": code.content},
     }
 
@@ -118,8 +118,8 @@ class Updates:
         match event:
             case MessageStarted(message):
                 self._known[message.id] = message
-            case MessageGrew(id, text) if known := self._known.get(id):
-                yield from self._convert_growth(known, text)
+            case MessageGrew(id, text) if started_message := self._known.get(id):
+                yield from self._convert_growth(started_message, text)
             case MessageRecorded(Message(type="code") as message):
                 yield from self._make_code_updates(message)
             case ApprovalRequested(message):

@@ -105,8 +105,8 @@ class ConversationActions(ABC):
     def apply_profile(self, profile: Profile) -> None:
         """Use these settings, show those that are visible, and say which of them apply later."""
         before = self._workspace.profile
-        wanted, actual = profile.target, self._workspace.computer.targets.home
-        if wanted != actual:
+        target, actual = profile.target, self._workspace.computer.targets.home
+        if target != actual:
             # It is reached first; until then nothing says that code runs there.
             profile = profile.with_changes("changed", target=actual)
         changed = before.find_differences(profile)
@@ -116,8 +116,8 @@ class ConversationActions(ABC):
         for later in dict.fromkeys(item.later for item in waiting):
             keys = [item.key for item in waiting if item.later == later]
             self.show_notice(f"{', '.join(keys)} take{'s' * (len(keys) == 1)} effect {later}.")
-        if wanted != actual:
-            self.target.switch(wanted)
+        if target != actual:
+            self.target.switch(target)
         if "auto_run" in changed and profile.auto_run != self._workspace.session.auto_run:
             self.switch_auto_run(profile.auto_run)
 
@@ -203,8 +203,8 @@ class ConversationActions(ABC):
         if left_targets.list_for_conversation(id):
             # Its variables are not gone, and a notice says where they are.
             return
-        if lost := rerun.describe_lost(self._workspace.session.messages):
-            self.show_notice(" ".join(filter(None, (lost, self.snapshot.describe()))))
+        if notice := rerun.describe_lost(self._workspace.session.messages):
+            self.show_notice(" ".join(filter(None, (notice, self.snapshot.describe()))))
 
     def _show_other(self, returning_to: str = "") -> None:
         """Show another conversation, with what should be known of how it was stored and what it left."""

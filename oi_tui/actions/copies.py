@@ -91,12 +91,12 @@ def _report_progress(name: str, to: str, copy: Iterator[tuple[int, int]]) -> Ite
     from oi_tui.runtimes.remote.files import FileError
 
     name, to = clean_line(name, 200), clean_line(to, 200)
-    began, shown, first, size = time.monotonic(), 0.0, None, 0
+    began, last_report, first, size = time.monotonic(), 0.0, None, 0
     try:
         for done, size in copy:
             first = done if first is None else first
-            if time.monotonic() - shown >= _OFTEN:
-                shown = time.monotonic()
+            if time.monotonic() - last_report >= _OFTEN:
+                last_report = time.monotonic()
                 yield FileCopied(name, done, size)
     except FileError as error:
         yield Noticed(clean_line(str(error), 500), "warning")

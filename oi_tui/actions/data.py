@@ -28,8 +28,8 @@ class DataActions:
                 for variable in memory.variables
                 if sought.lower() in variable.name.lower()
             ]
-        hidden = len(lines) - _LISTED
-        more = [f"  {hidden:,} more; %variables TEXT filters them"] if hidden > 0 else []
+        hidden_count = len(lines) - _LISTED
+        more = [f"  {hidden_count:,} more; %variables TEXT filters them"] if hidden_count > 0 else []
         text = "\n".join(["Variables:", *lines[:_LISTED], *more])
         self._ui.show_notice(text if lines else "No matching variables.")
 

@@ -35,15 +35,15 @@ class DocumentActions:
         The format may also be an ending, or be left out before a path that has one.
         """
         messages = self._workspace.session.messages
-        chosen = FORMATS.get(format.lower())
-        if chosen is None and "." not in format:
-            chosen = find_format(Path(f"x.{format}"))
-        if chosen is None:
+        file_format = FORMATS.get(format.lower())
+        if file_format is None and "." not in format:
+            file_format = find_format(Path(f"x.{format}"))
+        if file_format is None:
             path = f"{format} {path}".strip()
-            chosen = find_format(Path(path))
-        if chosen is None:
-            known = ", ".join(FORMATS)
-            text = f"Unknown format “{clean_line(path, 40)}”. Formats: {known}."
+            file_format = find_format(Path(path))
+        if file_format is None:
+            choices = ", ".join(FORMATS)
+            text = f"Unknown format “{clean_line(path, 40)}”. Formats: {choices}."
             self._ui.show_notice(f"{text} You can also use a file name that ends in {ENDINGS}.", warning=True)
             return
         if not messages:
@@ -51,7 +51,7 @@ class DocumentActions:
             return
         first_request = next((m.content for m in messages if m.role == "user"), "conversation")
         title = clean_line(self._workspace.conversation.title or first_request, 60)
-        suffix = find_script_suffix(messages) if chosen.name == "script" else chosen.suffix
+        suffix = find_script_suffix(messages) if file_format.name == "script" else file_format.suffix
         try:
             target = paths.expand_typed(path)
             if not target.is_absolute():
@@ -66,13 +66,13 @@ class DocumentActions:
             if reason := self._workspace.explain_way_out(target):
                 self._ui.show_notice(f"Not written. {reason}.", warning=True)
                 return
-            written = export(chosen, title, messages, target)
+            files = export(file_format, title, messages, target)
         except OSError as error:
             self._ui.show_notice(f"Could not write: {paths.explain_write_error(error)}.", warning=True)
         except ValueError as error:  # a name that cannot be one
             self._ui.show_notice(f"Could not write: {error}.", warning=True)
         else:
-            self._ui.show_notice(f"Saved {', '.join(map(str, written))}.")
+            self._ui.show_notice(f"Saved {', '.join(map(str, files))}.")
 
     def load(self, path: str) -> None:
         """Begin a conversation with the messages of a file."""
@@ -80,16 +80,16 @@ class DocumentActions:
         if source.suffix == "" and not os.path.lexists(source):
             source = source.with_name(source.name + ".json")
         try:
-            found = conversations.read(source)
+            conversation = conversations.read(source)
         except (OSError, ValueError) as error:
             self._ui.show_notice(f"Could not load {source}: {error}", warning=True)
             return
-        messages = tuple(found.contents.messages.values())
+        messages = tuple(conversation.contents.messages.values())
         self._workspace.conversation.begin(messages)
         self._show_other()
         count = "1 message" if len(messages) == 1 else f"{len(messages):,} messages"
         self._ui.show_notice(
-            ". ".join([f"{count} from {source}", *map(_describe_result, found.problems)]) + "."
+            ". ".join([f"{count} from {source}", *map(_describe_result, conversation.problems)]) + "."
         )
 
 

@@ -47,20 +47,20 @@ class LanguageActions:
         """Show the file of a language of the person's own whole, and let it run if they want."""
         own = self._workspace.languages.custom
         try:
-            shown = own.show(name)
+            content = own.show(name)
         except (OSError, ProfileError) as error:
             self._ui.show_notice(f"Could not read it: {error}", warning=True)
             return
-        if shown is None:
+        if content is None:
             self._ui.show_notice(f"No profile defines a language {clean_line(name, 40)}.", warning=True)
             return
 
         def accept() -> None:
             try:
-                self._ui.show_notice(own.trust(shown))
+                self._ui.show_notice(own.trust(content))
             except OSError as error:
                 self._ui.show_notice(f"Could not save that: {paths.explain_write_error(error)}", warning=True)
 
-        lines = number_lines(shown)
+        lines = number_lines(content)
         question = f"Trust {clean_line(name, 40)} with exactly these {len(lines)} lines?"
-        self._ui.confirm(question, [escape_controls(shown.place), "", *lines], accept)
+        self._ui.confirm(question, [escape_controls(content.place), "", *lines], accept)

@@ -101,8 +101,8 @@ class ServerManager:
                 ended(problem)
                 return
             words = find_opener()
-            shown = bool(words) and view(words or (), address) is None
-            how = "In the browser" if shown else "Open this address in a browser on this machine, and"
+            is_open = bool(words) and view(words or (), address) is None
+            how = "In the browser" if is_open else "Open this address in a browser on this machine, and"
             self._ui.show_notice(f"{how} sign in to the MCP server {name}: {escape_controls(address)}")
             self._ui.run_then(lambda: _try_work(lambda: servers.finish_sign_in(status)), ended)
 
@@ -130,8 +130,8 @@ class ServerManager:
                 return False, str(error)
 
         def then(done: tuple[bool, str]) -> None:
-            found, problem = done
-            outcome = f"Signed out of {name}." if found else f"You were not signed in to {name}."
+            was_signed_in, problem = done
+            outcome = f"Signed out of {name}." if was_signed_in else f"You were not signed in to {name}."
             self._ui.show_notice(problem or outcome, warning=bool(problem))
 
         self._ui.run_then(sign_out, then)

@@ -18,8 +18,8 @@ class SkillActions:
     def list(self) -> None:
         """List the skills, and how to get one."""
         lines = []
-        found, problems = self._workspace.skills.read_all()
-        for skill in found:
+        all_skills, problems = self._workspace.skills.read_all()
+        for skill in all_skills:
             state = "" if skill.trusted else f" (not used; %skills trust {skill.name})"
             source = f" (from the package {skill.package})" if skill.package else ""
             lines.append(f"{skill.name}: {skill.description}{state}\n    {paths.shorten(skill.path)}{source}")
@@ -31,9 +31,9 @@ class SkillActions:
         """Show a skill of a project or a package whole, and use it if the person wants."""
         skill = self._workspace.skills.find_untrusted(name)
         if skill is None:
-            used = self._workspace.skills.find(name) is not None
-            why = "is already used" if used else "does not exist"
-            self._ui.show_notice(f"The skill {clean_line(name, 64)} {why}.", warning=not used)
+            is_used = self._workspace.skills.find(name) is not None
+            why = "is already used" if is_used else "does not exist"
+            self._ui.show_notice(f"The skill {clean_line(name, 64)} {why}.", warning=not is_used)
             return
 
         def accept() -> None:

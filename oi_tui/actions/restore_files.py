@@ -74,10 +74,10 @@ class FileRestorer:
             return
         change_sets = list_change_sets(self._workspace)
         snapshots = self._workspace.snapshots
-        taken = [
-            found
+        undone_sets = [
+            undone_set
             for id_ in snapshots.filter_kept(self._undone())
-            if (found := snapshots.find_change_set(id_))
+            if (undone_set := snapshots.find_change_set(id_))
         ]
         change_set: ChangeSet | None
         if wanted == "all":
@@ -85,8 +85,8 @@ class FileRestorer:
             change_set, what = restoring.merge(in_one_place), "all cells"
         elif wanted:
             change_set, what = next((s for n, s in change_sets if str(n) == wanted), None), f"cell {wanted}"
-        elif taken:
-            change_set, what = restoring.merge(taken), "what was taken back"
+        elif undone_sets:
+            change_set, what = restoring.merge(undone_sets), "what was taken back"
         else:
             number, change_set = change_sets[-1] if change_sets else (0, None)
             what = f"cell {number}"

@@ -44,8 +44,8 @@ class Rewind:
             else:
                 self._ui.show_notice("You have not sent a message yet.", warning=True)
         elif not 1 <= number <= len(own):
-            counted = "1 message" if len(own) == 1 else f"{len(own):,} messages"
-            self._ui.show_notice(f"Message {number} does not exist: you sent {counted}.", warning=True)
+            count = "1 message" if len(own) == 1 else f"{len(own):,} messages"
+            self._ui.show_notice(f"Message {number} does not exist: you sent {count}.", warning=True)
         elif self._can_rewind():
             self._rewind(own[number - 1].id)
 
@@ -57,7 +57,7 @@ class Rewind:
 
     def branch(self, id: str | None = None) -> None:
         """Continue in a copy that ends with the message, or before one of the person's; None copies all."""
-        messages, typed, end = self._messages, "", len(self._messages)
+        messages, draft, end = self._messages, "", len(self._messages)
         if not messages:
             self._ui.show_notice("There is nothing to copy yet.", warning=True)
             return
@@ -67,7 +67,7 @@ class Rewind:
                 return
             end = messages.index(message)
             if _is_own(message):
-                typed = message.content
+                draft = message.content
             else:
                 printed = (i for i, m in enumerate(messages) if m.role == "computer" and m.parent == id)
                 end = max((end, *printed)) + 1
@@ -75,7 +75,7 @@ class Rewind:
             return
         self._workspace.conversation.branch(messages[:end])
         self.taken = tuple(message.id for message in messages[end:])
-        self._show(typed)
+        self._show(draft)
         for notice in self._workspace.conversation.notices:
             self._ui.show_notice(notice, warning=True)
         saved = "the original is saved (%conversations)"
@@ -106,8 +106,8 @@ class Rewind:
         codes = rerun.list_completed(self._messages)
         if number is not None:
             cells = [m.id for m in self._messages if m.type == "code" and m.role != "computer"]
-            chosen = cells[number - 1] if 1 <= number <= len(cells) else None
-            place = next((i for i, code in enumerate(codes) if code.id == chosen), None)
+            code_id = cells[number - 1] if 1 <= number <= len(cells) else None
+            place = next((i for i, code in enumerate(codes) if code.id == code_id), None)
             if place is None:
                 self._report_unfinished(number, len(cells))
                 return ()
@@ -136,8 +136,8 @@ class Rewind:
 
     def _choose(self) -> None:
         """Let the person choose one of their messages: by its number."""
-        listed = "\n".join(f"  {n}: {clean_line(m.content, 100)}" for n, m in enumerate(self.own, 1))
-        self._ui.show_notice(f"Use %rewind N to go back to before one of these messages:\n{listed}")
+        listing = "\n".join(f"  {n}: {clean_line(m.content, 100)}" for n, m in enumerate(self.own, 1))
+        self._ui.show_notice(f"Use %rewind N to go back to before one of these messages:\n{listing}")
 
     def _rewind(self, id: str, *, keep: bool = False) -> None:
         session = self._workspace.session

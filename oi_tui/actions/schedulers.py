@@ -33,9 +33,9 @@ def _describe(address: str, usual_port: int) -> str:
     if address == "auto" or not host:
         return f"{clean_line(address, 100)} (not checked)"
     # A password in the address is not shown, and neither is a token behind it.
-    shown = clean_line(f"{host}:{port}", 100)
+    endpoint = clean_line(f"{host}:{port}", 100)
     try:
         socket.create_connection((host, port), _TIMEOUT).close()
     except OSError as error:
-        return f"{shown}, not reachable ({error.strerror or 'no answer'})"
-    return f"{shown}, reachable"
+        return f"{endpoint}, not reachable ({error.strerror or 'no answer'})"
+    return f"{endpoint}, reachable"

@@ -48,12 +48,12 @@ class VariableSnapshot:
     def save(self) -> None:
         """Keep the variables of the languages that have some, in place of those that were kept before."""
         conversation = self._workspace.conversation
-        used = [
+        names = [
             memory.language
             for memory in self._workspace.computer.inspector.read_memories()
             if memory.variables
         ]
-        languages = [language for language in LANGUAGES if language in used]
+        languages = [language for language in LANGUAGES if language in names]
         problem = self._explain_refusal()
         if not problem and not languages:
             problem = "Python and R have no variables yet."
@@ -103,9 +103,9 @@ class VariableSnapshot:
         if missing:
             text += f" Not kept: {'; '.join(missing)}."
         if numbers:
-            listed = " ".join(map(str, sorted(numbers)))
+            arguments = " ".join(map(str, sorted(numbers)))
             them = "the cell" if len(numbers) == 1 else "the cells"
-            text += f" %rerun only {listed} runs {them} that made it again, after a question."
+            text += f" %rerun only {arguments} runs {them} that made it again, after a question."
         return text
 
     def _explain_refusal(self) -> str:
@@ -113,11 +113,11 @@ class VariableSnapshot:
 
     def _run(self, codes: dict[str, str]) -> Iterator[Event]:
         """Run a piece of code in each language, as one turn."""
-        left = len(codes)
+        remaining_runs = len(codes)
         for language, code in codes.items():
-            left -= 1
+            remaining_runs -= 1
             for event in self._workspace.session.run(language, code):
-                if not left or not isinstance(event, TurnEnded):
+                if not remaining_runs or not isinstance(event, TurnEnded):
                     yield event
 
 

@@ -123,8 +123,8 @@ def _open(name: str, before: Profile) -> "_LoadedProfile | ExternalContent":
 def _add_folder_settings(profile: Profile) -> Profile:
     """Return the profile with the settings of the working directory on top, where they are trusted."""
     try:
-        shown = profiles.find_project(Path.cwd())
+        project = profiles.find_project(Path.cwd())
     except FileNotFoundError:
         return profile
-    trusted = shown is not None and profiles.is_trusted(shown)
-    return profiles.add_project(profile, shown) if shown and trusted else profile
+    trusted = project is not None and profiles.is_trusted(project)
+    return profiles.add_project(profile, project) if project and trusted else profile

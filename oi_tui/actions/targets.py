@@ -171,9 +171,9 @@ class TargetActions:
     def detach(self, name: str) -> None:
         """Leave what runs on a target running there; a turn in progress that waits for it ends."""
         computer, session = self._workspace.computer, self._workspace.session
-        named = name or computer.targets.home
-        runs = computer.targets.is_running_on(named)
-        if named == LOCAL:
+        target = name or computer.targets.home
+        runs = computer.targets.is_running_on(target)
+        if target == LOCAL:
             words = "Code runs on this machine; %detach is for targets. %target lists them."
             self._ui.show_notice(words, warning=True)
         elif self._ui.busy and not runs:
@@ -183,9 +183,9 @@ class TargetActions:
             def leave() -> str:
                 if runs:
                     session.end_after_run()
-                return computer.targets.detach(named)
+                return computer.targets.detach(target)
 
-            self._ui.run_then(leave, lambda problem: self._leave_target(problem, named))
+            self._ui.run_then(leave, lambda problem: self._leave_target(problem, target))
 
     def _leave_target(self, problem: str, name: str) -> None:
         name = clean_line(name, 200)
@@ -203,22 +203,23 @@ class TargetActions:
     def attach(self, name: str) -> None:
         """Come back to what was left running, or list it."""
         if not name:
-            listed = [
-                f"  {number}  {left.describe()}" for number, left in enumerate(left_targets.list_shown(), 1)
+            rows = [
+                f"  {number}  {left_target.describe()}"
+                for number, left_target in enumerate(left_targets.list_shown(), 1)
             ]
             words = "Left running on targets:\n{}\n%attach TARGET or %attach NUMBER reconnects to it."
             nothing = "Nothing was left running on a target. %detach leaves what runs on one."
-            self._ui.show_notice(words.format("\n".join(map(escape_controls, listed))) if listed else nothing)
+            self._ui.show_notice(words.format("\n".join(map(escape_controls, rows))) if rows else nothing)
             return
-        left = left_targets.choose(name)
-        if isinstance(left, str):
-            self._ui.show_notice(left, warning=True)
+        left_target = left_targets.choose(name)
+        if isinstance(left_target, str):
+            self._ui.show_notice(left_target, warning=True)
         elif self._ui.busy:
             self._ui.show_notice(BUSY, warning=True)
         else:
-            attempt = self._begin(left.target)
+            attempt = self._begin(left_target.target)
             computer = self._workspace.computer
-            self._ui.run_then(lambda: attempt.come_back(computer, left), self._show_left_code)
+            self._ui.run_then(lambda: attempt.come_back(computer, left_target), self._show_left_code)
 
     def _show_left_code(self, came: "str | Sequence[LeftRun]") -> None:
         """Show the rest of the runs that were left running."""
@@ -265,9 +266,9 @@ class TargetActions:
             self._ui.show_notice(f"{name} is connected. A cell whose first line is %%on {name} runs there.")
         else:
             with computer.at(name):
-                resolved, known = computer.resolve(language), ", ".join(computer.languages)
+                resolved, choices = computer.resolve(language), ", ".join(computer.languages)
             if resolved is None:
-                words = f"Unknown language “{clean_line(language, 40)}”. Languages: {known}."
+                words = f"Unknown language “{clean_line(language, 40)}”. Languages: {choices}."
                 self._ui.show_notice(words, warning=True)
             elif self._ui.busy:
                 self._ui.show_notice(BUSY, warning=True)
@@ -276,7 +277,7 @@ class TargetActions:
 
     def _report_left(self, target: str) -> None:
         """Report that something else was left running on the target."""
-        if any(left.target == target for left in left_targets.list_shown()):
+        if any(left_target.target == target for left_target in left_targets.list_shown()):
             name = clean_line(target, 200)
             self._ui.show_notice(
                 f"Something was left running there earlier: {left_targets.describe_way_back(name)}."

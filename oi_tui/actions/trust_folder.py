@@ -11,22 +11,22 @@ from oi_tui.workspace import Workspace
 
 def trust_folder(ui: UserInterface, workspace: Workspace) -> None:
     """Show the folder's own profile completely; once it is trusted, it is used from then on."""
-    shown = profiles.find_project(workspace.computer.cwd)
-    if shown is None:
+    project = profiles.find_project(workspace.computer.cwd)
+    if project is None:
         ui.show_notice(f"There is no {profiles.PROJECT} in this folder.")
         return
-    if profiles.is_trusted(shown):
-        ui.show_notice(f"{clean_line(shown.place)} is already trusted. It is read when oi-tui starts.")
+    if profiles.is_trusted(project):
+        ui.show_notice(f"{clean_line(project.place)} is already trusted. It is read when oi-tui starts.")
         return
     try:
-        trusted = profiles.add_project(workspace.profile, shown)
+        trusted = profiles.add_project(workspace.profile, project)
     except ProfileError as error:
         ui.show_notice(f"It cannot be used: {clean_line(str(error))}", warning=True)
         return
 
     def accept() -> None:
         try:
-            Trust().accept(shown)
+            Trust().accept(project)
         except OSError as error:
             ui.show_notice(f"Could not save that: {paths.explain_write_error(error)}", warning=True)
         changed = workspace.profile.find_differences(trusted)
@@ -38,6 +38,6 @@ def trust_folder(ui: UserInterface, workspace: Workspace) -> None:
         ui.show_notice("\n".join(["Now using the folder's settings:", *rows]))
         ui.apply_profile(trusted)
 
-    lines = number_lines(shown)
+    lines = number_lines(project)
     question = f"Use these {len(lines)} lines of settings from this folder?"
-    ui.confirm(question, [escape_controls(shown.place), "", *lines], accept)
+    ui.confirm(question, [escape_controls(project.place), "", *lines], accept)

@@ -114,8 +114,8 @@ class ApiComputer(SettingGroup):
         self._known = there = (*LANGUAGES, *self._own_languages())
         self._languages: list[Any] = [respell(language) for language in there]
         if names := settings.profile.languages:
-            wanted = {_find_language(name, there).name for name in names}
-            self._languages = [respell(language) for language in there if language.name in wanted]
+            selected_names = {_find_language(name, there).name for name in names}
+            self._languages = [respell(language) for language in there if language.name in selected_names]
             # From here on it is the list that may be changed.
             settings.profile = settings.profile.with_changes(languages=())
         call_in_forked_child(self._forget_processes)
@@ -205,16 +205,17 @@ class ApiComputer(SettingGroup):
         if self._runtimes and _has_moved(self._runtimes):
             self.close()
         runtimes = self._runtimes
-        wanted = self._declare_languages(runtimes.declared if runtimes else LANGUAGES)
-        if runtimes and wanted != runtimes.declared:
-            runtimes.declare(wanted)
+        languages = self._declare_languages(runtimes.declared if runtimes else LANGUAGES)
+        if runtimes and languages != runtimes.declared:
+            runtimes.declare(languages)
         if runtimes and runtimes.sandbox != self._oi_settings.profile.sandbox:
             runtimes.use_sandbox(self._oi_settings.profile.sandbox, ())
 
     def _declare_languages(self, before: Iterable[Language]) -> tuple[Language, ...]:
-        known = {id(item.source): item for item in before if item.source is not None}
+        languages_by_id = {id(item.source): item for item in before if item.source is not None}
         return tuple(
-            known.get(id(language)) or self._add_object(make_language(self._find_original(language), self))
+            languages_by_id.get(id(language))
+            or self._add_object(make_language(self._find_original(language), self))
             for language in self._languages
         )
 
@@ -291,8 +292,8 @@ class ApiComputer(SettingGroup):
         self.declare()
         name = self.runtimes.resolve(language)
         if name is None:
-            known = ", ".join(self.runtimes.languages)
-            raise ValueError(f"Unknown language {language!r}. Languages: {known}.")
+            choices = ", ".join(self.runtimes.languages)
+            raise ValueError(f"Unknown language {language!r}. Languages: {choices}.")
         if missing := self.runtimes.explain_missing(name):
             raise ValueError(missing)
         chunks = self._run(name, code, display=display)
@@ -308,9 +309,9 @@ class ApiComputer(SettingGroup):
         """
         word = language.strip().lower()
         for item in reversed(self._languages):
-            found = _find_language(item, self._known)
-            if word in (name.lower() for name in (found.name, *getattr(found, "aliases", ()))):
-                return found
+            candidate = _find_language(item, self._known)
+            if word in (name.lower() for name in (candidate.name, *getattr(candidate, "aliases", ()))):
+                return candidate
         return None
 
     def sudo_install(self, package: str) -> bool:
@@ -403,8 +404,8 @@ def _find_language(language: Any, there: Sequence[Language]) -> Any:
     for item in reversed(there):
         if word == item.name or word in item.aliases:
             return item
-    known = ", ".join(item.name for item in there)
-    raise TypeError(f"computer.languages: unknown language {language!r}; languages: {known}")
+    choices = ", ".join(item.name for item in there)
+    raise TypeError(f"computer.languages: unknown language {language!r}; languages: {choices}")
 
 
 def _read_chunks(

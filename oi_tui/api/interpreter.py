@@ -336,10 +336,10 @@ class OpenInterpreter(SettingGroup):
         """The server for this interpreter. Needs the extra `server`: `pip install "oi-tui[server]"`."""
         with need_extra("server", "The server", ("starlette", "uvicorn", "websockets", "h11")):
             from oi_tui.api.server import Server
-        found: Server | None = vars(self).get("_oi_server")
-        if found is None:
-            found = vars(self)["_oi_server"] = Server(self)
-        return found
+        server: Server | None = vars(self).get("_oi_server")
+        if server is None:
+            server = vars(self)["_oi_server"] = Server(self)
+        return server
 
     def wait(self) -> list[Chunk]:
         """Wait for the turn that `chat(blocking=False)` started. Returns its new messages.
@@ -374,8 +374,8 @@ class OpenInterpreter(SettingGroup):
 
     def extend_config(self, config_path: str | Path) -> None:
         """Apply the settings of a profile on top of the current ones, as Open Interpreter 0.1 did."""
-        found, _ = _find_profile(config_path)
-        changes = {name: getattr(found, name) for name in found.origins}
+        profile, _ = _find_profile(config_path)
+        changes = {name: getattr(profile, name) for name in profile.origins}
         self._oi_settings.profile = self._oi_settings.profile.with_changes(**changes)
 
     def local_setup(self) -> None:
@@ -383,15 +383,15 @@ class OpenInterpreter(SettingGroup):
 
         Raises TurnError, with ways to get a model, if there is none.
         """
-        found = local_servers.find()
-        if not found:
+        models = local_servers.find()
+        if not models:
             raise TurnError(
                 "\n".join(("No server on this machine has a model.", *local_servers.list_hints()))
             )
-        chosen = found[0]
+        model = models[0]
         profile = self._oi_settings.profile
-        self._oi_settings.profile = profile.with_changes(model=chosen.model, api_base=chosen.api_base)
-        self.display_message(f"The model is {chosen.model} ({chosen.server} at {chosen.api_base}).")
+        self._oi_settings.profile = profile.with_changes(model=model.model, api_base=model.api_base)
+        self.display_message(f"The model is {model.model} ({model.server} at {model.api_base}).")
 
     def display_message(self, message: str) -> None:
         """Print a text to the person."""
@@ -467,27 +467,29 @@ class _ModelAccess:
 
     def load(self) -> None:
         """Start the model process."""
-        if found := self._interpreter():
-            found._oi_model.load()
+        if interpreter := self._interpreter():
+            interpreter._oi_model.load()
 
     def reply(self, messages: Iterable[Chunk]) -> Iterator[Chunk]:
         """Ask for one reply to these messages."""
-        found = self._found()
-        return reply_chunks(messages, found._oi_settings.profile, found.computer, found._oi_model)
+        interpreter = self._found()
+        return reply_chunks(
+            messages, interpreter._oi_settings.profile, interpreter.computer, interpreter._oi_model
+        )
 
     def complete(self, parameters: dict[str, Any]) -> Iterator[Any]:
         """Ask the model itself, with LiteLLM's parameters."""
-        found = self._found()
-        return ask_as_openai(parameters, found._oi_settings.profile, found._oi_model)
+        interpreter = self._found()
+        return ask_as_openai(parameters, interpreter._oi_settings.profile, interpreter._oi_model)
 
     def conversation(self) -> list[Chunk]:
         """Return the messages of the conversation so far."""
         return self._found().messages
 
     def _found(self) -> OpenInterpreter:
-        if (found := self._interpreter()) is None:
+        if (interpreter := self._interpreter()) is None:
             raise ReferenceError("the OpenInterpreter of this model does not exist any more")
-        return found
+        return interpreter
 
 
 def _require_function(name: str, value: _F) -> _F:

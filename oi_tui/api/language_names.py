@@ -21,9 +21,9 @@ class LanguageName(str):
 
     def __new__(cls, name: str, aliases: tuple[str, ...] = ()) -> "LanguageName":
         """Make the name of a language that has these aliases, in lower case."""
-        made = super().__new__(cls, name)
-        made.aliases = aliases
-        return made
+        instance = super().__new__(cls, name)
+        instance.aliases = aliases
+        return instance
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, str) and other.casefold() in (self.casefold(), *self.aliases)

@@ -63,8 +63,8 @@ class ApiModel:
     def takes_images(self) -> bool:
         """Whether the images that code shows are sent to the model."""
         profile = self._settings.profile
-        known = profile.supports_vision
-        sees = self.choose()[1](profile).supports_vision if known is None else known
+        setting = profile.supports_vision
+        sees = self.choose()[1](profile).supports_vision if setting is None else setting
         return bool(sees) and profile.emit_images
 
     def ask(self, text: str, images: Sequence[str] = ()) -> str:

@@ -62,9 +62,9 @@ def ask_as_openai(parameters: dict[str, Any], profile: Profile, model: ApiModel)
         for delta in request_gate.send(LoggedLlm(llm), request, profile, model.usage, facts(profile)):
             if isinstance(delta, Usage):
                 usage = delta
-            elif (found := _make_openai_delta(delta)) is not None:
+            elif (openai_delta := _make_openai_delta(delta)) is not None:
                 reason = delta.reason if isinstance(delta, Finish) else None
-                choice = OpenAiChunk(index=0, delta=found, finish_reason=reason)
+                choice = OpenAiChunk(index=0, delta=openai_delta, finish_reason=reason)
                 yield OpenAiChunk(object="chat.completion.chunk", model=profile.model, choices=[choice])
     except (LlmError, OverBudget) as error:
         raise TurnError(str(error)) from None
@@ -84,12 +84,12 @@ class OpenAiChunk(dict[str, Any]):
 
 def _make_openai_delta(delta: Delta) -> OpenAiChunk | None:
     """Return a piece of a reply as OpenAI writes it; None for what its chunks do not have."""
-    content = call = thought = None
+    content = call = reasoning = None
     match delta:
         case Text(text):
             content = text
         case Reasoning(text):
-            thought = text
+            reasoning = text
         case ToolCallPiece(index, id, name, arguments):
             function = OpenAiChunk(name=name, arguments=arguments)
             call = [OpenAiChunk(index=index, id=id, type="function", function=function)]
@@ -97,4 +97,4 @@ def _make_openai_delta(delta: Delta) -> OpenAiChunk | None:
             pass
         case _:
             return None
-    return OpenAiChunk(role="assistant", content=content, tool_calls=call, reasoning_content=thought)
+    return OpenAiChunk(role="assistant", content=content, tool_calls=call, reasoning_content=reasoning)

@@ -213,8 +213,8 @@ class Server:
     def run(self, host: str | None = None, port: int | None = None) -> None:
         """Serve until ctrl+c. Raises ValueError for an address that cannot be used."""
         changes = {"host": host, "port": port}
-        chosen: Any = {name: value for name, value in changes.items() if value is not None}
-        options = replace(self.options, **chosen)
+        overrides: Any = {name: value for name, value in changes.items() if value is not None}
+        options = replace(self.options, **overrides)
         listening = serve.listen(options)
         options = self.options = serve.add_port(options, listening)
         self.app.use(options)

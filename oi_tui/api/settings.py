@@ -160,22 +160,22 @@ class ApiSettings:
         for reference in self._groups:
             if group := reference():
                 group._oi_apply_hidden()
-        for key, given in self._lists.items():
-            if not self._is_shown(key, given, self._profile):
-                changes: dict[str, Any] = {self._names[key]: tuple(given)}
+        for key, values in self._lists.items():
+            if not self._is_shown(key, values, self._profile):
+                changes: dict[str, Any] = {self._names[key]: tuple(values)}
                 self._profile = self._profile.with_changes(**changes)
         return self._profile
 
     @profile.setter
     def profile(self, profile: Profile) -> None:
         self._lists = {
-            key: given for key, given in self._lists.items() if self._is_shown(key, given, profile)
+            key: values for key, values in self._lists.items() if self._is_shown(key, values, profile)
         }
         self._profile = profile
 
     def _is_shown(self, key: str, given: list[Any], profile: Profile) -> bool:
-        shown: tuple[Any, ...] = getattr(profile, self._names[key])
-        return tuple(given) == shown
+        current_value: tuple[Any, ...] = getattr(profile, self._names[key])
+        return tuple(given) == current_value
 
     def start(self) -> None:
         """Refuse from now on what the languages are started with."""
@@ -194,8 +194,8 @@ class ApiSettings:
         """Return the value of a key of `ACTING`."""
         if key == "conversation_history_path":
             # Scripts look into the folder, also where nobody chose it.
-            chosen = self.profile.conversation_history_path or ""
-            return f"{find_conversations_folder(self.profile)}{'/' if chosen.endswith('/') else ''}"
+            folder = self.profile.conversation_history_path or ""
+            return f"{find_conversations_folder(self.profile)}{'/' if folder.endswith('/') else ''}"
         value = getattr(self.profile, self._names[key])
         if key in _LISTS:
             # `interpreter.loop_breakers.append(...)` acts, as in Open Interpreter.
@@ -209,10 +209,10 @@ class ApiSettings:
             value = value.strip()
         if key == "conversation_history_path" and isinstance(value, str | Path):
             # A profile needs a folder that does not depend on where it is used; a script means where it is.
-            given = str(value)
+            path = str(value)
             # Some scripts add the name of the file to a folder that ends with a slash.
-            end = "/" if given.endswith("/") else ""
-            value = given if given.startswith("~") else f"{Path(value).absolute()}{end}"
+            end = "/" if path.endswith("/") else ""
+            value = path if path.startswith("~") else f"{Path(value).absolute()}{end}"
         if key in _EMPTY_TEXTS and value is None:
             value = ""
         if key in _UNSET and value == 0:
@@ -283,9 +283,9 @@ class SettingGroup:
             raise AttributeError(f"{self._oi_title} has no attribute {name!r}")
         if key in ACTING:
             return self._oi_settings.read(key)
-        for known in (ABSENT, REFUSED):
-            if key in known:
-                return self._oi_settings.held.get(key, known[key][0])
+        for group in (ABSENT, REFUSED):
+            if key in group:
+                return self._oi_settings.held.get(key, group[key][0])
         if key in NEEDLESS:
             return self._oi_settings.held.get(key, NEEDLESS[key])
         raise self._oi_explain_unknown(name, key)
@@ -401,7 +401,7 @@ class SettingGroup:
 
     def _oi_is_known(self, key: str) -> bool:
         declared = {setting.key for setting in list_settings()}
-        return any(key in known for known in (ACTING, ABSENT, NEEDLESS, REFUSED, declared))
+        return any(key in group for group in (ACTING, ABSENT, NEEDLESS, REFUSED, declared))
 
     def _oi_apply_change(self, key: str) -> None:
         """Apply a changed setting at once."""
@@ -421,8 +421,8 @@ class SettingGroup:
             return AttributeError(f"{self._oi_title}.{name} is internal to Open Interpreter: {instead}")
         itself = f"{self._oi_title}.{name}"
         places = {item: place for item, place in self._oi_list_places().items() if place != itself}
-        found = difflib.get_close_matches(name, places, 1, _LIKENESS)
-        hint = f"; did you mean {places[found[0]]}?" if found else _OWN if self._oi_prefix == "" else ""
+        matches = difflib.get_close_matches(name, places, 1, _LIKENESS)
+        hint = f"; did you mean {places[matches[0]]}?" if matches else _OWN if self._oi_prefix == "" else ""
         return AttributeError(f"{self._oi_title} has no attribute {name!r}{hint}")
 
     def _oi_list_places(self) -> dict[str, str]:

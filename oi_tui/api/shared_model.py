@@ -28,12 +28,12 @@ class ModelPool:
         """Return the process for the current environment; the owner's lease of another one ends."""
         variables = frozenset(os.environ.items())
         with self._lock:
-            known = self._leases.get(owner)
+            old_variables = self._leases.get(owner)
             self._leases[owner] = variables
             process = self._processes.get(variables)
             if process is None:
                 process = self._processes[variables] = ModelProcess(dict(os.environ), keys=Secrets().key_for)
-            unused = self._pop_unused(known)
+            unused = self._pop_unused(old_variables)
         if unused:
             unused.close()
         return process

@@ -86,10 +86,10 @@ class AsyncStreams:
         try:
             while True:
                 step = loop.run_in_executor(thread, read_next)
-                found = await asyncio.shield(step)
-                if not found:
+                batch = await asyncio.shield(step)
+                if not batch:
                     return
-                yield found[0]
+                yield batch[0]
         finally:
             state.is_closing = True
             try:

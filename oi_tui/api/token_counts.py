@@ -29,8 +29,8 @@ _counter = _TokenCounter()
 
 def count_tokens(text: str = "", model: str = "gpt-4") -> int:
     """Return how many tokens a text has; without the model's tokenizer, a guess."""
-    counted = _counter.process().count(model, [text])
-    return counted[0] if counted else weigh(text) // CHARACTERS
+    counts = _counter.process().count(model, [text])
+    return counts[0] if counts else weigh(text) // CHARACTERS
 
 
 def compute_token_cost(tokens: int = 0, model: str = "gpt-4") -> float:
@@ -50,6 +50,6 @@ def count_messages_tokens(
         if isinstance(text, str)
     ]
     name = model or "gpt-4"
-    counted = _counter.process().count(name, texts) if texts else []
-    tokens = sum(counted) if counted is not None else sum(map(weigh, texts)) // CHARACTERS
+    counts = _counter.process().count(name, texts) if texts else []
+    tokens = sum(counts) if counts is not None else sum(map(weigh, texts)) // CHARACTERS
     return tokens, compute_token_cost(tokens, name)

@@ -137,13 +137,13 @@ class Turns:
         """Start a conversation on the terminal; without a terminal, `answer` each line of input."""
         self.require_none()
         before = len(self.messages)
-        opened = self._open()
+        conversation = self._open()
         profile, runtimes = self._settings.profile, self._computer.runtimes
         if interactive.is_possible():
             with self._lock:
                 model = self._model.interactive_model()
-                found = interactive.run(profile, model, runtimes, opened, self._computer.earlier)
-                self.messages = self.file.finish_turn(found)
+                messages = interactive.run(profile, model, runtimes, conversation, self._computer.earlier)
+                self.messages = self.file.finish_turn(messages)
         else:
             for words in interactive.read_lines():
                 answer(words)
@@ -168,8 +168,10 @@ class Turns:
         profile = self._settings.profile
         journal, messages = self._open()
         learn(profile.api_key)
-        if given := list_system_texts(self.messages):
-            profile = profile.with_changes(system_message="\n\n".join((profile.system_message, *given)))
+        if system_texts := list_system_texts(self.messages):
+            profile = profile.with_changes(
+                system_message="\n\n".join((profile.system_message, *system_texts))
+            )
         model, facts = self._model.choose()
         self._session = Session(
             profile,
@@ -214,10 +216,10 @@ class Turns:
                 lock.release()
 
         own: list[StreamReference] = []
-        made = stream()
-        own.append(weakref.ref(made))
-        _streams.add(made)
-        return made
+        generator = stream()
+        own.append(weakref.ref(generator))
+        _streams.add(generator)
+        return generator
 
     def _yield_chunks(self, message: Prompt) -> Iterator[Chunk]:
         with closing(self._turn_events(message)) as events:
@@ -239,10 +241,10 @@ class Turns:
 
     def _find_approved_code(self, question: ApprovalRequested) -> str:
         """Return the code to run: scripts of Open Interpreter edit it in the last of the messages."""
-        known = question.message
-        found = (item.get("content") for item in reversed(self._messages) if item.get("id") == known.id)
-        edited = next(found, None)
-        return edited if isinstance(edited, str) else known.content
+        message = question.message
+        contents = (item.get("content") for item in reversed(self._messages) if item.get("id") == message.id)
+        edited = next(contents, None)
+        return edited if isinstance(edited, str) else message.content
 
     def _yield_events(self, message: Prompt) -> Iterator[Event]:
         with closing(self._turn_events(message)) as events:

@@ -60,5 +60,5 @@ def read_token(text: str) -> str:
 
 
 def _find_problem(text: str) -> str:
-    shown = text.partition("#")[0]
-    return f"--attach needs the server's address or Unix socket, such as http://127.0.0.1:8000, not {shown}"
+    address = text.partition("#")[0]
+    return f"--attach needs the server's address or Unix socket, such as http://127.0.0.1:8000, not {address}"

@@ -53,8 +53,8 @@ def list_sessions(address: SessionAddress) -> list[Mapping[str, Any]]:
             raise TokenRefusedError(f"The server at {address.shown} does not accept this token.")
         if answer.status_code != 200:
             raise AttachError(f"The server at {address.shown} refused: {read_reason(answer.content)}")
-        found = answer.json()["sessions"]
-        return [item for item in found if isinstance(item, dict) and isinstance(item.get("id"), str)]
+        sessions = answer.json()["sessions"]
+        return [item for item in sessions if isinstance(item, dict) and isinstance(item.get("id"), str)]
     except (httpx.HTTPError, OSError) as error:
         raise AttachError(
             f"Cannot reach a server at {address.shown}: {clean_line(str(error), 300)}"
@@ -84,11 +84,11 @@ class SessionConnection:
 
     def pop_records(self) -> list[dict[str, Any]]:
         """Return the records that have come since the last call."""
-        found = []
+        records = []
         with suppress(IndexError):
             while True:
-                found.append(self._records.popleft())
-        return found
+                records.append(self._records.popleft())
+        return records
 
     def send(self, record: Mapping[str, Any]) -> bool:
         """Send an action. Return False when there is no connection."""
@@ -110,7 +110,7 @@ class SessionConnection:
         self._thread.join(_TIMEOUT)
 
     def _receive(self) -> None:
-        wait, lost = _FIRST_WAIT, False
+        wait, is_lost = _FIRST_WAIT, False
         while not self._closed.is_set():
             try:
                 with self._connect() as socket:
@@ -118,9 +118,9 @@ class SessionConnection:
                     if self._closed.is_set():
                         # It was left while it connected.
                         return
-                    if lost:
+                    if is_lost:
                         self._append({"event": "connection.back"})
-                    wait, lost = _FIRST_WAIT, False
+                    wait, is_lost = _FIRST_WAIT, False
                     for text in socket:
                         self._handle_record(text)
                 if socket.close_code == 1008:
@@ -134,8 +134,8 @@ class SessionConnection:
                 pass
             finally:
                 self._socket = None
-            if not self._closed.is_set() and not lost:
-                lost = True
+            if not self._closed.is_set() and not is_lost:
+                is_lost = True
                 self._append({"event": "connection.lost"})
             self._closed.wait(wait)
             wait = min(wait * 2, _LONGEST_WAIT)

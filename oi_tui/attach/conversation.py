@@ -249,10 +249,10 @@ class AttachedConversation:
             self._handler.print_notice("\nctrl+c again leaves; the session continues.")
 
     def _send(self, record: Mapping[str, Any]) -> bool:
-        sent = self._link.send(record)
-        if not sent:
+        is_sent = self._link.send(record)
+        if not is_sent:
             self._handler.print_notice("Not sent: there is no connection just now.")
-        return sent
+        return is_sent
 
     def _show_unsent(self) -> None:
         """Show what was typed while a question came or went; the person has to send it."""

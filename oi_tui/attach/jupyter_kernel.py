@@ -177,12 +177,14 @@ class _Bridge:
             async for text in self._server:
                 record = json.loads(text)
                 channel, kind = record["channel"], record["msg_type"]
-                asked = record["parent_header"].get("msg_id", "")
+                request_id = record["parent_header"].get("msg_id", "")
                 if channel == "iopub":
                     identities = [kind.encode()]
                 else:
                     is_answer = kind.endswith("_reply")
-                    identities = self._askers.pop(asked, []) if is_answer else self._askers.get(asked, [])
+                    identities = (
+                        self._askers.pop(request_id, []) if is_answer else self._askers.get(request_id, [])
+                    )
                 if not identities:
                     continue
                 await self._sockets[channel].send_multipart(self._session.serialize(record, identities))

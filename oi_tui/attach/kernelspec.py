@@ -33,13 +33,13 @@ def install(address: SessionAddress, name: str, prefix: str) -> int:
         source.mkdir()
         (source / "kernel.json").write_text(json.dumps(_describe(address, name), indent=2) + "\n")
         try:
-            written = specs.install_kernel_spec(str(source), spec_name, user=not below, prefix=below)
+            destination = specs.install_kernel_spec(str(source), spec_name, user=not below, prefix=below)
         except ValueError:
-            shown = clean_line(name, 60)
-            raise AddressError(f"--kernel-name must be the name of a kernel, not {shown}") from None
-    say(f"{written}/kernel.json was written. jupyter kernelspec remove {spec_name} removes it.\n")
+            clean_name = clean_line(name, 60)
+            raise AddressError(f"--kernel-name must be the name of a kernel, not {clean_name}") from None
+    say(f"{destination}/kernel.json was written. jupyter kernelspec remove {spec_name} removes it.\n")
     say(f"The kernel needs the server at {address.shown}, and its token in INTERPRETER_API_KEY.\n")
-    if str(Path(written).parent) not in specs.kernel_dirs:
+    if str(Path(destination).parent) not in specs.kernel_dirs:
         write_error(f"The Jupyter of {sys.prefix} does not look there; jupyter --paths lists its folders.\n")
     return 0
 

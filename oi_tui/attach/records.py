@@ -47,9 +47,9 @@ class RecordReader:
             case "message.started":
                 yield from self._read_message(record["message"], whole=False)
             case "message.grew":
-                known, text = str(record["id"]), str(record["text"])
-                self._lengths[known] = self._lengths.get(known, 0) + len(text)
-                yield MessageGrew(known, text)
+                message_id, text = str(record["id"]), str(record["text"])
+                self._lengths[message_id] = self._lengths.get(message_id, 0) + len(text)
+                yield MessageGrew(message_id, text)
             case "message.recorded":
                 yield from self._read_message(record["message"], whole=True)
             case "run.reported" if kind := _REPORTS.get(str(record.get("report"))):
@@ -67,20 +67,20 @@ class RecordReader:
                 yield TurnEnded(record["outcome"], None if reason is None else str(reason))
 
     def _read_state(self, record: Mapping[str, Any]) -> Iterator[Event]:
-        found = list(record["messages"])
-        for number, item in enumerate(found):
+        messages = list(record["messages"])
+        for number, item in enumerate(messages):
             yield from self._continue_after_gap(item)
             # The newest one may still be written.
-            yield from self._read_message(item, whole=number < len(found) - 1 or not record.get("busy"))
+            yield from self._read_message(item, whole=number < len(messages) - 1 or not record.get("busy"))
 
     def _continue_after_gap(self, item: Mapping[str, Any]) -> Iterator[Event]:
         """Continue long output after the part that this terminal was too slow for."""
         message = parse_message(item)
         if message is None or message.type != "console" or message.id in self._recorded:
             return
-        shown, missing = self._lengths.get(message.id), find_gap(message.content)
-        if shown is not None and missing is not None and shown >= missing:
-            self._lengths[message.id] = max(shown, len(message.content))
+        length, missing = self._lengths.get(message.id), find_gap(message.content)
+        if length is not None and missing is not None and length >= missing:
+            self._lengths[message.id] = max(length, len(message.content))
             yield MessageGrew(message.id, f"\n{message.content[missing:]}")
 
     def _read_message(self, item: Mapping[str, Any], *, whole: bool) -> Iterator[Event]:
@@ -95,12 +95,12 @@ class RecordReader:
 
     def _read_growth(self, message: Message) -> Iterator[Event]:
         """Show the part of a message that was not shown yet."""
-        shown = self._lengths.get(message.id)
-        if shown is None:
+        length = self._lengths.get(message.id)
+        if length is None:
             yield MessageStarted(message)
-        if len(message.content) > (shown or 0) and message.type in ("message", "console"):
-            yield MessageGrew(message.id, message.content[shown or 0 :])
-        self._lengths[message.id] = max(shown or 0, len(message.content))
+        if len(message.content) > (length or 0) and message.type in ("message", "console"):
+            yield MessageGrew(message.id, message.content[length or 0 :])
+        self._lengths[message.id] = max(length or 0, len(message.content))
 
 
 def _build_report(kind: type[Any], record: Mapping[str, Any]) -> Report:

@@ -66,11 +66,11 @@ def _ask_for_token(address: SessionAddress) -> str:
     if not os.isatty(0):
         raise AddressError(_NO_TOKEN)
     try:
-        typed = getpass.getpass(f"Token of {address.shown} (not shown): ").strip()
+        answer = getpass.getpass(f"Token of {address.shown} (not shown): ").strip()
     except (EOFError, KeyboardInterrupt):
-        typed = ""
+        answer = ""
     # The address of the page is what is easily copied.
-    token = read_token(typed) or typed
+    token = read_token(answer) or answer
     if not token or not token.isascii() or not token.isprintable() or " " in token:
         raise AddressError("--attach: this is not a token; oi-tui --server prints it")
     return token
@@ -87,10 +87,10 @@ def _choose_session(found: Sequence[Mapping[str, Any]], keyboard: StdinReader) -
         write_error(f"  {number}  {clean_line(str(item.get('title') or item['id']), 70)}{state}\n")
     while True:
         try:
-            typed = keyboard.prompt(f"Join which session? 1-{len(found)}: ")
+            answer = keyboard.prompt(f"Join which session? 1-{len(found)}: ")
         except KeyboardInterrupt:
             return None
-        if typed is None:
+        if answer is None:
             return None
-        if typed.strip().isdecimal() and 0 < int(typed.strip()[:6]) <= len(found):
-            return str(found[int(typed.strip()[:6]) - 1]["id"])
+        if answer.strip().isdecimal() and 0 < int(answer.strip()[:6]) <= len(found):
+            return str(found[int(answer.strip()[:6]) - 1]["id"])

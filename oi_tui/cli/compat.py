@@ -66,8 +66,8 @@ def add_choices(given: argparse.Namespace, chosen: Sequence[str]) -> list[str]:
             if name == "model" and "demo" in given:
                 notes.append(_explain_ignored(flag, name, "--demo"))
             elif (earlier := vars(given).setdefault(name, value)) != value:
-                shown = f"--no-{name}" if earlier is False else f"--{name} {clean_line(str(earlier), 60)}"
-                notes.append(_explain_ignored(flag, name, shown))
+                winner = f"--no-{name}" if earlier is False else f"--{name} {clean_line(str(earlier), 60)}"
+                notes.append(_explain_ignored(flag, name, winner))
     return notes
 
 

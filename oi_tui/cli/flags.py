@@ -44,10 +44,10 @@ class FlagParser(argparse.ArgumentParser):
         """Say which flag has no value, as it was typed, and what the value sets."""
         action = self._option_string_actions[names[0]]
         long = next(name for name in names if name.startswith("--"))
-        typed = next((flag for flag in _find_flags_without_value(self.typed) if flag in names), long)
+        typed_flag = next((flag for flag in _find_flags_without_value(self.typed) if flag in names), long)
         key = next((setting.key for setting in list_settings() if setting.name == action.dest), action.dest)
-        problem = f"{typed} needs a value for {key}; write a value that begins with - as {long}=VALUE"
-        return f"{problem}. {_STDIN}" if typed == "-s" else problem
+        problem = f"{typed_flag} needs a value for {key}; write a value that begins with - as {long}=VALUE"
+        return f"{problem}. {_STDIN}" if typed_flag == "-s" else problem
 
     def format_help(self) -> str:
         """Return the page of help."""
@@ -157,8 +157,8 @@ def _add_setting(group: argparse._ArgumentGroup, setting: Setting) -> None:
         group.add_argument(*flags, *more, dest=setting.name, metavar=metavar, help=help_text)
         return
     off_flags = (*setting.off_flags, "--no-" + setting.long_flag[2:])
-    hidden = argparse.SUPPRESS
-    shown_on, shown_off = (hidden, help_text) if setting.default is True else (help_text, hidden)
+    no_help = argparse.SUPPRESS
+    shown_on, shown_off = (no_help, help_text) if setting.default is True else (help_text, no_help)
     if setting.default is True:
         shown_off = setting.help_off.replace("%", "%%")
     group.add_argument(*flags, *more, dest=setting.name, action="store_true", help=shown_on)
@@ -170,7 +170,7 @@ def use_dashes(arguments: list[str], made: FlagParser) -> list[str]:
 
     Raises UsageError for a short flag with text right after it, other than a number.
     """
-    known = made._option_string_actions
+    actions = made._option_string_actions
     switches = {setting.name: setting for setting in list_settings() if setting.kind is bool}
     result: list[str] = []
     for number, argument in enumerate(arguments):
@@ -178,16 +178,16 @@ def use_dashes(arguments: list[str], made: FlagParser) -> list[str]:
             return [*result, *arguments[number:]]
         name, equals, value = argument.partition("=")
         dashed = name.replace("_", "-") if name.startswith("--") else name
-        if not name.startswith("-") or dashed not in known:
+        if not name.startswith("-") or dashed not in actions:
             result += _split_short(argument, made)
             continue
-        switch = switches.get(known[dashed].dest) if equals else None
+        switch = switches.get(actions[dashed].dest) if equals else None
         if switch is not None:
             on = switch.parse(value) if value else None
             if on is None:
                 raise switch.make_error("expected true or false after the =")
             flag = switch.long_flag
-            result.append(flag if on == known[dashed].const else f"--no-{flag[2:]}")
+            result.append(flag if on == actions[dashed].const else f"--no-{flag[2:]}")
         else:
             result.append(dashed + equals + value)
     return result
@@ -215,16 +215,16 @@ def _split_short(argument: str, made: FlagParser) -> list[str]:
 
     By itself, argparse would read `-max_budget 5` as the model `ax_budget`, and lose the limit.
     """
-    known = made._option_string_actions
-    shorts = [flag for flag in known if not flag.startswith("--") and argument.startswith(flag)]
+    actions = made._option_string_actions
+    shorts = [flag for flag in actions if not flag.startswith("--") and argument.startswith(flag)]
     if argument.startswith("--") or not shorts:
         return [argument]
     flag = max(shorts, key=len)
     value = argument.removeprefix(flag)
-    if known[flag].nargs != 0 and re.fullmatch(r"[\d_.]+", value):
+    if actions[flag].nargs != 0 and re.fullmatch(r"[\d_.]+", value):
         return [flag, value]
     letters = [f"-{letter}" for letter in argument[1:]]
-    if all(letter in known and known[letter].nargs == 0 for letter in letters):
+    if all(letter in actions and actions[letter].nargs == 0 for letter in letters):
         return letters
     raise UsageError(_describe_unknown_flag(argument, made))
 
@@ -232,11 +232,11 @@ def _split_short(argument: str, made: FlagParser) -> list[str]:
 def _describe_unknown_flag(argument: str, made: FlagParser) -> str:
     name = argument.partition("=")[0]
     dashed = name.replace("_", "-")
-    known = [flag for flag in made._option_string_actions if flag.startswith("--")]
-    suggestion = next((flag for flag in known if len(name) > 3 and flag.startswith(dashed)), None)
+    long_flags = [flag for flag in made._option_string_actions if flag.startswith("--")]
+    suggestion = next((flag for flag in long_flags if len(name) > 3 and flag.startswith(dashed)), None)
     short = f"-{name.strip('-')}"
     if suggestion is None and short in made._option_string_actions and short != name:
         suggestion = short
-    hint = f"; did you mean {suggestion}?" if suggestion else suggest_nearest(dashed, known)
+    hint = f"; did you mean {suggestion}?" if suggestion else suggest_nearest(dashed, long_flags)
     hint = hint or "; oi-tui --help lists all flags"
     return f"unknown flag {name}{hint}"

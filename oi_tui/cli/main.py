@@ -96,54 +96,54 @@ def _complete(profile: Profile, given: argparse.Namespace) -> Profile:
 
 def _add_project(profile: Profile) -> Profile:
     """Return the profile with what the working directory brings along, if a person trusted exactly that."""
-    shown = profiles.find_project(Path.cwd())
-    if shown is None:
+    project = profiles.find_project(Path.cwd())
+    if project is None:
         unread = profiles.explain_unread_project(Path.cwd())
         return replace(profile, notes=(*profile.notes, unread)) if unread else profile
     note = f"This folder has its own settings ({profiles.PROJECT}); they are not used. %trust shows them."
-    if profiles.is_trusted(shown):
-        return profiles.add_project(profile, shown)
+    if profiles.is_trusted(project):
+        return profiles.add_project(profile, project)
     return replace(profile, notes=(*profile.notes, note))
 
 
 def _start(arguments: list[str]) -> int:
     if (code := compat.handle_flag(arguments)) is not None:
         return code
-    given, words, notes = _parse_arguments(arguments)
-    if (code := _manage_profiles(given)) is not None:
+    options, words, notes = _parse_arguments(arguments)
+    if (code := _manage_profiles(options)) is not None:
         return code
-    notes += _hide_secrets(given)
-    if client := _find_client(given):
-        return _attach(given, client)
-    left = _find_left(given)
-    profile, path = _choose_profile(given, notes, left)
-    resume = _find_conversation(given.resume, profile) if "resume" in given else None
-    if left and left.conversation and not resume:
-        resume = _find_saved(left.conversation, profile)
-    if (code := _serve_others(given, profile, path)) is not None:
+    notes += _hide_secrets(options)
+    if client := _find_client(options):
+        return _attach(options, client)
+    left_target = _find_left(options)
+    profile, path = _choose_profile(options, notes, left_target)
+    resume = _find_conversation(options.resume, profile) if "resume" in options else None
+    if left_target and left_target.conversation and not resume:
+        resume = _find_saved(left_target.conversation, profile)
+    if (code := _serve_others(options, profile, path)) is not None:
         return code
     if profile.target != "local":
         print(f"Connecting to {clean_line(profile.target, 200)} …", file=sys.stderr)  # noqa: T201
-    come_back = left.target if left else ""
-    if "stdin" in given or "plain" in given or not _has_screen():
-        return _run_plain(given, profile, path, words, resume, come_back)
-    return _run_screen(given, profile, path, words, resume, come_back)
+    come_back = left_target.target if left_target else ""
+    if "stdin" in options or "plain" in options or not _has_screen():
+        return _run_plain(options, profile, path, words, resume, come_back)
+    return _run_screen(options, profile, path, words, resume, come_back)
 
 
 def _parse_arguments(arguments: list[str]) -> tuple[argparse.Namespace, str, list[str]]:
     """Return the flags, the words of the first message, and notes about old flags. Raises UsageError."""
-    arguments, chosen, notes = compat.translate(arguments)
+    arguments, old_flags, notes = compat.translate(arguments)
     flags_parser = make_parser()
     flags_parser.typed = use_dashes(arguments, flags_parser)
-    given, rest = flags_parser.parse_known_args(flags_parser.typed)
+    options, rest = flags_parser.parse_known_args(flags_parser.typed)
     words = join_words(rest, flags_parser)
-    returns = server_options.attaches_to_target(given)
-    if problem := combinations.describe_conflict(given, words, returns=returns):
+    returns = server_options.attaches_to_target(options)
+    if problem := combinations.describe_conflict(options, words, returns=returns):
         raise UsageError(problem)
-    if problem := server_options.describe_misplaced(given):
+    if problem := server_options.describe_misplaced(options):
         raise UsageError(problem)
     words = _make_first_message(words)
-    return given, words, [*notes, *compat.add_choices(given, chosen)]
+    return options, words, [*notes, *compat.add_choices(options, old_flags)]
 
 
 def _find_client(given: argparse.Namespace) -> Callable[[argparse.Namespace], int] | None:

@@ -42,8 +42,8 @@ def _list_importable() -> list[str]:
     """Say that something of Open Interpreter can be brought in, if it can."""
     from oi_tui.engine.open_interpreter import setup
 
-    found = setup.detect(_open_store())
-    return ["Open Interpreter was found on this machine; oi-tui --import imports it."] if found else []
+    old_setup = setup.detect(_open_store())
+    return ["Open Interpreter was found on this machine; oi-tui --import imports it."] if old_setup else []
 
 
 def _describe_profile(path: Path) -> str:

@@ -91,8 +91,8 @@ def serve(given: argparse.Namespace, profile: Profile, path: Path | None) -> int
 
 def attaches_to_target(given: argparse.Namespace) -> bool:
     """Return whether --attach names a target, and not the address of a server."""
-    named = getattr(given, "attach", "")
-    return bool(re.match(r"(?:ssh|container|command):", named)) and not re.fullmatch(r"\w+:\d+", named)
+    place = getattr(given, "attach", "")
+    return bool(re.match(r"(?:ssh|container|command):", place)) and not re.fullmatch(r"\w+:\d+", place)
 
 
 def find_left(given: argparse.Namespace) -> "LeftTarget | None":
@@ -104,10 +104,10 @@ def find_left(given: argparse.Namespace) -> "LeftTarget | None":
         return None
     from oi_tui.runtimes.remote import left_targets
 
-    left = left_targets.choose(given.attach)
-    if isinstance(left, str):
-        raise ValueError(left)
-    return left
+    left_target = left_targets.choose(given.attach)
+    if isinstance(left_target, str):
+        raise ValueError(left_target)
+    return left_target
 
 
 def attach(given: argparse.Namespace) -> int:
@@ -144,18 +144,18 @@ def install_kernel(given: argparse.Namespace) -> int:
 
 
 def _choose(given: argparse.Namespace) -> dict[str, Any]:
-    chosen: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     if "host" in given:
-        chosen["host"] = given.host
+        options["host"] = given.host
     if "port" in given:
         if not (given.port.isascii() and given.port.isdigit()):
             raise ValueError(f"--port must be a number, not {given.port}")
-        chosen["port"] = int(given.port)
+        options["port"] = int(given.port)
     paths = {"socket": "socket", "tls_cert": "certificate", "tls_key": "key"}
-    chosen |= {name: Path(getattr(given, flag)) for flag, name in paths.items() if flag in given}
+    options |= {name: Path(getattr(given, flag)) for flag, name in paths.items() if flag in given}
     several = {"allow_host": "hosts", "allow_origin": "origins"}
-    chosen |= {name: tuple(getattr(given, flag)) for flag, name in several.items() if flag in given}
-    return chosen | ({"allow_settings": True} if "allow_settings" in given else {})
+    options |= {name: tuple(getattr(given, flag)) for flag, name in several.items() if flag in given}
+    return options | ({"allow_settings": True} if "allow_settings" in given else {})
 
 
 def _make_name(flag: str) -> str:

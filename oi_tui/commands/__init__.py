@@ -80,19 +80,19 @@ def carry_out(text: str, actions: CommandActions) -> None:
     word, argument = split_word(text[1:])
     if not word:
         raise CommandError("Type a command name after %; %help lists all commands.")
-    chosen = COMMANDS.get(_normalise(word))
-    if chosen is None and actions.languages.is_language(word):
+    command = COMMANDS.get(_normalise(word))
+    if command is None and actions.languages.is_language(word):
         if not argument:
             raise CommandError(f"Type code after it: %{word} CODE")
         actions.languages.run(word, argument)
         return
-    if chosen is None:
+    if command is None:
         near = _suggest_nearest(word)
         hint = f"Did you mean %{near}?" if near else "%help lists all commands."
         raise CommandError(f"Unknown command %{clean_line(word, 40)}. {hint}")
-    if argument and not chosen.usage:
-        raise CommandError(f"%{chosen.name} takes no argument.")
-    chosen.act(actions, argument)
+    if argument and not command.usage:
+        raise CommandError(f"%{command.name} takes no argument.")
+    command.act(actions, argument)
 
 
 def _normalise(word: str) -> str:

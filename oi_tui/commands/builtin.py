@@ -166,7 +166,7 @@ def _rerun(actions: CommandActions, argument: str) -> None:
     numbers = [parse_number(word, "Type the numbers of cells: %rerun only 3 5") for word in words[1:]]
     if not numbers:
         raise CommandError("Type the numbers of cells: %rerun only 3 5")
-    actions.turn.run_only([found for found in numbers if found is not None])
+    actions.turn.run_only([number for number in numbers if number is not None])
 
 
 @command("snapshot", "Keep the variables of Python and R, or restore them", usage="[restore]")

@@ -26,9 +26,10 @@ OTHERS = "Others"
 
 def group_commands(commands: Iterable[Command] | None = None) -> dict[str, list[Command]]:
     """Sort the commands, or all of them, into their groups; groups without any are left out."""
-    chosen = {item.name: item for item in (COMMANDS.values() if commands is None else commands)}
+    commands_by_name = {item.name: item for item in (COMMANDS.values() if commands is None else commands)}
     groups = {
-        title: [chosen.pop(name) for name in names if name in chosen] for title, names in GROUPS.items()
+        title: [commands_by_name.pop(name) for name in names if name in commands_by_name]
+        for title, names in GROUPS.items()
     }
-    groups[OTHERS] = list(chosen.values())
+    groups[OTHERS] = list(commands_by_name.values())
     return {title: items for title, items in groups.items() if items}

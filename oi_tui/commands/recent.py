@@ -18,8 +18,8 @@ def load() -> list[Command]:
         return []
     if not isinstance(names, list):
         return []
-    known = dict.fromkeys(name for name in names if isinstance(name, str) and name in COMMANDS)
-    return [COMMANDS[name] for name in known][:MOST]
+    valid_names = dict.fromkeys(name for name in names if isinstance(name, str) and name in COMMANDS)
+    return [COMMANDS[name] for name in valid_names][:MOST]
 
 
 def add(command: Command) -> None:

@@ -156,10 +156,10 @@ class Browser(Tool):
 
     def elements(self) -> list[str]:
         """Return what can be clicked and filled, as `number role "name"`; click and fill take the name."""
-        found = [element for listed in self._read_frames("oi-elements") for element in listed]
+        elements = [element for frame in self._read_frames("oi-elements") for element in frame]
         return [
             f'{number} {role} "{name}"' + (f" = {value!r}" if value and not has_secret(value) else "")
-            for number, (role, name, value) in enumerate(found, 1)
+            for number, (role, name, value) in enumerate(elements, 1)
         ]
 
     def click(self, name: str, role: str | None = None) -> None:
@@ -222,20 +222,20 @@ class Browser(Tool):
         """
         end = time.monotonic() + _TIMEOUT
         while True:
-            found = 0
+            total = 0
             for alike in places:
                 counts = [_count(place) for place in alike]
-                if found := sum(counts):
+                if total := sum(counts):
                     break
-            if found == 1:
+            if total == 1:
                 return alike[counts.index(1)]
-            if found or time.monotonic() > end:
+            if total or time.monotonic() > end:
                 break
             # Playwright works only while it is called.
             self._page.wait_for_timeout(50)
-        listed = "\n".join(self.elements()[:40]) or "none"
+        listing = "\n".join(self.elements()[:40]) or "none"
         raise ComputerError(
-            f"{name!r} is on the page {found} times. Nothing was done. Elements of the page:\n{listed}"
+            f"{name!r} is on the page {total} times. Nothing was done. Elements of the page:\n{listing}"
         )
 
     def screenshot(self, path: str) -> str:
@@ -418,9 +418,9 @@ class Browser(Tool):
             print(f"The click opened another page: {page.url}")
         with contextlib.suppress(Exception):
             session = page.context.new_cdp_session(page)
-            opened: dict[str, Any] = {}
-            session.on("Page.javascriptDialogOpening", lambda dialog: opened.update(dialog))
-            session.on("Page.javascriptDialogClosed", lambda closed: self._note_dialog(opened, closed))
+            details: dict[str, Any] = {}
+            session.on("Page.javascriptDialogOpening", lambda dialog: details.update(dialog))
+            session.on("Page.javascriptDialogClosed", lambda closed: self._note_dialog(details, closed))
             session.send("Page.enable")
 
     def _note_dialog(self, opened: dict[str, Any], closed: dict[str, Any]) -> None:

@@ -53,8 +53,8 @@ class Computer:
 
     def __getattr__(self, name: str) -> Any:
         if name not in TOOLS:
-            known = ", ".join(TOOLS)
-            raise AttributeError(f"computer has no {name!r}; it has: {known}")
+            tool_names = ", ".join(TOOLS)
+            raise AttributeError(f"computer has no {name!r}; it has: {tool_names}")
         tool = load_class(name)(self)
         setattr(self, name, tool)
         return tool

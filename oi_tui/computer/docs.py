@@ -45,13 +45,13 @@ def find_best(query: str, passages: list[str]) -> list[str]:
     """Return the passages that have the words of the query, with the rarest words counting most."""
     split = [Counter(_split_words(passage)) for passage in passages]
     everywhere = Counter(word for words in split for word in words)
-    wanted = [word for word in _split_words(query) if word in everywhere]
-    if not wanted:
+    terms = [word for word in _split_words(query) if word in everywhere]
+    if not terms:
         return []
 
     def weight(words: Counter[str]) -> float:
         length = 1 + sum(words.values()) / 100
-        rare = (math.log(1 + len(split) / everywhere[word]) * min(words[word], 3) for word in wanted)
+        rare = (math.log(1 + len(split) / everywhere[word]) * min(words[word], 3) for word in terms)
         return float(sum(rare) / length**0.5)
 
     ranked = sorted(
@@ -80,8 +80,8 @@ def list_methods(prefix: str, class_: Any) -> Iterator[tuple[str, str]]:
                 parameter.replace(annotation=inspect.Parameter.empty)
                 for parameter in inspect.signature(value).parameters.values()
             ]
-            shown = inspect.Signature(parameters[1:])
-            yield f"{prefix}.{name}{shown}", inspect.getdoc(value) or ""
+            signature = inspect.Signature(parameters[1:])
+            yield f"{prefix}.{name}{signature}", inspect.getdoc(value) or ""
 
 
 def _find_module(module: str | ModuleType) -> ModuleType:

@@ -24,16 +24,16 @@ class Files(Tool):
 
         Return paths, and `path:line: text` for a match in the text; names come first.
         """
-        wanted = query.casefold()
-        if not wanted:
+        needle = query.casefold()
+        if not needle:
             raise ComputerError("files.search needs words to search for.")
         root = find_existing(path)
         files = list(_list_files(root))
-        matches = [str(file) for file in files if wanted in file.name.casefold()][:limit]
+        matches = [str(file) for file in files if needle in file.name.casefold()][:limit]
         for file in files:
             if len(matches) >= limit:
                 break
-            matches += _read_lines(file, wanted)[: limit - len(matches)]
+            matches += _read_lines(file, needle)[: limit - len(matches)]
         return matches
 
     def edit(self, path: str, original_text: str, replacement_text: str) -> str:
@@ -55,10 +55,10 @@ def replace(file: Path, text: str) -> None:
     target = Path(os.path.realpath(file))
     coming = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
-        with coming.open("x", encoding="utf-8", newline="") as opened:
+        with coming.open("x", encoding="utf-8", newline="") as stream:
             if target.exists():
                 shutil.copymode(target, coming)
-            opened.write(text)
+            stream.write(text)
         coming.replace(target)
     except BaseException:
         coming.unlink(missing_ok=True)
@@ -75,8 +75,8 @@ def find_existing(path: str) -> Path:
 
 def _read(file: Path) -> str:
     try:
-        with file.open(encoding="utf-8", newline="") as opened:
-            return opened.read()
+        with file.open(encoding="utf-8", newline="") as stream:
+            return stream.read()
     except (UnicodeDecodeError, IsADirectoryError):
         raise ComputerError(f"{file} is not a text file in UTF-8.") from None
 

@@ -38,7 +38,7 @@ class Skills(Tool):
         """Return the names of the skills whose name or text fits `query`, the best first."""
         files = self._files()
         passages = [f"{file.stem.replace('_', ' ')}\n{_read_text(file)}" for file in files]
-        return [files[passages.index(found)].stem for found in find_best(query, passages)]
+        return [files[passages.index(passage)].stem for passage in find_best(query, passages)]
 
     def run(self, skill: str, *args: Any, **options: Any) -> Any:
         """Call a skill by its name, with these arguments, and return its result."""

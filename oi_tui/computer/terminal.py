@@ -54,7 +54,8 @@ class Terminal(Tool):
     def get_language(self, language: str) -> str | None:
         """Return the program that runs a language, or None."""
         return next(
-            (found for argv in _PROGRAMS.get(language.lower(), ()) if (found := shutil.which(argv[0]))), None
+            (program for argv in _PROGRAMS.get(language.lower(), ()) if (program := shutil.which(argv[0]))),
+            None,
         )
 
     def run(self, language: str, code: str, stream: bool = False, display: bool = False) -> Any:

@@ -82,12 +82,12 @@ def find_missing(talk: Talk, name: str) -> Reply | None:
         ]
     if step and step.code.strip() == CSV_FILES.strip() and not step.error:
         similar = find_similar_file(name, step)
-        listed = f"These are the CSV files here:\n\n{quote_lines(step.output, 12)}\n\n"
+        listing = f"These are the CSV files here:\n\n{quote_lines(step.output, 12)}\n\n"
         if similar is None:
             return [
-                Say(f"{listed}None of them looks like `{name}`. Ask again with the name of one of these.")
+                Say(f"{listing}None of them looks like `{name}`. Ask again with the name of one of these.")
             ]
-        return [Say(f"{listed}You may have meant `{similar}`, so I try again with that one.\n\n")]
+        return [Say(f"{listing}You may have meant `{similar}`, so I try again with that one.\n\n")]
     return None
 
 

@@ -182,15 +182,15 @@ def _draw(output: str) -> Reply:
     columns = re.findall(r"^(.+): \d+ values from ", output, re.MULTILINE)
     if not columns:
         return [Say("There is no column of numbers in it, so there is nothing to draw.")]
-    named = ", ".join(f"`{column}`" for column in columns)
+    listing = ", ".join(f"`{column}`" for column in columns)
     if "matplotlib: installed" in output:
         return [
-            Say(f"That gave {named}, and matplotlib is installed, so it can draw them.\n\n"),
+            Say(f"That gave {listing}, and matplotlib is installed, so it can draw them.\n\n"),
             CodeToRun("python", WITH_MATPLOTLIB.strip()),
         ]
     return [
         Say(
-            f"That gave {named}. matplotlib is not installed here, so I write the points of a PNG "
+            f"That gave {listing}. matplotlib is not installed here, so I write the points of a PNG "
             "myself; nothing needs to be installed for that.\n\n"
         ),
         CodeToRun("python", BY_HAND.strip()),

@@ -124,12 +124,10 @@ class _Exchange(BaseHTTPRequestHandler):
         """Keep the terminal clean."""
 
     def _is_authorised(self) -> bool:
-        given = self.headers.get("Authorization", "").removeprefix("Bearer ")
+        key = self.headers.get("Authorization", "").removeprefix("Bearer ")
         # A page in a browser could reach this port under a name of its own.
         host = self.headers.get("Host", "").rpartition(":")[0]
-        if host in ("127.0.0.1", "localhost") and hmac.compare_digest(
-            given.encode(), self.server.key.encode()
-        ):
+        if host in ("127.0.0.1", "localhost") and hmac.compare_digest(key.encode(), self.server.key.encode()):
             return True
         self.close_connection = True
         self._refuse(401, "The demo model only talks to the oi-tui that started it.")
@@ -193,10 +191,10 @@ def _make_chunks(request: dict[str, Any], reply: Reply, size: int) -> Iterator[d
                 fence = _write_fence(language, code)
                 yield from (chunk({"content": piece}) for piece in _split_pieces(fence, size))
             case CodeToRun():
-                begun = {**_call(tool, part), "index": calls}
-                arguments = begun["function"]["arguments"]
-                begun["function"] = {"name": tool, "arguments": ""}
-                yield chunk({"tool_calls": [begun]})
+                call = {**_call(tool, part), "index": calls}
+                arguments = call["function"]["arguments"]
+                call["function"] = {"name": tool, "arguments": ""}
+                yield chunk({"tool_calls": [call]})
                 for piece in _split_pieces(arguments, size):
                     yield chunk({"tool_calls": [{"index": calls, "function": {"arguments": piece}}]})
                 calls += 1

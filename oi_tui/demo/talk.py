@@ -118,8 +118,8 @@ def read(messages: Sequence[Mapping[str, Any]]) -> Talk:
             fenced = None
         elif role == "user" and text.strip():
             # An image that a run showed comes from the user's side too; it is not a new request.
-            shown = not isinstance(message.get("content"), str) and talk.steps
-            talk = talk if shown else Talk(text.strip(), (), talk)
+            is_image = not isinstance(message.get("content"), str) and talk.steps
+            talk = talk if is_image else Talk(text.strip(), (), talk)
     return talk
 
 
@@ -133,7 +133,7 @@ def _get_text(content: object) -> str:
 
 def _get_code(call: Mapping[str, Any]) -> tuple[str, str]:
     try:
-        given = json.loads(call["function"]["arguments"])
-        return str(given["language"]), str(given["code"])
+        arguments = json.loads(call["function"]["arguments"])
+        return str(arguments["language"]), str(arguments["code"])
     except (KeyError, TypeError, ValueError):
         return "", ""

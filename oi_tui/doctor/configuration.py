@@ -60,16 +60,16 @@ def _describe_active(active: "ActiveProfile") -> Iterator[Diagnosis]:
         yield Diagnosis(False, f"{active.problem}; the defaults are checked instead", active.fix)
         return
     model = f"the model is {profile.model}"
-    broken = ""
+    problem = ""
     if path is None:
         yield Diagnosis(True, f"the profile in use is not one of your files: {model}")
     elif path.exists():
         try:
             Profile.load(path) if path.suffix != ".py" else None
         except (ProfileError, OSError) as error:
-            broken = str(error)
+            problem = str(error)
             fix = f"Correct {paths.shorten(path)}, or move it away."
-            yield Diagnosis(False, f"{broken}; the defaults are used instead", fix)
+            yield Diagnosis(False, f"{problem}; the defaults are used instead", fix)
         else:
             yield Diagnosis(True, f"profile {paths.shorten(path)}: {model}")
     elif path.stem == "default":
@@ -84,7 +84,7 @@ def _describe_active(active: "ActiveProfile") -> Iterator[Diagnosis]:
         keys = [item.key for item in declared() if profile.origins.get(item.name) == origin]
         if keys:
             yield Diagnosis(None, f"set by {words}: {', '.join(keys)}")
-    yield from _list_remarks(profile, path, broken)
+    yield from _list_remarks(profile, path, problem)
 
 
 def _list_remarks(profile: "Profile", path: Path | None, broken: str = "") -> Iterator[Diagnosis]:
@@ -111,7 +111,7 @@ def check_languages(active: "ActiveProfile | None" = None) -> Iterator[Diagnosis
 
     active = active or _try_default_settings()
     profile = active.profile
-    chosen = {name: value for name in ("python", "shell") if (value := getattr(profile, name))}
+    programs = {name: value for name in ("python", "shell") if (value := getattr(profile, name))}
     custom = CustomLanguages(
         profile.custom_languages,
         Choices(profile.python, profile.shell),
@@ -120,23 +120,25 @@ def check_languages(active: "ActiveProfile | None" = None) -> Iterator[Diagnosis
     )
     computer = Computer(
         cwd=Path(os.sep),
-        python=chosen.get("python"),
-        shell=chosen.get("shell"),
+        python=programs.get("python"),
+        shell=programs.get("shell"),
         declared=(*LANGUAGES, *custom.languages),
     )
     there = set(computer.languages)
     for problem in explain_unknown(profile, computer, custom):
         yield Diagnosis(False, problem, "Correct it, or leave it out.")
-    known = (*LANGUAGES, *custom.languages)
+    languages = (*LANGUAGES, *custom.languages)
     with ThreadPoolExecutor(max_workers=8, thread_name_prefix="doctor-language") as pool:
         for language, words in zip(
-            known, pool.map(computer.describe, (item.name for item in known)), strict=True
+            languages, pool.map(computer.describe, (item.name for item in languages)), strict=True
         ):
             if language.name in there:
-                named = words.startswith((language.title, language.name))
-                yield Diagnosis(True, words if named else f"{language.title}: {words}")
-            elif language.name in chosen:
-                yield Diagnosis(False, f"{language.title}: {chosen[language.name]} not found", language.hint)
+                has_title = words.startswith((language.title, language.name))
+                yield Diagnosis(True, words if has_title else f"{language.title}: {words}")
+            elif language.name in programs:
+                yield Diagnosis(
+                    False, f"{language.title}: {programs[language.name]} not found", language.hint
+                )
             else:
                 yield Diagnosis(None, f"{language.title} is not installed", language.hint)
 
@@ -203,18 +205,18 @@ def check_models(active: "ActiveProfile | None" = None) -> Iterator[Diagnosis]:
         yield Diagnosis(None, "no provider's API key is in the environment")
     elif not can_be_closed():
         yield Diagnosis(None, _READABLE, "Keep keys in the settings instead: f2 in oi-tui.")
-    found = local_servers.find()
-    for name, served in groupby(found, key=lambda entry: entry.server):
+    local_models = local_servers.find()
+    for name, served in groupby(local_models, key=lambda entry: entry.server):
         names = [item.model for item in served]
         more = f" and {len(names) - 4} more" if len(names) > 4 else ""
         yield Diagnosis(True, f"{name} is running: {', '.join(names[:4])}{more}")
-    if not found:
+    if not local_models:
         yield Diagnosis(None, "no model server found on this machine")
     if endpoint.find_base(profile):
         yield server.check_server(profile)
     elif find_provider(profile.model) in ("ollama", "ollama_chat"):
-        yield from _check_ollama(profile.model, found)
-    elif not (found or keys or profile.api_key or profile.model == "demo"):
+        yield from _check_ollama(profile.model, local_models)
+    elif not (local_models or keys or profile.api_key or profile.model == "demo"):
         yield Diagnosis(
             None,
             "no model is available yet: without one, oi-tui is only a console for its languages",

@@ -36,12 +36,12 @@ def check_python() -> Iterator[Diagnosis]:
 def check_packages() -> Iterator[Diagnosis]:
     """Check every package that we were declared to need: a version that works, and importable."""
     try:
-        wanted = metadata.requires("oi-tui") or []
+        requirements = metadata.requires("oi-tui") or []
     except metadata.PackageNotFoundError:
         yield Diagnosis(False, "oi-tui itself is not installed", "pip install . in its folder")
         return
     good = []
-    for line in wanted:
+    for line in requirements:
         requirement, _, marker = line.partition(";")
         if "extra" in marker or not (match := _REQUIREMENT.match(requirement.strip())):
             continue

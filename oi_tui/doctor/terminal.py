@@ -90,8 +90,8 @@ def _check_colours(environment: Mapping[str, str]) -> Diagnosis:
     term = environment.get("TERM", "")
     if environment.get("NO_COLOR"):
         return Diagnosis(None, "NO_COLOR is set: no colours are used")
-    named = environment.get("COLORTERM", "").lower() in ("truecolor", "24bit")
-    if named or is_colourful_xterm(environment):
+    has_true_colour = environment.get("COLORTERM", "").lower() in ("truecolor", "24bit")
+    if has_true_colour or is_colourful_xterm(environment):
         return Diagnosis(True, "16 million colours")
     if "256" in term or "direct" in term or "kitty" in term:
         fix = "If the terminal supports more: export COLORTERM=truecolor"
@@ -121,7 +121,7 @@ def _check_tmux(environment: Mapping[str, str]) -> Iterator[Diagnosis]:
     if term != "dumb" and not term.startswith(_MULTIPLEXERS):
         fix = "In ~/.tmux.conf: set -g default-terminal tmux-256color; and set no TERM in your shell's files."
         yield Diagnosis(False, f"TERM is {term or 'not set'}, which is not tmux", fix)
-    wanted = (
+    options = (
         (
             "set-clipboard",
             ("on", "external"),
@@ -141,7 +141,7 @@ def _check_tmux(environment: Mapping[str, str]) -> Iterator[Diagnosis]:
             "set -g focus-events on",
         ),
     )
-    for option, good, loss, fix in wanted:
+    for option, good, loss, fix in options:
         value = _read_tmux_option(option)
         if value is not None and value not in good:
             yield Diagnosis(None, f"tmux: {option} is {value or 'off'}, so {loss}", f"In ~/.tmux.conf: {fix}")
@@ -219,8 +219,8 @@ def _query() -> bytes | None:
         tty.setraw(source, termios.TCSANOW)
         os.write(target, (_QUESTIONS + TerminalQueries(number=_NUMBER).build_queries()).encode())
         until = time.monotonic() + TIMEOUT
-        while not _LAST.search(answer) and (left := until - time.monotonic()) > 0:
-            if select.select([source], [], [], left)[0]:
+        while not _LAST.search(answer) and (remaining_seconds := until - time.monotonic()) > 0:
+            if select.select([source], [], [], remaining_seconds)[0]:
                 answer += os.read(source, 4096)
     except OSError:
         return None

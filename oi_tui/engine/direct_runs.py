@@ -58,11 +58,11 @@ class DirectRuns:
 
     def follow(self, runs: Sequence[LeftCode]) -> Iterator[Event]:
         """Show the output of code that was left running, one cell for each run. Nothing new is run."""
-        known = {message.id: message for message in self._log.messages if message.is_cell}
+        cells_by_id = {message.id: message for message in self._log.messages if message.is_cell}
         for run in runs:
             if self._stopped.is_set():
                 break
-            code = rerun.copy_for_following(known.get(run.message), run.language, run.code, run.message)
+            code = rerun.copy_for_following(cells_by_id.get(run.message), run.language, run.code, run.message)
             yield from self._execution.follow(code, run.reports(), run.message)
         yield TurnEnded("interrupted" if self._stopped.is_set() else "done")
 

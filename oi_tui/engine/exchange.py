@@ -113,19 +113,19 @@ class Exchange:
         for attempt in range(len(RETRIES) + 3):
             facts = yield from self._look_up(profile)
             self._offered = self._ask_for_tools()
-            written = self.write_request(messages, profile, languages, cwd, facts, notes)
+            request = self.write_request(messages, profile, languages, cwd, facts, notes)
             self.window = facts.choose_window(profile)
-            check_size(written, facts, profile.model)
-            if refused and written.tokens >= refused[0]:
+            check_size(request, facts, profile.model)
+            if refused and request.tokens >= refused[0]:
                 raise LlmError(refused[1])
-            yield from self.usage.report_left_out(written, assumed=facts.window_assumed)
-            error, began, builder = yield from self._send(written, profile, facts)
+            yield from self.usage.report_left_out(request, assumed=facts.window_assumed)
+            error, began, builder = yield from self._send(request, profile, facts)
             if error is None:
                 return builder.codes
             if began:
                 raise LlmError(error)
-            if not refused and (notice := self._windows.learn(profile, error, written)):
-                refused = written.tokens, error
+            if not refused and (notice := self._windows.learn(profile, error, request)):
+                refused = request.tokens, error
                 yield Noticed(notice)
                 continue
             yield from self._prepare_another_try(error, profile, attempt)
@@ -204,7 +204,7 @@ class Exchange:
         """Return the request as it would be sent now."""
         window = facts.find_window(profile)
         newest, older = select_recent(messages, window) if window else (messages, 0)
-        written = request_writer.write(
+        request = request_writer.write(
             newest,
             profile,
             languages,
@@ -217,7 +217,7 @@ class Exchange:
             image_folder=self._image_folder,
             mcp_tools=self._offered,
         )
-        return replace(written, left_out=written.left_out + older)
+        return replace(request, left_out=request.left_out + older)
 
     def cancel(self) -> None:
         """End the reply that is on its way, from any thread; `stopped` is set before."""

@@ -118,8 +118,8 @@ class Execution:
     def list_languages(self, profile: Profile) -> tuple[str, ...]:
         """List the languages that the model may use: the installed ones that the profile allows."""
         here = self._computer.languages
-        wanted = {self._computer.resolve(name) for name in profile.languages}
-        return tuple(name for name in here if name in wanted) if wanted else here
+        allowed_languages = {self._computer.resolve(name) for name in profile.languages}
+        return tuple(name for name in here if name in allowed_languages) if allowed_languages else here
 
     def interrupt(self) -> None:
         """End the question or the run; a second time, the language that runs it."""
@@ -264,19 +264,19 @@ class Execution:
     ) -> Steps[Run | Reject]:
         """Ask for code; again where it was changed and now does more than the question listed."""
         while True:
-            named, calls = (
+            tools, calls = (
                 self.rights.tools(code.content, language),
                 self.rights.find_model_calls(code.content, language, profile),
             )
-            notes = [note, f"This code may call tools of MCP servers: {', '.join(named)}." if named else ""]
+            notes = [note, f"This code may call tools of MCP servers: {', '.join(tools)}." if tools else ""]
             notes.append(self._describe_calls(calls, profile) if self._describe_calls and calls else "")
             question = ApprovalRequested(code, caution, " ".join(filter(None, notes)), asker)
             answer = yield from self._wait_for_approval(question)
             if isinstance(answer, Reject) or _is_moved(code.content, answer.code):
                 return answer
             calls_now = self.rights.find_model_calls(answer.code, language, profile)
-            listed = calls_now is None or (calls is not None and calls.covers(calls_now))
-            if listed and set(self.rights.tools(answer.code, language)) <= set(named):
+            is_listed = calls_now is None or (calls is not None and calls.covers(calls_now))
+            if is_listed and set(self.rights.tools(answer.code, language)) <= set(tools):
                 return answer
             code = code.replace(content=answer.code)
 
@@ -287,8 +287,8 @@ class Execution:
         if is_tool(code.format or ""):
             return self._explain_refusal(language, code.content)
         if language is None:
-            known = ", ".join(self.list_languages(profile)) or "none is available"
-            return f"Unknown language “{code.format}”. Languages: {known}."
+            languages = ", ".join(self.list_languages(profile)) or "none is available"
+            return f"Unknown language “{code.format}”. Languages: {languages}."
         allowed = [self._computer.resolve(name) or name for name in profile.languages]
         if allowed and language not in allowed:
             return f"The profile does not allow {language}. It allows: {', '.join(allowed)}."

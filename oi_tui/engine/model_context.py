@@ -73,7 +73,7 @@ class ModelContext:
         """
         profile = self._profile()
         facts = self._exchange.complete(self._facts(profile), profile)
-        written = self._exchange.write_request(
+        request = self._exchange.write_request(
             self._log.messages,
             profile,
             self._computer.languages,
@@ -81,4 +81,4 @@ class ModelContext:
             facts,
             self._notes(),
         )
-        return token_report.report(written, facts, profile, self._exchange.usage.totals, count, prompt)
+        return token_report.report(request, facts, profile, self._exchange.usage.totals, count, prompt)

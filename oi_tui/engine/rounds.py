@@ -63,16 +63,16 @@ class Rounds:
                     continue
                 yield from self._offer_blocks()
                 return TurnEnded("done")
-            asked = False
+            is_attended = False
             for position, code in enumerate(codes):
                 outcome, was_asked = yield from self._execution.run_cell(code, profile())
-                asked = asked or was_asked
+                is_attended = is_attended or was_asked
                 if outcome == "rejected" or self._stopped.is_set():
                     yield from self._execution.skip(codes[position + 1 :])
                     if self._stopped.is_set():
                         return TurnEnded("rejected" if outcome == "rejected" else "interrupted")
                     break
-            unattended = 0 if asked else unattended + 1
+            unattended = 0 if is_attended else unattended + 1
             results.append(self._collect_results(codes))
             if len(results) >= SAME_RESULTS and len(set(results[-SAME_RESULTS:])) == 1:
                 return TurnEnded(
@@ -90,8 +90,8 @@ class Rounds:
         """Say how to run code that the reply has in its text, where that was not read as code."""
         if self._exchange.reads_fences:
             return
-        found = code_in_text.find(self._log.messages, self._computer.resolve)
-        if codes := [message for message in found if message.type == "code"]:
+        messages = code_in_text.find(self._log.messages, self._computer.resolve)
+        if codes := [message for message in messages if message.type == "code"]:
             blocks, them = (
                 ("a code block", "it") if len(codes) == 1 else (f"{len(codes)} code blocks", "them")
             )

@@ -132,14 +132,14 @@ class Session:
         self._log.count_cells()
         messages = self.messages
         watcher = self._watcher
-        known = (
+        cell_ids = (
             set(watcher.snapshots.filter_kept(m.id for m in messages if m.type == "code")) if watcher else ()
         )
         for message in messages:
             yield MessageRecorded(message)
             if (
                 watcher
-                and message.id in known
+                and message.id in cell_ids
                 and (change_set := watcher.snapshots.find_change_set(message.id))
             ):
                 yield FilesChanged(message.id, change_set)
@@ -345,9 +345,9 @@ def _end_turn(steps: Steps[TurnEnded]) -> Iterator[Event]:
 
 
 def _select_messages(prompt: Prompt) -> Sequence[Message]:
-    given = prompt() if callable(prompt) else prompt
-    if given is None:
+    value = prompt() if callable(prompt) else prompt
+    if value is None:
         return ()
-    if isinstance(given, str):
-        return (Message(role="user", type="message", content=given),)
-    return (given,) if isinstance(given, Message) else given
+    if isinstance(value, str):
+        return (Message(role="user", type="message", content=value),)
+    return (value,) if isinstance(value, Message) else value

@@ -269,8 +269,8 @@ def _read(path: Path, trust: Trust, *, trusted: bool, package: str) -> Skill:
     first = next((line.strip("# ") for line in body.splitlines() if line.strip("# ")), "")
     name = clean_line(head.get("name") or path.parent.name, 64)
     description = clean_line(head.get("description") or first, _DESCRIPTION)
-    known = trusted or trust.accepts(_make_preview(path, text))
-    return Skill(name, description, path, text, known, package)
+    is_trusted = trusted or trust.accepts(_make_preview(path, text))
+    return Skill(name, description, path, text, is_trusted, package)
 
 
 def _make_preview(path: Path, text: str) -> ExternalContent:

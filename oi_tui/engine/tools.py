@@ -162,10 +162,10 @@ def make_paths(language: str) -> tuple[str, str]:
 
 def find_called(tools: Sequence[McpTool], path: str) -> list[McpTool]:
     """Return the tools that a path such as `github.search` means: one, where it is clear."""
-    found = [tool for tool in tools if path in (tool.python_path, tool.exact_path)]
-    exact = [tool for tool in found if tool.exact_path == path]
+    matches = [tool for tool in tools if path in (tool.python_path, tool.exact_path)]
+    exact = [tool for tool in matches if tool.exact_path == path]
     # Of two servers, neither is the one that is meant.
-    return exact if len({tool.server for tool in found}) == 1 and exact else found
+    return exact if len({tool.server for tool in matches}) == 1 and exact else matches
 
 
 def find_named(code: str) -> frozenset[str]:

@@ -62,8 +62,8 @@ class TurnLog:
     def _run(self, message: Message) -> str:
         if message.state == "running":
             was_asked = message.decision in ("approved", "edited") and message.role == "assistant"
-            waited = f" after {self._measure_since(self._asked)}" if was_asked else ""
-            return f"running {_describe_code(message)}, {message.decision or 'by itself'}{waited}"
+            delay = f" after {self._measure_since(self._asked)}" if was_asked else ""
+            return f"running {_describe_code(message)}, {message.decision or 'by itself'}{delay}"
         if message.state in (None, "writing", "queued", "waiting"):
             return ""
         took = f" after {message.seconds:.2f} s" if message.seconds is not None else ""

@@ -27,20 +27,20 @@ def find_cells_to_rerun(messages: Sequence[Message], language: str, lost: Collec
         for number, message in enumerate(cells, 1)
         if message.id in finished and message.format == language
     ]
-    found: set[int] = set()
-    wanted = [(name, len(cells) + 1) for name in lost]
-    while wanted:
-        name, before = wanted.pop()
+    numbers: set[int] = set()
+    stack = [(name, len(cells) + 1) for name in lost]
+    while stack:
+        name, before = stack.pop()
         for number, code in reversed(numbered):
             if number >= before:
                 continue
-            given, used = _find_names(code, language)
-            if name in given:
-                if number not in found:
-                    found.add(number)
-                    wanted += [(other, number) for other in used & set(lost)]
+            assignments, uses = _find_names(code, language)
+            if name in assignments:
+                if number not in numbers:
+                    numbers.add(number)
+                    stack += [(other, number) for other in uses & set(lost)]
                 break
-    return tuple(sorted(found))
+    return tuple(sorted(numbers))
 
 
 def _find_names(code: str, language: str) -> tuple[set[str], set[str]]:

@@ -42,8 +42,10 @@ def merge(change_sets: Sequence[ChangeSet]) -> ChangeSet | None:
             first = changes.get(change.path)
             changes[change.path] = change if first is None else _join(first, change)
     # What came and went again in between was never there.
-    left = [item for item in changes.values() if item.what != "created" or item.after is not None or item.why]
-    return replace(change_sets[0], changes=tuple(left), note="")
+    net_changes = [
+        item for item in changes.values() if item.what != "created" or item.after is not None or item.why
+    ]
+    return replace(change_sets[0], changes=tuple(net_changes), note="")
 
 
 def _join(first: FileChange, last: FileChange) -> FileChange:

@@ -47,10 +47,10 @@ class FileChange:
     @property
     def name(self) -> str:
         """The path as text: a folder ends with a slash, and a link shows its target."""
-        held = (self.before, self.after)
-        if FOLDER in held:
+        states = (self.before, self.after)
+        if FOLDER in states:
             return f"{self.path}/"
-        return f"{self.path} (link)" if any(map(is_link, held)) else self.path
+        return f"{self.path} (link)" if any(map(is_link, states)) else self.path
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +78,9 @@ _KINDS = {"path": (str,), "what": (str,), "mode": (int,), "why": (str,)}
 def read_change_set(text: str | bytes) -> ChangeSet:
     """Read a change set from JSON. Raises ValueError where the text is not one."""
     try:
-        known = json.loads(text)
-        changes = tuple(_read_change(change) for change in known["changes"])
-        texts = [known["id"], known["folder"], known["note"], known.get("target", "")]
+        record = json.loads(text)
+        changes = tuple(_read_change(change) for change in record["changes"])
+        texts = [record["id"], record["folder"], record["note"], record.get("target", "")]
     except (KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"no change set: {error}") from None
     if not all(isinstance(item, str) for item in texts):

@@ -163,9 +163,9 @@ class FileWatcher:
             before, self._before = self._before, None
             if before is None:
                 return None
-            known = dict(self._known)
+            states = dict(self._known)
             now = self._list_folder(stopped)
-            changes = self._find_changes(before, known, now)
+            changes = self._find_changes(before, states, now)
             note = "" if before.whole and now.whole else self._describe_partial(now)
             if len(changes) > MOST_CHANGES:
                 more = f"{len(changes) - MOST_CHANGES:,} more files changed; they are not listed."
@@ -180,21 +180,21 @@ class FileWatcher:
                     self.snapshots.save_change_set(change_set)
                 except OSError as error:
                     why = paths.explain_write_error(error)
-                    lost = f"They cannot be restored: their earlier contents could not be saved ({why})."
+                    warning = f"They cannot be restored: their earlier contents could not be saved ({why})."
                     return ChangeSet(
-                        id, change_set.folder, change_set.changes, f"{change_set.note} {lost}".strip()
+                        id, change_set.folder, change_set.changes, f"{change_set.note} {warning}".strip()
                     )
             return change_set
 
     def _list_folder(self, stopped: Callable[[], bool]) -> FolderListing:
         listing = scan(self.folder, stopped, avoid=paths.data(), shallow=self._shallow)
         end = time.monotonic() + KEEP_SECONDS
-        known: dict[str, _FileState] = {}
+        states: dict[str, _FileState] = {}
         for path, status in listing.files.items():
             stamp = (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
             old = self._known.get(path)
             if old is not None and old.stamp == stamp:
-                known[path] = old
+                states[path] = old
                 continue
             content, why = None, ""
             if path.rpartition("/")[2].startswith("."):
@@ -213,8 +213,8 @@ class FileWatcher:
                     self._kept += status.st_size
                 except OSError as error:
                     why = f"it could not be saved ({paths.explain_write_error(error)})"
-            known[path] = _FileState(stamp, stat.S_IMODE(status.st_mode), content, why)
-        self._known = known
+            states[path] = _FileState(stamp, stat.S_IMODE(status.st_mode), content, why)
+        self._known = states
         return listing
 
     def _find_changes(

@@ -75,12 +75,12 @@ def read(ending: str, name: str, opener: Callable[[], IO[bytes]]) -> TableRecord
     lines = io.StringIO(text, newline="").readlines()
     if not complete and len(lines) > 1:
         lines.pop()
-    given = re.match(r"sep=(.|[^\w\s]{2,4})\s*$", lines[0]) if lines else None
-    lines = lines[1 if given else 0 :][:_SAMPLE_LINES]
+    separator_line = re.match(r"sep=(.|[^\w\s]{2,4})\s*$", lines[0]) if lines else None
+    lines = lines[1 if separator_line else 0 :][:_SAMPLE_LINES]
     remarks = _count_remarks(lines)
     lines = lines[remarks:]
     tabs = ending in (".tsv", ".tab")
-    several = given.group(1) if given else "" if tabs else _detect_long_delimiter(lines)
+    several = separator_line.group(1) if separator_line else "" if tabs else _detect_long_delimiter(lines)
     if len(several) > 1:
         lines = [line.replace(several, _LONG) for line in lines]
         form = replace(_detect_form(lines, _LONG, tabs=False), several=several)
@@ -91,7 +91,7 @@ def read(ending: str, name: str, opener: Callable[[], IO[bytes]]) -> TableRecord
     notes = [] if encoding.startswith("utf-8") else [encoding.upper()]
     errors = find_error_handler(encoding).replace("strict", "surrogateescape")
     source = _read_lines(lambda: io.TextIOWrapper(opener(), encoding, errors, newline=""), notes)
-    if given:
+    if separator_line:
         next(source, None)
     if form.several:
         source = (line.replace(form.several, _LONG) for line in source)
@@ -248,8 +248,8 @@ def _detect_delimiter(lines: list[str], *, tabs: bool) -> str:
         if share + min(width, 10) / 100 > most:
             best, most = delimiter, share + min(width, 10) / 100
     if best == _NONE and lines:
-        found = max(_DELIMITERS, key=lines[0].count)
-        return found if lines[0].count(found) else _NONE
+        candidate = max(_DELIMITERS, key=lines[0].count)
+        return candidate if lines[0].count(candidate) else _NONE
     return best
 
 
@@ -260,18 +260,18 @@ def _detect_long_delimiter(lines: Sequence[str]) -> str:
     if not filled:
         return ""
     candidates: set[str] = set(_LONG_DELIMITER.findall(filled[0]))
-    for found in sorted(candidates, key=len):
-        many, lines_with_many = Counter(line.count(found) for line in filled).most_common(1)[0]
-        if filled[0].count(found) != many or lines_with_many < len(filled) * _TABLE_SHARE:
+    for candidate in sorted(candidates, key=len):
+        many, lines_with_many = Counter(line.count(candidate) for line in filled).most_common(1)[0]
+        if filled[0].count(candidate) != many or lines_with_many < len(filled) * _TABLE_SHARE:
             continue
-        rest = [line.replace(found, "") for line in filled]
-        if any(mark in rest[0] for mark in found if mark in _DELIMITERS):
+        rest = [line.replace(candidate, "") for line in filled]
+        if any(mark in rest[0] for mark in candidate if mark in _DELIMITERS):
             continue
         single = _detect_delimiter(rest, tabs=False)
         widths = Counter(len(row) for row in csv.reader(rest, delimiter=single) if row)
         (width, lines_with_width), *_ = widths.most_common(1) or [(0, 0)]
         if width <= many or lines_with_width < len(filled) * _TABLE_SHARE:
-            return found
+            return candidate
     return ""
 
 
@@ -329,7 +329,7 @@ class _OpenQuoteError(Exception):
 def _read_rows(lines: Iterator[str], form: _Form, notes: list[str]) -> Iterator[list[str]]:
     """Read the rows. A line with a quotation mark that is never closed becomes one row."""
     pending: list[str] = []
-    opened = 0
+    open_quotes = 0
 
     closing = re.compile(rf'"(?:\s*(?:{re.escape(form.delimiter)}|[\r\n])|"|$)')
 
@@ -355,10 +355,10 @@ def _read_rows(lines: Iterator[str], form: _Form, notes: list[str]) -> Iterator[
                     yield row
             break
         except _OpenQuoteError:
-            opened += 1
+            open_quotes += 1
             bad, again = pending[0], pending[1:]
             pending = []
             yield from form.make_reader([bad], quotes=False)
             lines = chain(again, lines)
-    if opened:
-        notes.append(f"{opened:,} row{'s' * (opened != 1)} with an open quotation mark")
+    if open_quotes:
+        notes.append(f"{open_quotes:,} row{'s' * (open_quotes != 1)} with an open quotation mark")

@@ -72,8 +72,8 @@ class FileIndex:
         if fragment.startswith(("/", "~", "./", "../")) or fragment in (".", ".."):
             return _list_beside(self.root, fragment, most)
         lowered = _fold(fragment)
-        wanted = self._hidden if lowered.startswith(".") or "/." in lowered else self._paths
-        matches = _match_paths(wanted, lowered)
+        candidates = self._hidden if lowered.startswith(".") or "/." in lowered else self._paths
+        matches = _match_paths(candidates, lowered)
         best = sorted(matches, key=lambda path: _rank(path, lowered))
         # What git still lists may be gone by now.
         return [path for path in best[: most * 2] if os.path.lexists(self.root / path)][:most]
@@ -82,23 +82,23 @@ class FileIndex:
 
     def _list(self) -> None:
         paths: list[str] = []
-        hidden: list[str] = []
+        hidden_paths: list[str] = []
         by_depth: dict[int, list[str]] = {}
         first = not self._paths and not self._hidden
         if first:
-            self._paths, self._hidden = paths, hidden
+            self._paths, self._hidden = paths, hidden_paths
         try:
             for path in _limit_paths(self._list_below()):
                 if self._closed:
                     return
                 if path.startswith(".") or "/." in path:
-                    hidden.append(path)
+                    hidden_paths.append(path)
                 else:
                     by_depth.setdefault(path.rstrip("/").count("/"), []).append(path)
                     if first:
                         paths.append(path)
             self._paths = [path for depth in sorted(by_depth) for path in by_depth[depth]]
-            self._hidden = hidden
+            self._hidden = hidden_paths
         finally:
             with self._lock:
                 self._listed_at = time.monotonic()
@@ -106,11 +106,11 @@ class FileIndex:
 
     def _list_below(self) -> Iterator[str]:
         """Yield every path below the root: from git where it knows them, else from the folders themselves."""
-        known = False
+        has_paths = False
         for path in _list_from_git(self.root):
-            known = True
+            has_paths = True
             yield path
-        if not known:
+        if not has_paths:
             yield from _list_from_folders(self.root)
 
 
@@ -225,11 +225,11 @@ def _rank(path: str, fragment: str) -> tuple[bool, bool, int, int, str]:
 
 def _list_beside(root: Path, fragment: str, most: int) -> list[str]:
     """Return the entries of the folder that a path leads to which begin as its last part does."""
-    folder, slash, begun = fragment.rpartition("/")
+    folder, slash, prefix = fragment.rpartition("/")
     if not slash:
         return ["./", "../"] if fragment == "." else ["../"] if fragment == ".." else ["~/"]
-    begun = _fold(begun)
-    found = []
+    prefix = _fold(prefix)
+    matches = []
     with (
         contextlib.suppress(OSError, RuntimeError),
         os.scandir(root / paths.expand_typed(folder + "/")) as entries,
@@ -239,9 +239,9 @@ def _list_beside(root: Path, fragment: str, most: int) -> list[str]:
                 break
             name = entry.name
             if (
-                _fold(name).startswith(begun)
-                and (begun or not name.startswith("."))
+                _fold(name).startswith(prefix)
+                and (prefix or not name.startswith("."))
                 and escape_controls(name) == name
             ):
-                found.append(f"{folder}/{name}" + ("/" if paths.is_folder(entry) else ""))
-    return sorted(found, key=lambda path: (len(path.rstrip("/")) > 200, path.lower()))[:most]
+                matches.append(f"{folder}/{name}" + ("/" if paths.is_folder(entry) else ""))
+    return sorted(matches, key=lambda path: (len(path.rstrip("/")) > 200, path.lower()))[:most]

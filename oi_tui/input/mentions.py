@@ -191,9 +191,9 @@ def _find_variables(name: str, memories: Iterable[Memory]) -> Iterator[tuple[str
     """
     language, colon, rest = name.partition(":")
     for memory in memories:
-        wanted = rest if colon and language == memory.language else name
-        if any(variable.name == wanted for variable in memory.variables):
-            yield memory.language, wanted
+        variable_name = rest if colon and language == memory.language else name
+        if any(variable.name == variable_name for variable in memory.variables):
+            yield memory.language, variable_name
 
 
 def _find_path(name: str, root: Path) -> Path | None:

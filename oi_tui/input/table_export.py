@@ -41,12 +41,12 @@ def export(
             "or .csv"
         )
     try:
-        opened = path.open("x", encoding="utf-8", newline="")
+        stream = path.open("x", encoding="utf-8", newline="")
     except FileExistsError:
         raise TableError(f"{path.name} exists already; choose another name") from None
     except OSError as error:
         raise TableError(f"{path} cannot be written: {error.strerror}") from None
-    with opened as file:
+    with stream as file:
         try:
             if form in _LIBRARIES:
                 _write_typed(source, shape, view, path, form, (sys.executable, *pythons))
@@ -153,11 +153,11 @@ def _send(file: IO[str], value: object) -> None:
 
 def _make_distinct(names: Sequence[str]) -> list[str]:
     """Return the names, with a number behind those that were there before: files need names that differ."""
-    found: dict[str, None] = {}
+    distinct_names: dict[str, None] = {}
     for name in names:
-        number, given = 1, name
-        while given in found:
+        number, candidate = 1, name
+        while candidate in distinct_names:
             number += 1
-            given = f"{name}_{number}"
-        found[given] = None
-    return list(found)
+            candidate = f"{name}_{number}"
+        distinct_names[candidate] = None
+    return list(distinct_names)

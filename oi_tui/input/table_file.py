@@ -324,20 +324,20 @@ class TableFile:
         columns = []
         for at, (name, kind) in enumerate(zip(names, self._kinds, strict=False)):
             base, _, mark = kind.partition(" ")
-            shown, numeric = kind or "empty", base in NUMERIC
+            type_name, numeric = kind or "empty", base in NUMERIC
             if at < len(records.types):
-                shown, numeric = records.types[at]
+                type_name, numeric = records.types[at]
             # What seemed to be a number may stand among texts further below.
             self._written.pop(self._names[at], None)
             if base in ("infinite", "grouped", "comma", "time", "long", "day"):
                 self._written[self._names[at]] = kind
                 if base in ("long", "day") and at >= len(records.types):
-                    shown = "int" if base == "long" else describe_order(mark)
+                    type_name = "int" if base == "long" else describe_order(mark)
                 elif at >= len(records.types) and numeric:
-                    shown = "float" if not mark else "percent" if mark == "%" else "currency"
+                    type_name = "float" if not mark else "percent" if mark == "%" else "currency"
             elif base == "bracketed" and at >= len(records.types):
-                shown = "text"
-            columns.append(Column(name or f"column {at + 1}", shown, numeric))
+                type_name = "text"
+            columns.append(Column(name or f"column {at + 1}", type_name, numeric))
         self._shape = tuple(columns)
 
     def _widen(self, many: int) -> None:
@@ -482,20 +482,20 @@ class TableFile:
             value = MISSING
         if value == MISSING and sign in ("=", "!="):
             return f" WHERE {present} IS {'NOT ' * (sign == '!=')}NULL", {}, (at,)
-        written = self._written.get(self._names[at], "")
-        if not written and self._shape[at].type.startswith(_DATE_TYPES):
+        notation = self._written.get(self._names[at], "")
+        if not notation and self._shape[at].type.startswith(_DATE_TYPES):
             value = self._convert_day(value, at)
-        number = find_written_number(value, written)
-        if number is None and written.startswith("day") and sign not in ("=", "!="):
+        number = find_written_number(value, notation)
+        if number is None and notation.startswith("day") and sign not in ("=", "!="):
             raise TableError(
                 f"{self._shape[at].name} holds dates. Compare it with one that is written as they are, "
                 "or as 2024-01-31."
             )
-        if number is None or (sign in ("=", "!=") and not (self._shape[at].numeric or written)):
+        if number is None or (sign in ("=", "!=") and not (self._shape[at].numeric or notation)):
             return f" WHERE {present} IS NOT NULL AND {name} {sign} :value", {"value": value}, (at,)
         # Of a column with texts among its numbers, only the numbers are compared.
-        is_number = "TRUE" if written else f"typeof({name}) IN ('integer', 'real')"
-        if self._records and not written:
+        is_number = "TRUE" if notation else f"typeof({name}) IN ('integer', 'real')"
+        if self._records and not notation:
             is_number = f"{name} GLOB '[0-9]*' OR {name} GLOB '[-+.0-9]*[0-9]*'"
         return (
             f" WHERE {present} IS NOT NULL AND ({is_number}) AND {self._build_number(name)} {sign} :value",
@@ -526,21 +526,21 @@ class TableFile:
 
     def _build_number(self, name: str) -> str:
         """Return what reads the number in a column."""
-        written = self._written.get(name.strip('"'))
-        if written is None:
+        notation = self._written.get(name.strip('"'))
+        if notation is None:
             # Long integers differ in digits that a float does not have.
             return f"CAST({name} AS NUMERIC)"
-        if written == "time":
+        if notation == "time":
             return f"seconds({name})"
-        if written == "long":
+        if notation == "long":
             return f"long_key({name})"
-        if written.startswith("day"):
-            return f"day({name}, '{written.partition(' ')[2]}')"
-        if written != "infinite" and not self._has_infinite(name):
-            return self._build_finite_number(name, written)
+        if notation.startswith("day"):
+            return f"day({name}, '{notation.partition(' ')[2]}')"
+        if notation != "infinite" and not self._has_infinite(name):
+            return self._build_finite_number(name, notation)
         signed = f"trim({name}) LIKE '{{}}inf%' THEN {{}}{_INFINITY}"
         whens = " ".join(f"WHEN {signed.format(sign, sign.strip('+'))}" for sign in ("", "+", "-"))
-        return f"CASE {whens} ELSE {self._build_finite_number(name, written)} END"
+        return f"CASE {whens} ELSE {self._build_finite_number(name, notation)} END"
 
     def _build_finite_number(self, name: str, written: str) -> str:
         if written == "infinite":
@@ -559,9 +559,9 @@ class TableFile:
         if name not in self._gaps or not self._is_whole:
             table = self._find_part(self._names.index(name[1:-1].replace('""', '"')))
             gaps = GAPS + MARKS + NEGATIVE
-            wanted = ", ".join(f"max(instr({name}, ?))" for _ in gaps)
-            (found,) = self._ask(f"SELECT {wanted} FROM {table}", gaps)
-            self._gaps[name] = [gap for gap, at in zip(gaps, found, strict=True) if at]
+            expressions = ", ".join(f"max(instr({name}, ?))" for _ in gaps)
+            (positions,) = self._ask(f"SELECT {expressions} FROM {table}", gaps)
+            self._gaps[name] = [gap for gap, at in zip(gaps, positions, strict=True) if at]
         return self._gaps[name]
 
     def _has_infinite(self, name: str) -> bool:
@@ -571,8 +571,8 @@ class TableFile:
         """
         if name not in self._infinite or not self._is_whole:
             table = self._find_part(self._names.index(name[1:-1].replace('""', '"')))
-            ((found,),) = self._ask(f"SELECT EXISTS (SELECT 1 FROM {table} WHERE {name} LIKE '%inf%')")
-            self._infinite[name] = bool(found)
+            ((has_match,),) = self._ask(f"SELECT EXISTS (SELECT 1 FROM {table} WHERE {name} LIKE '%inf%')")
+            self._infinite[name] = bool(has_match)
         return self._infinite[name]
 
     def shape(self, view: TableQuery) -> TableShape:
@@ -607,15 +607,15 @@ class TableFile:
         rows: list[list[Cell]] = []
         # A part of the columns after the other: an answer of SQLite is not wider than a table.
         for begin in range(first, last, _READ) or (first,):
-            shown = range(begin, min(begin + _READ, last))
-            table = self._join_parts({*needed, *shown})
+            column_range = range(begin, min(begin + _READ, last))
+            table = self._join_parts({*needed, *column_range})
             main = table.split()[0]
-            names = [f"{main}.rowid"] * by_number + [self._build_value(at) for at in shown]
-            wanted = rows_wanted.format(main) if by_number else rows_wanted
-            answer = self._ask(f"SELECT {', '.join(names) or 'NULL'} FROM {table}{wanted}", values)
+            names = [f"{main}.rowid"] * by_number + [self._build_value(at) for at in column_range]
+            clause = rows_wanted.format(main) if by_number else rows_wanted
+            answer = self._ask(f"SELECT {', '.join(names) or 'NULL'} FROM {table}{clause}", values)
             if by_number:
-                found = {number: cells for number, *cells in answer}
-                answer = [found[number] for number in numbers]
+                cells_by_number = {number: cells for number, *cells in answer}
+                answer = [cells_by_number[number] for number in numbers]
             rows = rows or [[] for _ in answer]
             for row, more in zip(rows, answer, strict=True):
                 row += [_render(value, whole=whole) for value in more]
@@ -691,7 +691,7 @@ class TableFile:
                 f"SELECT {value}, count(*) FROM {table} WHERE {value} IS NOT NULL "
                 f"GROUP BY 1 ORDER BY 2 DESC LIMIT {_BINS}"
             )
-            return Statistics(tuple(facts), tuple((_render(shown) or "", many) for shown, many in bars))
+            return Statistics(tuple(facts), tuple((_render(item) or "", many) for item, many in bars))
         found = _describe_numbers(facts, numbers)
         if self._written.get(self._names[column]) != "long":
             return found
@@ -727,12 +727,12 @@ def _describe_numbers(facts: list[tuple[str, str]], numbers: Iterable[float]) ->
     low, high = ordered[0], ordered[-1]
     # The mean of both infinities is not a number, and a sum may be larger than any number.
     mean = sum(ordered) / len(ordered)
-    named = [("min", low), ("25 %", _find_share(ordered, 0.25)), ("median", _find_median(ordered))]
-    named += [("mean", mean), ("75 %", _find_share(ordered, 0.75)), ("max", high)]
+    figures = [("min", low), ("25 %", _find_share(ordered, 0.25)), ("median", _find_median(ordered))]
+    figures += [("mean", mean), ("75 %", _find_share(ordered, 0.75)), ("max", high)]
     if len(ordered) > 1 and math.isfinite(mean):
         spread = math.sqrt(sum((value - mean) * (value - mean) for value in ordered) / (len(ordered) - 1))
-        named.append(("std", spread))
-    facts += [(label, _format_figure(value)) for label, value in named if value == value]
+        figures.append(("std", spread))
+    facts += [(label, _format_figure(value)) for label, value in figures if value == value]
     finite = ordered[bisect_right(ordered, -math.inf) : bisect_left(ordered, math.inf)]
     width = (finite[-1] - finite[0]) / _BINS if finite else math.inf
     if not math.isfinite(width):
@@ -850,5 +850,5 @@ def _render(value: object, *, whole: bool = False) -> Cell:
     text = f"<{len(value):,} bytes>" if isinstance(value, bytes) else str(value)
     if whole:
         return text
-    cut = text[:_LONGEST].replace("\r", "\\r").replace("\n", "\\n")
-    return cut + ("…" if len(text) > _LONGEST else "")
+    excerpt = text[:_LONGEST].replace("\r", "\\r").replace("\n", "\\n")
+    return excerpt + ("…" if len(text) > _LONGEST else "")

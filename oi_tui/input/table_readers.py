@@ -173,18 +173,18 @@ def _read_text(ending: str, source: _Source) -> TableRecords:
 def _open_unpacked(path: Path) -> IO[bytes]:
     with path.open("rb") as file:
         opener = _find_unpacker(file.read(_MARK))
-    opened = path.open("rb") if opener is None else opener(path, "rb")
+    stream = path.open("rb") if opener is None else opener(path, "rb")
     # A server may have packed what was packed already.
     for _ in range(_PACKED_AT_MOST):
         if opener is None:
-            return opened
-        reader = io.BufferedReader(opened)
+            return stream
+        reader = io.BufferedReader(stream)
         opener = _find_unpacker(reader.peek(_MARK)[:_MARK])
         if opener is open_zstd:
             reader.close()
             raise TableError(f"{path.name} holds a file packed with Zstandard. Unpack it, and open that.")
-        opened = reader if opener is None else opener(reader, "rb")
-    opened.close()
+        stream = reader if opener is None else opener(reader, "rb")
+    stream.close()
     raise TableError(f"{path.name} is packed more than {_PACKED_AT_MOST} times. Unpack it, and open that.")
 
 
@@ -223,13 +223,13 @@ def _read_archive(path: Path, table: str, ending: str) -> TableRecords:
         )
     if table and table not in tables:
         raise TableError(f"{path.name} has no table {table}; it has {', '.join(tables)}.")
-    shown = table or tables[0]
+    member = table or tables[0]
     records = _read_text(
-        ending if find_ending(shown) == "" else find_ending(shown),
-        _Source(shown, lambda: archive.open(shown)),
+        ending if find_ending(member) == "" else find_ending(member),
+        _Source(member, lambda: archive.open(member)),
     )
     if len(tables) > 1:
-        records.tables, records.table = tuple(tables), shown
+        records.tables, records.table = tuple(tables), member
     return records
 
 
@@ -269,25 +269,25 @@ def _read_json_lines(source: _Source) -> TableRecords:
 
 
 def _read_json_rows(source: _Source, names: dict[str, None], notes: list[str]) -> Iterator[list[object]]:
-    broken = 0
+    bad_line = 0
     with _open_text(source) as file:
         for number, line in enumerate(file, 1):
-            if broken:
-                raise TableError(f"{source.name}, line {broken}: {_NO_RECORD}.")
+            if bad_line:
+                raise TableError(f"{source.name}, line {bad_line}: {_NO_RECORD}.")
             if not line.strip():
                 continue
             try:
                 record = _load_json(restore_letters(line))
             except ValueError:
                 # The last line of a file that is being written may be cut off.
-                broken = number
+                bad_line = number
                 continue
             if not isinstance(record, dict):
                 raise TableError(f"{source.name}, line {number}: {_NO_RECORD}.")
             yield _order_values(_flatten_feature(record) if _is_feature(record) else record, names)
-    if broken == 1:
+    if bad_line == 1:
         raise TableError(f"{source.name}, line 1: {_NO_RECORD}.")
-    if broken:
+    if bad_line:
         notes.append("the last line is cut off")
 
 
@@ -297,19 +297,23 @@ def _read_json(source: _Source) -> TableRecords:
     if not text.strip():
         raise TableError(f"{source.name} is not a table: it is empty.")
     try:
-        found = _load_json(text)
+        document = _load_json(text)
     except json.JSONDecodeError as error:
         # Behind a first value there is another: JSON lines are often called .json, too.
         if error.msg != "Extra data":
             raise
         return _read_json_lines(source)
-    if found == []:
+    if document == []:
         raise TableError(f"{source.name} is not a table: it is empty.")
-    if isinstance(found, dict) and found.get("type") == "FeatureCollection" and found.get("features") == []:
+    if (
+        isinstance(document, dict)
+        and document.get("type") == "FeatureCollection"
+        and document.get("features") == []
+    ):
         return TableRecords("GeoJSON", ["geometry"], ())
-    if (frame := _read_frame(found)) is not None:
+    if (frame := _read_frame(document)) is not None:
         return frame
-    records = _list_in(found)
+    records = _list_in(document)
     if isinstance(records, dict):
         columns = list(records.values())
         rows: Iterable[Sequence[object]] = zip(*columns, strict=True)
@@ -417,15 +421,15 @@ def _as_records(
     notes: list[str],
 ) -> TableRecords:
     """Return records whose names are known from the rows that were read so far, and grow with the rest."""
-    shown = list(names)
+    column_names = list(names)
 
     def rows() -> Iterator[Sequence[object]]:
         yield from first
         for row in rest:
-            shown.extend(list(names)[len(shown) :])
+            column_names.extend(list(names)[len(column_names) :])
             yield row
 
-    return TableRecords(kind, shown, rows(), notes=notes)
+    return TableRecords(kind, column_names, rows(), notes=notes)
 
 
 # -- Parquet, Arrow and Excel, in a Python that has the library
@@ -545,17 +549,17 @@ def _read_sheet(reader: _Reader, path: Path, facts: Mapping[str, Any], table: st
     rows = _drop_end(reader.rows())
     sample = list(islice(rows, _SAMPLE))
     # Columns beside the table may be empty.
-    used = sorted({at for row in sample for at, value in enumerate(row) if value is not None})
-    at = find_header([[row[at] if at < len(row) else None for at in used] for row in sample], len(used))
+    columns = sorted({at for row in sample for at, value in enumerate(row) if value is not None})
+    at = find_header([[row[at] if at < len(row) else None for at in columns] for row in sample], len(columns))
     header = sample[at] if sample else []
-    shown = table or sheets[0]
+    sheet = table or sheets[0]
     return TableRecords(
-        f"Excel sheet {shown}",
+        f"Excel sheet {sheet}",
         ["" if name is None else str(name) for name in header],
         chain(sample[at + 1 :], rows),
         notes=[f"begins at row {at + 1}"] if at else [],
         tables=tuple(sheets),
-        table=shown,
+        table=sheet,
         close=reader.close,
     )
 

@@ -17,8 +17,8 @@ def open_zstd(path: Path, mode: str) -> IO[bytes]:
     except ImportError:
         pass
     else:
-        opened: IO[bytes] = library.open(path, mode)
-        return opened
+        stream: IO[bytes] = library.open(path, mode)
+        return stream
     program = shutil.which("zstd")
     if program is None:
         raise TableError(

@@ -71,10 +71,10 @@ class CellTools:
         start = language.start
 
         def start_with_object(program: str, folder: Path) -> Start:
-            begun = start(program, folder)
+            launch = start(program, folder)
             if not self._wanted():
-                return begun
-            return replace(begun, env={**begun.env, environment_names.TOOLS: self._socket.make_path()})
+                return launch
+            return replace(launch, env={**launch.env, environment_names.TOOLS: self._socket.make_path()})
 
         return replace(language, start=start_with_object, extended=True)
 

@@ -144,14 +144,14 @@ class McpConnection:
                 raise McpCallError(
                     f"MCP servers need one more package: {make_install_command('oi-tui[mcp]')}"
                 )
-            hidden = frozenset(list_secret_variables())
+            secret_names = frozenset(list_secret_variables())
             self._process = subprocess.Popen(
                 [sys.executable, "-P", "-c", _BOOT, _ROOT],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 cwd="/",
-                env={name: value for name, value in os.environ.items() if name not in hidden},
+                env={name: value for name, value in os.environ.items() if name not in secret_names},
                 start_new_session=True,
             )
             threading.Thread(target=self._read, args=(self._process,), daemon=True).start()

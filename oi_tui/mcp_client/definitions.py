@@ -77,11 +77,11 @@ def _expands_too_far(schema: Mapping[str, Any]) -> bool:
 
     For some providers that is done before a request; a few references can stand for millions of parts.
     """
-    left = _PARTS
+    remaining_parts = _PARTS
     waiting: list[tuple[Any, frozenset[str]]] = [(schema, frozenset())]
-    while waiting and left:
+    while waiting and remaining_parts:
         value, within = waiting.pop()
-        left -= 1
+        remaining_parts -= 1
         if isinstance(value, dict):
             waiting += ((item, within) for item in value.values())
             reference = value.get("$ref")
@@ -94,10 +94,10 @@ def _expands_too_far(schema: Mapping[str, Any]) -> bool:
 
 def _look_up(schema: Mapping[str, Any], reference: str) -> Any:
     """Return what a reference such as `#/$defs/Point` names; None where there is nothing."""
-    found: Any = schema
+    node: Any = schema
     for name in reference.removeprefix("#").split("/")[1:]:
-        found = found.get(name) if isinstance(found, dict) else None
-    return found if reference.startswith("#/") else None
+        node = node.get(name) if isinstance(node, dict) else None
+    return node if reference.startswith("#/") else None
 
 
 def limit_definitions(offered: Sequence[Definition]) -> list[Definition]:
@@ -145,8 +145,8 @@ class Pins:
 
     def of(self, server: McpServer) -> list[Definition] | None:
         """Return the pinned definitions of a server; None for one that was never used. Raises OSError."""
-        found = private_file.read(self._path).get(_describe_server(server))
-        return found if isinstance(found, list) else None
+        definitions = private_file.read(self._path).get(_describe_server(server))
+        return definitions if isinstance(definitions, list) else None
 
     def pin(self, server: McpServer, definitions: Sequence[Definition]) -> None:
         """Pin these definitions: only they are used from now on. Raises OSError."""

@@ -157,9 +157,9 @@ def _list_choices(field: object) -> list[tuple[str, str]]:
 
 
 def _list(choices: Sequence[tuple[str, str]]) -> str:
-    shown = [clean_line(title, 60) for _, title in choices[:_MOST_CHOICES]]
-    more = f" and {len(choices) - len(shown)} more" if len(choices) > len(shown) else ""
-    return ", ".join(shown) + more
+    titles = [clean_line(title, 60) for _, title in choices[:_MOST_CHOICES]]
+    more = f" and {len(choices) - len(titles)} more" if len(choices) > len(titles) else ""
+    return ", ".join(titles) + more
 
 
 def _read(field: Mapping[str, Any], text: str) -> Any:

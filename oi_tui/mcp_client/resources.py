@@ -50,12 +50,12 @@ class Resources:
 
     def prompt(self, server: str, name: str, arguments: Mapping[str, str]) -> str:
         """Return a prompt with its arguments filled in."""
-        known = {prompt.name: prompt for prompt in self.list_prompts(server)}
-        if name not in known:
+        prompts = {prompt.name: prompt for prompt in self.list_prompts(server)}
+        if name not in prompts:
             raise McpCallError(
-                f"it has no prompt {clean_line(name, 60)}; prompts: {', '.join(known) or 'none'}"
+                f"it has no prompt {clean_line(name, 60)}; prompts: {', '.join(prompts) or 'none'}"
             )
-        missing = [argument for argument in known[name].required if argument not in arguments]
+        missing = [argument for argument in prompts[name].required if argument not in arguments]
         if missing:
             raise McpCallError(f"the prompt {name} needs {', '.join(missing)}; write {missing[0]}=VALUE")
         answer = self._servers.ask(server, {"do": "prompt", "prompt": name, "arguments": dict(arguments)})

@@ -101,14 +101,14 @@ class McpServers:
     def use(self, profile: Profile) -> None:
         """Use the servers of this profile; end those that it no longer has or that it changed."""
         self._profile = profile
-        wanted = {server.name: server for server in map(mcp_servers.read, profile.mcp_servers)}
+        servers = {server.name: server for server in map(mcp_servers.read, profile.mcp_servers)}
         with self._lock:
             before = self._servers
             self._servers = {
                 name: before[name]
                 if name in before and before[name].server == server
                 else ServerStatus(server)
-                for name, server in wanted.items()
+                for name, server in servers.items()
             }
             removed = [
                 name
@@ -137,22 +137,22 @@ class McpServers:
             if not status.settled.wait(max(0.0, limit - time.monotonic())):
                 self._report_slow(status)
         # Providers refuse a name that comes twice.
-        known = (tool for status in self.status for tool in status.tools)
-        return _drop_duplicates(known, lambda tool: tool.function)[: definitions.MOST_TOOLS]
+        tools = (tool for status in self.status for tool in status.tools)
+        return _drop_duplicates(tools, lambda tool: tool.function)[: definitions.MOST_TOOLS]
 
     def languages(self) -> Sequence[Language]:
         """Return the languages that stand for the tools which are known."""
         with self._lock:
-            found = {
+            tools = {
                 tool.language: (tool, status.server.shown) for status in self.status for tool in status.tools
             }
-            kept = self._languages
+            old_languages = self._languages
             # The same tool stays the same language, so that a call in progress can be stopped.
             self._languages = {
-                name: kept[name]
-                if name in kept and kept[name][0] == tool
+                name: old_languages[name]
+                if name in old_languages and old_languages[name][0] == tool
                 else (tool, self._make_language(tool, reached))
-                for name, (tool, reached) in found.items()
+                for name, (tool, reached) in tools.items()
             }
             return [language for _, language in self._languages.values()]
 
@@ -354,9 +354,9 @@ class McpServers:
         """Return whether a token is over that another oi-tui has renewed:
         a server may take each one once only.
         """
-        used = status.signed_in or {}
-        kept = self._sign_ins.of(server) if is_over(used) else None
-        return kept is not None and kept.get("tokens") != used.get("tokens")
+        own_record = status.signed_in or {}
+        stored_record = self._sign_ins.of(server) if is_over(own_record) else None
+        return stored_record is not None and stored_record.get("tokens") != own_record.get("tokens")
 
     @contextmanager
     def _renewing(
@@ -498,17 +498,17 @@ class McpServers:
 
     def _claim_renewal(self, status: ServerStatus) -> None:
         """Renew the sign-in whose token a server refused, once no other oi-tui is doing that."""
-        kept = None
+        stored_record = None
         try:
             server = self._require_allowed(status.server)
             if status.renewal is None or status.renewal.closed:
                 status.renewal = self._sign_ins.claim(server)
-            kept = self._sign_ins.of(server)
+            stored_record = self._sign_ins.of(server)
         except McpServerError as error:
             self._say(str(error))
-        if kept:
-            status.signed_in = kept
-        self._connection.let_renew(status.server.name, kept)
+        if stored_record:
+            status.signed_in = stored_record
+        self._connection.let_renew(status.server.name, stored_record)
 
 
 def _end_renewal(status: ServerStatus) -> None:
@@ -538,7 +538,7 @@ def _describe_names(
 
 def _drop_duplicates(tools: Iterable[McpTool], key: Callable[[McpTool], str]) -> list[McpTool]:
     """Return the tools without those that are called as an earlier one."""
-    found: dict[str, McpTool] = {}
+    tools_by_key: dict[str, McpTool] = {}
     for tool in tools:
-        found.setdefault(key(tool), tool)
-    return list(found.values())
+        tools_by_key.setdefault(key(tool), tool)
+    return list(tools_by_key.values())

@@ -28,15 +28,15 @@ class SignIns:
 
     def of(self, server: McpServer) -> dict[str, Any] | None:
         """Return what was kept of a sign-in, or None."""
-        found = self._secrets.find(_make_name(server))
+        secret = self._secrets.find(_make_name(server))
         try:
-            kept = json.loads(found.value) if found else None
+            record = json.loads(secret.value) if secret else None
         except ValueError:
             return None
-        if not isinstance(kept, dict):
+        if not isinstance(record, dict):
             return None
-        _hide(kept)
-        return kept
+        _hide(record)
+        return record
 
     def save(self, server: McpServer, kept: Mapping[str, Any]) -> None:
         """Save a sign-in. Raises SecretError."""

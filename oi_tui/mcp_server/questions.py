@@ -61,14 +61,14 @@ def is_yes(answer: ElicitResult | None) -> bool:
 
 def find_reason(answer: ElicitResult | None) -> str:
     """Return why the person said no, where they gave a reason."""
-    given = _read_content(answer).get("reason")
-    return given.strip() if isinstance(given, str) else ""
+    reason = _read_content(answer).get("reason")
+    return reason.strip() if isinstance(reason, str) else ""
 
 
 def find_line(answer: ElicitResult | None) -> str | None:
     """Return the line that the person typed; None when they typed none."""
-    given = _read_content(answer).get("line")
-    return given.replace("\n", " ") if isinstance(given, str) else None
+    line = _read_content(answer).get("line")
+    return line.replace("\n", " ") if isinstance(line, str) else None
 
 
 def _read_content(answer: ElicitResult | None) -> Mapping[str, Any]:

@@ -62,12 +62,12 @@ def _parse_message(line: bytes | None) -> SessionMessage | Exception:
 def _rescue(line: bytes, error: Exception) -> SessionMessage | Exception:
     """Return what can be made of a line, so that whoever waits for an answer gets one; else the error."""
     try:
-        given = parse_damaged(line)
+        payload = parse_damaged(line)
     except ValueError:
         return error
     with suppress(ValueError):
-        return SessionMessage(jsonrpc_message_adapter.validate_python(given, by_name=False))
-    number = given.get("id") if isinstance(given, dict) and "method" in given else None
+        return SessionMessage(jsonrpc_message_adapter.validate_python(payload, by_name=False))
+    number = payload.get("id") if isinstance(payload, dict) and "method" in payload else None
     if isinstance(number, bool) or not isinstance(number, int | str):
         return error
     refusal = ErrorData(code=INVALID_REQUEST, message="The request is not valid JSON-RPC 2.0.")

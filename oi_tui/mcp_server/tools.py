@@ -123,15 +123,17 @@ class HostTools:
     def _languages(self) -> tuple[str, ...]:
         """The languages that may be used: those of the profile that are here."""
         computer, profile = self._workspace.computer, self._workspace.profile
-        wanted = {computer.resolve(name) for name in profile.languages}
-        return tuple(name for name in computer.languages if not wanted or name in wanted)
+        profile_languages = {computer.resolve(name) for name in profile.languages}
+        return tuple(
+            name for name in computer.languages if not profile_languages or name in profile_languages
+        )
 
     def _check_arguments(self, params: CallToolRequestParams) -> Mapping[str, str]:
         """Return the arguments. Raises ToolCallError where they do not fit the tool."""
-        known = {tool.name: tool for tool in list_definitions(self._languages, self._workspace.profile)}
-        if params.name not in known:
-            raise ToolCallError(f"There is no tool {clean_line(params.name, 60)}. Tools: {', '.join(known)}.")
-        schema, arguments = known[params.name].input_schema, params.arguments or {}
+        tools = {tool.name: tool for tool in list_definitions(self._languages, self._workspace.profile)}
+        if params.name not in tools:
+            raise ToolCallError(f"There is no tool {clean_line(params.name, 60)}. Tools: {', '.join(tools)}.")
+        schema, arguments = tools[params.name].input_schema, params.arguments or {}
         for name in schema["required"]:
             if name not in arguments:
                 raise ToolCallError(f"{params.name} needs the argument {name}.")
@@ -143,11 +145,11 @@ class HostTools:
         return arguments
 
     def _read_language(self, arguments: Mapping[str, str]) -> str:
-        given = arguments["language"]
-        language = self._workspace.computer.resolve(given)
+        language_name = arguments["language"]
+        language = self._workspace.computer.resolve(language_name)
         if language is None or language not in self._languages:
             raise ToolCallError(
-                f"Unknown language {clean_line(given, 60)}. Languages: {', '.join(self._languages)}."
+                f"Unknown language {clean_line(language_name, 60)}. Languages: {', '.join(self._languages)}."
             )
         return language
 
@@ -281,17 +283,17 @@ class HostTools:
         self, arguments: Mapping[str, str], window: WindowClient | None
     ) -> CallToolResult:
         language, name = self._read_language(arguments), arguments["name"]
-        found: Mapping[str, Any] = {}
+        facts: Mapping[str, Any] = {}
         if window:
-            found = await window.call("inspect", language=language, name=name)
+            facts = await window.call("inspect", language=language, name=name)
         elif is_name(name):
             detail = await asyncio.to_thread(self._workspace.computer.inspector.inspect, language, name)
-            found = {"description": detail.description, "preview": detail.preview} if detail else {}
-        if not found:
+            facts = {"description": detail.description, "preview": detail.preview} if detail else {}
+        if not facts:
             raise ToolCallError(
                 f"{language} reports no variable {clean_line(name, 60)}. It may be busy or not running."
             )
-        return results.make_text_result(f"{found['description']}\n{found['preview']}", found)
+        return results.make_text_result(f"{facts['description']}\n{facts['preview']}", facts)
 
     async def _interrupt(self, _: Mapping[str, str], window: WindowClient | None) -> CallToolResult:
         if window:
@@ -345,11 +347,11 @@ def _make_pulse(context: Context) -> Callable[[float], Coroutine[Any, Any, None]
 
 def _can_ask(context: Context) -> bool:
     """Return whether the host can show a form to a person."""
-    known = context.session.client_capabilities
-    if known is None or known.elicitation is None:
+    capabilities = context.session.client_capabilities
+    if capabilities is None or capabilities.elicitation is None:
         return False
     # Before there were two kinds, a host that named none meant forms.
-    return known.elicitation.form is not None or known.elicitation.url is None
+    return capabilities.elicitation.form is not None or capabilities.elicitation.url is None
 
 
 def _make_request(waiting: ApprovalQuestion | InputRequested) -> ElicitRequest | None:

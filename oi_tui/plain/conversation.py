@@ -171,11 +171,11 @@ class PlainConversation:
     def ask_number(self, question: str, most: int) -> int | None:
         """Ask for a number from 1 to `most`, and return it counted from 0; None for anything else."""
         try:
-            typed = self.keyboard.prompt(question) if self.keyboard.is_terminal else None
+            answer = self.keyboard.prompt(question) if self.keyboard.is_terminal else None
         except KeyboardInterrupt:
-            typed = None
-        if typed and typed.strip().isdecimal() and 0 < int(typed.strip()[:6]) <= most:
-            return int(typed.strip()[:6]) - 1
+            answer = None
+        if answer and answer.strip().isdecimal() and 0 < int(answer.strip()[:6]) <= most:
+            return int(answer.strip()[:6]) - 1
         return None
 
     def ask_yes(self, question: str) -> bool:

@@ -149,13 +149,13 @@ class PlainEventHandler:
         count = len(lines) - (lines[-1] == "")
         self.print_notice(f"{clean_line(message.format or 'code', 30)}, {count} line{'s' * (count != 1)}:")
         self._say("".join(f"    {escape_controls(line)}\n" for line in lines[: count or 1]))
-        if hidden := list_hidden_characters(text):
-            self.print_notice(f"Hidden characters: {clean_line(', '.join(hidden), 400)}")
+        if characters := list_hidden_characters(text):
+            self.print_notice(f"Hidden characters: {clean_line(', '.join(characters), 400)}")
 
     def ask_input(self, language: str, request: InputRequested) -> None:
         """Show what the program that waits for a line asks for, on the line where the answer is typed."""
-        hidden = " (your input is hidden and not saved)" if request.masked else ""
-        self.print_notice(f"{clean_line(language, 20)} is waiting for input{hidden}:")
+        hint = " (your input is hidden and not saved)" if request.masked else ""
+        self.print_notice(f"{clean_line(language, 20)} is waiting for input{hint}:")
         if self._echoes:
             self._asked = self._describe_answer()
             self._say(f"{MARK}{self._asked}")

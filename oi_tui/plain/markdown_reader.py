@@ -36,17 +36,17 @@ class MarkdownReader:
     def read(self, piece: str) -> str:
         """Return what of the reply, with this piece, can be written now."""
         *lines, self._held = (self._held + piece).split("\n")
-        written = "".join(self._end_line(line) for line in lines)
+        text = "".join(self._end_line(line) for line in lines)
         if len(self._held) > _LONGEST:
-            written, self._held, self._midway = written + self._held, "", True
+            text, self._held, self._midway = text + self._held, "", True
         end = self._held.rfind(" ") + 1
         if (
             end
             and not self._in_fence
             and not _MARK.search(self._held if not self._midway else f".{self._held}")
         ):
-            written, self._held, self._midway = written + self._held[:end], self._held[end:], True
-        return written
+            text, self._held, self._midway = text + self._held[:end], self._held[end:], True
+        return text
 
     def finish(self) -> str:
         """Return what is held back still: the reply is over, or was cut off."""
@@ -93,7 +93,7 @@ class MarkdownReader:
 
 def _read_words(line: str) -> str:
     """Return a line without the marks of code, links and stress."""
-    codes = [found[2].strip() for found in _CODE.finditer(line)]
+    codes = [match[2].strip() for match in _CODE.finditer(line)]
     words = _LINK.sub(r"\1 (\2)", _CODE.sub("\0", line))
     for _ in range(3):
         words = _STRESS.sub(r"\2", words)

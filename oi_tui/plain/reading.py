@@ -50,8 +50,8 @@ class PlainReading:
     def search_history(self, text: str) -> None:
         """List earlier messages that contain the words."""
         entries = HistoryBrowser(PromptHistory().load()).find_containing(text, _LISTED)
-        listed = "\n".join(f"  {clean_line(item, 200)}" for item in entries)
-        self._ui.show_notice(f"Matches, newest first:\n{listed}" if entries else "No matching messages.")
+        listing = "\n".join(f"  {clean_line(item, 200)}" for item in entries)
+        self._ui.show_notice(f"Matches, newest first:\n{listing}" if entries else "No matching messages.")
 
     def copy_code(self) -> None:
         """Say that there is no screen."""

@@ -121,8 +121,8 @@ def _resume(workspace: Workspace, id: str) -> str:
         return f"could not open the conversation: {error}"
     for notice in (*workspace.conversation.notices, *workspace.conversation.describe_left()):
         write_error(f"{notice}\n")
-    if lost := rerun.describe_lost(workspace.session.messages):
-        write_error(f"{lost}\n")
+    if warning := rerun.describe_lost(workspace.session.messages):
+        write_error(f"{warning}\n")
     return ""
 
 
@@ -176,18 +176,18 @@ def _close(workspace: Workspace, ending: type[BaseException] | None, *_: object)
 def _find_served_model(profile: Profile, notes: Callable[[str], None]) -> Profile:
     """Return the profile with a model of this machine: the one it names, else the first, if any answers."""
     models = local_servers.find()
-    named = profile.model if "model" in profile.origins else None
-    fitting = [item for item in models if named is None or local_servers.is_named(item, named)]
+    name = profile.model if "model" in profile.origins else None
+    fitting = [item for item in models if name is None or local_servers.is_named(item, name)]
     if not fitting:
         lines = [f"{item.model} ({item.server})" for item in models]
-        known = f"There are: {', '.join(lines)}." if lines else "\n".join(local_servers.list_hints())
-        reason = clean_line(f"No server on this machine has {named}.", 200) if named and lines else _NO_SERVER
-        for line in (reason, *known.splitlines()):
+        hints = f"There are: {', '.join(lines)}." if lines else "\n".join(local_servers.list_hints())
+        reason = clean_line(f"No server on this machine has {name}.", 200) if name and lines else _NO_SERVER
+        for line in (reason, *hints.splitlines()):
             notes(f"{clean_line(line, 300)}\n")
         return profile
-    chosen = fitting[0]
-    notes(f"The model is {clean_line(chosen.model, 60)} ({chosen.server} at {chosen.api_base}).\n")
-    return profile.with_changes(model=chosen.model, api_base=chosen.api_base)
+    model = fitting[0]
+    notes(f"The model is {clean_line(model.model, 60)} ({model.server} at {model.api_base}).\n")
+    return profile.with_changes(model=model.model, api_base=model.api_base)
 
 
 def _greet(conversation: PlainConversation, workspace: Workspace) -> None:

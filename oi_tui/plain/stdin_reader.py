@@ -50,11 +50,11 @@ class StdinReader:
         if self.is_terminal and sys.stdout.isatty():
             return self._edit_line(mark, history)
         try:
-            while (found := self.line()) is None:
+            while (next_line := self.line()) is None:
                 self._alarm.silence()
         except EOFError:
             return None
-        return found
+        return next_line
 
     def line(self) -> str | None:
         """Return the next line, without its newline; None when the alarm rings first.
@@ -82,12 +82,12 @@ class StdinReader:
         with self._set_modes(canonical=False):
             until = time.monotonic() + quiet
             while not self._alarm.interrupted:
-                left = max(0.0, until - time.monotonic())
-                if select.select([self._descriptor], [], [], min(left, 0.05))[0]:
+                remaining_seconds = max(0.0, until - time.monotonic())
+                if select.select([self._descriptor], [], [], min(remaining_seconds, 0.05))[0]:
                     if not self._read():
                         break
                     until = time.monotonic() + quiet
-                elif not left:
+                elif not remaining_seconds:
                     break
         self._set_aside()
         return not self._alarm.interrupted

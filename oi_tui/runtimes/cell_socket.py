@@ -41,8 +41,8 @@ def _remove_dead(name: str) -> None:
     """Remove the folders of sockets with this name whose application was killed, and so left them behind."""
     for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*/{name}"):
         with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as tried:
-            made = path.parent.stat()
-            if not path.is_socket() or made.st_uid != os.getuid() or time.time() - made.st_mtime < _YOUNG:
+            status = path.parent.stat()
+            if not path.is_socket() or status.st_uid != os.getuid() or time.time() - status.st_mtime < _YOUNG:
                 continue
             tried.setblocking(False)
             try:

@@ -46,13 +46,13 @@ def complete_names(memory: Memory, before: str) -> CompletionSet | None:
     if memory.state != "known":
         return None
     word = _NAME.search(before)
-    typed = word.group() if word else ""
+    prefix = word.group() if word else ""
     names = [
         Completion(variable.name, variable.summary)
         for variable in reversed(memory.variables)
-        if typed and variable.name.startswith(typed) and variable.name != typed
+        if prefix and variable.name.startswith(prefix) and variable.name != prefix
     ]
-    return CompletionSet(len(typed), tuple(item for item in names if item.text.isprintable())[:MOST])
+    return CompletionSet(len(prefix), tuple(item for item in names if item.text.isprintable())[:MOST])
 
 
 def read_completions(answer: Mapping[str, object], hidden: Collection[str] = ()) -> CompletionSet | None:
@@ -60,8 +60,8 @@ def read_completions(answer: Mapping[str, object], hidden: Collection[str] = ())
 
     The values of what is named like a secret, and what was typed into a hidden field, are not shown.
     """
-    typed, offers, note = answer.get("typed"), answer.get("offers"), answer.get("note")
-    if not isinstance(typed, int) or typed < 0 or not isinstance(offers, list):
+    prefix_length, offers, note = answer.get("typed"), answer.get("offers"), answer.get("note")
+    if not isinstance(prefix_length, int) or prefix_length < 0 or not isinstance(offers, list):
         return None
     completions = []
     for offer in offers[:MOST]:
@@ -72,8 +72,8 @@ def read_completions(answer: Mapping[str, object], hidden: Collection[str] = ())
         if text and text.isprintable() and not holds(text, hidden):
             secret = is_private(text.rstrip("="), facts) or holds(facts, hidden)
             completions.append(Completion(text, "not shown" if secret else facts))
-    shown = note if isinstance(note, str) and not holds(note, hidden) else ""
-    return CompletionSet(typed, tuple(completions), _DEFAULT.sub(_describe_withheld, shown))
+    visible_note = note if isinstance(note, str) and not holds(note, hidden) else ""
+    return CompletionSet(prefix_length, tuple(completions), _DEFAULT.sub(_describe_withheld, visible_note))
 
 
 def check_completions(found: object) -> CompletionSet | None:

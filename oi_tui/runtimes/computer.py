@@ -149,8 +149,8 @@ class Computer:
             places = (_MORE_PLACES.format(", ".join(targets), targets[1], targets[0]),)
         if remote:
             return (*notes, remote.note, *places)
-        hidden = ", ".join(sorted(self._options.hidden))
-        held_back = (_HELD_BACK.format(hidden),) if hidden else ()
+        names = ", ".join(sorted(self._options.hidden))
+        held_back = (_HELD_BACK.format(names),) if names else ()
         return (*notes, *self._confinement.write_notes(), *held_back, *places)
 
     def explain_missing(self, language: str) -> str | None:
@@ -177,8 +177,8 @@ class Computer:
 
     def find_program(self, language: str) -> str | None:
         """Return the path of the language's program; None where it is missing."""
-        found = self._catalog.find(language)
-        return self._catalog.find_program(found) if found else None
+        entry = self._catalog.find(language)
+        return self._catalog.find_program(entry) if entry else None
 
     def find_database(self, language: str) -> str:
         """Return the database that code of the language would use, in words; "" for a language

@@ -70,10 +70,10 @@ class Inspector:
         if declared and declared.table_request and not runtime:
             raise TableError(f"No {declared.title} code has run here yet, so no variable has this name.")
         if not isinstance(runtime, PtyRuntime) or not runtime.language.table_request:
-            shown = declared.title if declared else language
+            title = declared.title if declared else language
             having = "Python, R, JavaScript and Octave"
             raise TableError(
-                f"Tables of {shown} cannot be opened; %table opens those of {having} on this machine."
+                f"Tables of {title} cannot be opened; %table opens those of {having} on this machine."
             )
         return LiveTable(name, runtime.language.title, runtime.ask_table)
 

@@ -83,8 +83,8 @@ class LanguageCatalog:
         return self._find_named(self.resolve(name) or name)
 
     def _find_named(self, name: str) -> Language | None:
-        known = (*reversed(self.offered), *self._unlisted())
-        return next((language for language in known if language.name == name), None)
+        languages = (*reversed(self.offered), *self._unlisted())
+        return next((language for language in languages if language.name == name), None)
 
     def is_unlisted(self, language: Language) -> bool:
         """Return whether it runs on this machine for every target."""
@@ -119,9 +119,9 @@ class LanguageCatalog:
         if self._targets.remote:
             return self._explain_not_there(language, self._targets.remote.title)
         setting = language.setting
-        if setting and (chosen := getattr(self._options.choices, setting)):
+        if setting and (program := getattr(self._options.choices, setting)):
             return (
-                f"{language.title} is not available: the program {chosen} was not found; change the "
+                f"{language.title} is not available: the program {program} was not found; change the "
                 f"setting {setting}."
             )
         if language.name in self.replaced:

@@ -241,14 +241,14 @@ class PtyRuntime:
         answer = self._ask("variables", request)
         if answer is None:
             return Memory(name, "busy")
-        event, written = answer
-        variables = read(event.get("variables")) if written is None else read_shell(written)
-        shown = tuple(hide_value(item, self.hidden_inputs) for item in variables)[-MOST:]
+        event, data = answer
+        variables = read(event.get("variables")) if data is None else read_shell(data)
+        visible_variables = tuple(hide_value(item, self.hidden_inputs) for item in variables)[-MOST:]
         if language.keeps:
-            self.names = parse_names([item.name for item in reversed(shown[-10:])])
+            self.names = parse_names([item.name for item in reversed(visible_variables[-10:])])
         total = event.get("total")
-        count = max(total, len(shown)) if isinstance(total, int) else len(shown)
-        return Memory(name, "known", shown, count, is_over=not language.keeps)
+        count = max(total, len(visible_variables)) if isinstance(total, int) else len(visible_variables)
+        return Memory(name, "known", visible_variables, count, is_over=not language.keeps)
 
     def inspect(self, name: str) -> Detail | None:
         """Return the value of one variable; None where it is not reported, or does not exist."""
@@ -320,9 +320,9 @@ class PtyRuntime:
             process.channel.request(request.format(nonce=nonce, name=name), TIMEOUT)
             while (
                 not (process.ended or self._starting or self._closed)
-                and (left := until - time.monotonic()) > 0
+                and (remaining_seconds := until - time.monotonic()) > 0
             ):
-                for item in process.read(left):
+                for item in process.read(remaining_seconds):
                     if not isinstance(item, dict) or item["event"] != kind:
                         self.later.append(item)
                     elif item.get("nonce") == nonce:
@@ -429,17 +429,17 @@ class PtyRuntime:
         if not process.ended:
             return process, None
         process.detach()
-        lost = describe_loss(self.names)
+        loss = describe_loss(self.names)
         self._drop(process)
         if self._memory:
             return None, None
-        return None, f"{self.language.title} ended between runs ({process.ended}) and was restarted; {lost}"
+        return None, f"{self.language.title} ended between runs ({process.ended}) and was restarted; {loss}"
 
     def _report_loss(self, process: LanguageProcess, ended: ProcessEnd) -> None:
         """Report that a process ended while nothing ran, unless what it remembered was saved."""
         if process is self._process and not process.channel.holds("state"):
-            title, lost = self.language.title, describe_loss(self.names)
-            self._on_loss(VariablesLost(self.language.name, f"{title} ended between runs ({ended}); {lost}"))
+            title, loss = self.language.title, describe_loss(self.names)
+            self._on_loss(VariablesLost(self.language.name, f"{title} ended between runs ({ended}); {loss}"))
 
     def _explain(self, error: Exception) -> str:
         """Say why the language did not start."""
@@ -571,6 +571,6 @@ def _pop_file(channel: CellChannel, name: object, nonce: str) -> bytes | None:
     """Read and remove the file that a driver wrote with an answer."""
     if not isinstance(name, str) or nonce not in name:
         return None
-    written = channel.read_file(name)
+    data = channel.read_file(name)
     (channel.folder / Path(name).name).unlink()
-    return written
+    return data

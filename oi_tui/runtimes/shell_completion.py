@@ -35,14 +35,14 @@ def complete(memory: Memory, before: str, folder: Path) -> CompletionSet | None:
     if not word or _is_comment(line):
         return CompletionSet(0, ())
     quote = match["open"][0] if match and match["open"] else ""
-    typed = match["open"][1:] if match and quote else _MARKS.sub(lambda mark: mark[1] or "", word)
+    prefix = match["open"][1:] if match and quote else _MARKS.sub(lambda mark: mark[1] or "", word)
     offers: list[Completion] = []
-    if "/" not in typed and not quote and _COMMAND.search(line[: len(line) - len(word)]):
-        offers = _complete_commands(memory, typed)
-    offers += _complete_files(typed, folder, quote)
-    written = len(match["open"]) - 1 if match and quote else len(word)
-    named = [item for item in offers if item.text != word and item.text.isprintable()]
-    return CompletionSet(written, tuple(named[:MOST]))
+    if "/" not in prefix and not quote and _COMMAND.search(line[: len(line) - len(word)]):
+        offers = _complete_commands(memory, prefix)
+    offers += _complete_files(prefix, folder, quote)
+    word_length = len(match["open"]) - 1 if match and quote else len(word)
+    usable_offers = [item for item in offers if item.text != word and item.text.isprintable()]
+    return CompletionSet(word_length, tuple(usable_offers[:MOST]))
 
 
 def _remove_commands(memory: Memory) -> Memory:
@@ -77,11 +77,11 @@ def _complete_files(typed: str, folder: Path, quote: str) -> list[Completion]:
     try:
         with os.scandir(folder / Path(place + slash).expanduser()) as entries:
             matching = [entry for entry in entries if entry.name.startswith(begin)]
-            found = sorted((entry.name, paths.is_folder(entry)) for entry in matching)
+            files = sorted((entry.name, paths.is_folder(entry)) for entry in matching)
     except (OSError, ValueError):
         return []
     offers = []
-    for name, is_folder in found:
+    for name, is_folder in files:
         if begin or not name.startswith("."):
             path = place + slash + name + ("/" if is_folder else "")
             offers.append(Completion(path if quote else _SPECIAL.sub(r"\\\1", path)))

@@ -195,9 +195,9 @@ def read_condition(words: str, names: Sequence[str]) -> tuple[int, str, str] | N
     match = _CONDITION.fullmatch(words.strip())
     if match is None:
         return None
-    called = match[1].strip("`'\"")
-    same = [at for at, name in enumerate(names) if name == called]
-    same = same or [at for at, name in enumerate(names) if name.lower() == called.lower()]
+    column_name = match[1].strip("`'\"")
+    same = [at for at, name in enumerate(names) if name == column_name]
+    same = same or [at for at, name in enumerate(names) if name.lower() == column_name.lower()]
     return (same[0], match[2].replace("==", "="), match[3].strip("'\"")) if same else None
 
 

@@ -94,8 +94,8 @@ _NAMED = 3
 
 def parse_names(found: object) -> tuple[str, ...]:
     """Return the names of variables that a driver reports; invalid names are left out."""
-    given = found if isinstance(found, list) else []
-    return tuple(name for name in given[: 2 * _NAMED] if isinstance(name, str) and is_name(name))
+    candidates = found if isinstance(found, list) else []
+    return tuple(name for name in candidates[: 2 * _NAMED] if isinstance(name, str) and is_name(name))
 
 
 def join_names(names: Sequence[str]) -> str:

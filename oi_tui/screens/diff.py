@@ -71,12 +71,12 @@ def list_changes(before: list[str], after: list[str]) -> Iterator[tuple[str, int
         if tag == "equal":
             head = 0 if index == 0 else _AROUND
             tail = 0 if index == len(steps) - 1 else _AROUND
-            hidden = (last - first) - head - tail
+            hidden_count = (last - first) - head - tail
             for offset in range(last - first):
-                if hidden <= 1 or offset < head or offset >= last - first - tail:
+                if hidden_count <= 1 or offset < head or offset >= last - first - tail:
                     yield " ", first + offset + 1, after[first + offset]
                 elif offset == head:
-                    yield "…", hidden, ""
+                    yield "…", hidden_count, ""
             continue
         yield from (("-", number + 1, before[number]) for number in range(start, end))
         yield from (("+", number + 1, after[number]) for number in range(first, last))

@@ -63,20 +63,20 @@ _SHORT = {
 
 def list_groups(view: "ChatView") -> list[Group]:
     """Return the keys that act now, by where they act; what waits for an answer first."""
-    found: list[Group] = []
+    groups: list[Group] = []
     if view.conversation.cell_editor.is_open:
         in_vi = view.conversation.cell_editor.code_editor.vi is not None
-        found.append(
+        groups.append(
             ("In the code", [(":q!" if in_vi and key == "escape" else key, what) for key, what in _EDITING])
         )
     elif view.approval.display:
-        found.append(("At the question", view.approval.short_help))
+        groups.append(("At the question", view.approval.short_help))
     if view.busy:
-        found.append(("While it works", _WORKING))
-    found.append(("At the prompt", _PROMPT))
+        groups.append(("While it works", _WORKING))
+    groups.append(("At the prompt", _PROMPT))
     if view.session.messages:
-        found.append(("Conversation", _list_commands(_CONVERSATION)))
-    return [*found, ("Screens", _list_commands(_SCREENS))]
+        groups.append(("Conversation", _list_commands(_CONVERSATION)))
+    return [*groups, ("Screens", _list_commands(_SCREENS))]
 
 
 def _list_commands(names: Sequence[str]) -> Rows:

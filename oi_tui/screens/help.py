@@ -70,8 +70,8 @@ BLOCK_KEYS = (
 def list_help() -> list[tuple[str, str]]:
     """Return each key or name, and what it does; an empty key begins a section."""
     rows = [("", "Keys"), *OTHER_KEYS]
-    listed = {key for key, _ in OTHER_KEYS}
-    with_keys = [item for item in COMMANDS.values() if item.keys and item.keys not in listed]
+    keys = {key for key, _ in OTHER_KEYS}
+    with_keys = [item for item in COMMANDS.values() if item.keys and item.keys not in keys]
     rows += [(command.keys, command.summary) for command in with_keys]
     rows += [("", "In the conversation"), *BLOCK_KEYS]
     for title, commands in group_commands().items():
@@ -175,17 +175,17 @@ class HelpScreen(Dialog[None]):
 def filter_rows(rows: Sequence[tuple[str, str]], sought: str) -> list[tuple[str, str]]:
     """Return the rows that have all the words, below the titles of their sections."""
     words = sought.lower().split()
-    found: list[tuple[str, str]] = []
+    matches: list[tuple[str, str]] = []
     title: tuple[str, str] | None = None
     for row in rows:
         if not row[0]:
             title = row
         elif all(word in f"{row[0]} {row[1]}".lower() for word in words):
             if title:
-                found.append(title)
+                matches.append(title)
                 title = None
-            found.append(row)
-    return found
+            matches.append(row)
+    return matches
 
 
 def lay_out(

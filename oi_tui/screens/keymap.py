@@ -27,13 +27,13 @@ def list_bindings() -> Known:
     for package in (oi_tui.screens, oi_tui.widgets):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             importlib.import_module(module.name)
-    known: Known = {}
+    bindings: Known = {}
     for owner in _list_own_classes(DOMNode):
         own = BindingsMap(owner.__dict__.get("BINDINGS", ()))
         for _, binding in own:
             if binding.id:
-                known.setdefault(binding.id, []).append((owner, binding))
-    return dict(sorted(known.items()))
+                bindings.setdefault(binding.id, []).append((owner, binding))
+    return dict(sorted(bindings.items()))
 
 
 def _list_own_classes(kind: type[DOMNode]) -> Iterator[type[DOMNode]]:
@@ -46,26 +46,26 @@ def _list_own_classes(kind: type[DOMNode]) -> Iterator[type[DOMNode]]:
 def read_chosen(text: str) -> tuple[Mapping[str, str], list[str]]:
     """Return the keys of the profile that can be used, and sentences about the others and about conflicts."""
     try:
-        wanted = dict(parse(text))
+        keys = dict(parse(text))
     except ValueError as error:
         return {}, [f"keys: {error}"]
-    known, problems = list_bindings(), list[str]()
-    for name in list(wanted):
-        if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
+    bindings, problems = list_bindings(), list[str]()
+    for name in list(keys):
+        if name not in bindings:
+            near = difflib.get_close_matches(name, bindings, n=1)
             hint = f"Did you mean {near[0]}?" if near else "%keys lists the names."
             problems.append(f"keys: unknown action {clean_line(name, 40)}. {hint}")
-            del wanted[name]
+            del keys[name]
             continue
-        good = [key for key in wanted[name].split(",") if is_key(key)]
-        bad = [key for key in wanted[name].split(",") if not is_key(key)]
+        good = [key for key in keys[name].split(",") if is_key(key)]
+        bad = [key for key in keys[name].split(",") if not is_key(key)]
         problems += [f"keys: {name}: unknown key {clean_line(key, 40)}." for key in bad]
         if good:
-            wanted[name] = ",".join(good)
+            keys[name] = ",".join(good)
         else:
-            del wanted[name]
-    problems += _find_conflicts(known, wanted)
-    return wanted, problems
+            del keys[name]
+    problems += _find_conflicts(bindings, keys)
+    return keys, problems
 
 
 def _find_conflicts(known: Known, wanted: Mapping[str, str]) -> list[str]:

@@ -234,11 +234,13 @@ class ModelsScreen(Dialog[ModelChoice | None]):
             return
         choices = self.query_one(OptionList)
         at = choices.highlighted or 0
-        chosen = self._choices[at]
+        selection = self._choices[at]
         self._choices.insert(len(self._choices) - 1, choice)
         choices.clear_options()
         choices.add_options(Option(_describe(item)) for item in self._choices)
-        choices.highlighted = 0 if chosen == DEMO and len(self._choices) == 2 else self._choices.index(chosen)
+        choices.highlighted = (
+            0 if selection == DEMO and len(self._choices) == 2 else self._choices.index(selection)
+        )
 
     def on_key(self, event: events.Key) -> None:
         """Type into the field for a name, even if the list has the focus."""
@@ -267,11 +269,11 @@ class ModelsScreen(Dialog[ModelChoice | None]):
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Choose the model whose name was typed, or use the key that was typed."""
-        typed = event.value.strip()
+        text = event.value.strip()
         if event.input.id == "models-key":
-            self._save_key(typed)
-        elif typed:
-            self._choose(ModelChoice(typed))
+            self._save_key(text)
+        elif text:
+            self._choose(ModelChoice(text))
 
     # -- the key ----------------------------------------------------------------------------------
 
@@ -336,8 +338,8 @@ class ModelsScreen(Dialog[ModelChoice | None]):
                 secrets.save(name, typed)
             except SecretError as error:
                 problem = str(error)
-            used = replace(choice, api_key=typed) if problem else choice
-            self.post_message(self.KeySaved(used, problem))
+            final_choice = replace(choice, api_key=typed) if problem else choice
+            self.post_message(self.KeySaved(final_choice, problem))
 
         self.run_worker(save_key, thread=True, exit_on_error=False)
 
@@ -351,10 +353,10 @@ class ModelsScreen(Dialog[ModelChoice | None]):
 
     def action_use_key_once(self) -> None:
         """Use the key that was typed for this session, and do not save it."""
-        typed = self.query_one("#models-key", Input).value.strip()
-        if self._asking and typed:
-            learn(typed)
-            self.dismiss(replace(self._asking, api_key=typed))
+        api_key = self.query_one("#models-key", Input).value.strip()
+        if self._asking and api_key:
+            learn(api_key)
+            self.dismiss(replace(self._asking, api_key=api_key))
 
     def action_back(self) -> None:
         """Go back from the key to the list, or from the list to the conversation."""

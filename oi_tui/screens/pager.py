@@ -73,8 +73,8 @@ class PagerScreen(Page[None]):
         """Show which lines are in view, and the keys that act."""
         count, top = self._text.line_count, self._view.top
         last = min(top + self._view.size.height, count)
-        known = f"{count:,}" if self._text.complete else f"at least {count:,}"
-        lines = f"lines {min(top + 1, count):,}-{last:,} of {known}" if count else ""
+        total = f"{count:,}" if self._text.complete else f"at least {count:,}"
+        lines = f"lines {min(top + 1, count):,}-{last:,} of {total}" if count else ""
         keys = [key for key in _KEYS if self._where or not key.startswith("s ")]
         parts = [part for part in (self._remark, lines, *(keys if count else keys[-1:])) if part]
         self.set_class(not count, "-empty")
@@ -124,18 +124,18 @@ class PagerScreen(Page[None]):
 
     @work(exclusive=True)
     async def _seek(self, line: int, *, back: bool) -> None:
-        sought, shown = self._sought, clean_line(self._sought, 40)
+        sought, label = self._sought, clean_line(self._sought, 40)
         for place in self._text.find(sought, line, back=back):
             if place is None:
-                self._say(f"searching “{shown}”")
+                self._say(f"searching “{label}”")
                 await asyncio.sleep(0)
             elif place < 0:
                 self._view.found = None
                 self._view.refresh()
-                self._say(f"“{shown}” not found")
+                self._say(f"“{label}” not found")
             else:
                 self._view.show(place, sought)
-                self._say(f"“{shown}” in line {place + 1:,}")
+                self._say(f"“{label}” in line {place + 1:,}")
 
     # The rest
 

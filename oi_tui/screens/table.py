@@ -461,18 +461,18 @@ class TableScreen(Page[None]):
 
     def _find_column(self, words: str) -> None:
         """Select the column of this name, else the next one whose name contains it."""
-        table, wanted = self._table, words.casefold()
+        table, needle = self._table, words.casefold()
         if table.shape is None or not words:
             return
         self._column_words = words
         names = [column.name.casefold() for column in table.shape.columns]
         order = [*range(table.column + 1, len(names)), *range(table.column + 1)]
-        found = [at for at in order if names[at] == wanted] or [at for at in order if wanted in names[at]]
-        if not found:
+        matches = [at for at in order if names[at] == needle] or [at for at in order if needle in names[at]]
+        if not matches:
             self._say(f"No column has {clean_line(words, 60)} in its name.")
             return
-        table.select_column(found[0])
-        many = sum(wanted in name for name in names)
+        table.select_column(matches[0])
+        many = sum(needle in name for name in names)
         self._say(f"{many:,} columns have it in their names; f and enter go to the next." if many > 1 else "")
 
     def action_export(self) -> None:
@@ -570,8 +570,8 @@ class TableScreen(Page[None]):
 
         def put(rows: list[TableRow]) -> None:
             if rows:
-                found = cells(rows[0])
-                self._say(copy("".join(found) if plain else write_csv_line(found).rstrip("\n"), self.app))
+                values = cells(rows[0])
+                self._say(copy("".join(values) if plain else write_csv_line(values).rstrip("\n"), self.app))
 
         self._ask(lambda source: source.page(view, number, 1, first, width, whole=True), put)
 

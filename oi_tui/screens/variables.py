@@ -152,21 +152,21 @@ class VariablesScreen(Page[str | None]):
         self._show()
 
     def _show_keys(self) -> None:
-        typed = self.query_one(Input).value
+        query = self.query_one(Input).value
         keys = _TABLE_KEYS if self._selected_table else _KEYS
-        self._keys.show((*keys, ("esc", "clear" if typed else "back")))
+        self._keys.show((*keys, ("esc", "clear" if query else "back")))
 
     def _show(self) -> None:
         if self._memories is None:
             return
         sought = self.query_one(Input).value
-        shown = make_rows(self._memories, sought)
-        self._list.display = bool(shown)
+        rows = make_rows(self._memories, sought)
+        self._list.display = bool(rows)
         nothing = self.query_one("#variables-none", Static)
-        nothing.display = not shown
+        nothing.display = not rows
         words = f"No variable matches “{clean_line(sought, 40)}”." if sought else _NONE
         nothing.update(Content(words))
-        self._list.show(shown)
+        self._list.show(rows)
         self._show_keys()
 
     @property
@@ -243,11 +243,11 @@ class VariablesScreen(Page[str | None]):
 
 def show_detail(app: App[Any], language: str, name: str, detail: Detail | None) -> None:
     """Show the beginning of a variable's value on its own screen."""
-    shown = clean_line(name, 60)
+    label = clean_line(name, 60)
     if detail is None:
-        words = f"{shown} cannot be shown now: it was deleted, or {language} is busy."
+        words = f"{label} cannot be shown now: it was deleted, or {language} is busy."
         app.notify(words, markup=False)
         return
-    title = f"{shown}  {clean_line(detail.description, 200)}"
+    title = f"{label}  {clean_line(detail.description, 200)}"
     where = f"This is only the beginning; the full value is in {language}."
     app.push_screen(PagerScreen(title, LongText.of(detail.preview), where))

@@ -142,8 +142,8 @@ class Application(Starlette):
     def _make_adder(self, path: str, method: str) -> Callable[[Endpoint], Endpoint]:
         def add(function: Endpoint) -> Endpoint:
             async def endpoint(request: Request) -> Response:
-                given = (await read_object(request),) if method == "POST" else ()
-                response = function(*given, **request.path_params)
+                arguments = (await read_object(request),) if method == "POST" else ()
+                response = function(*arguments, **request.path_params)
                 result = await response if inspect.isawaitable(response) else response
                 return result if isinstance(result, Response) else JSONResponse(result)
 

@@ -179,12 +179,12 @@ class WorkspaceBackend:
         index = FullTextIndex(store.folder / "words.sqlite3")
         end = time.monotonic() + _SEARCH_SECONDS
         hits = search(store, words, list(summaries), lambda: time.monotonic() > end, index)
-        found = {hit.id for hit in hits if hit}
-        wanted = split_words(words)
+        ids = {hit.id for hit in hits if hit}
+        terms = split_words(words)
         return [
             item
             for item in summaries.values()
-            if item.id in found or all(word in item.title.lower() for word in wanted)
+            if item.id in ids or all(word in item.title.lower() for word in terms)
         ][:_MOST_SAVED]
 
     def resume(self, id: str) -> None:
@@ -218,10 +218,10 @@ def apply_settings(profile: Profile, changes: Mapping[str, Any]) -> Profile:
     names = {item.key: item.name for item in list_settings()}
     values = {}
     for key, value in flatten(changes).items():
-        known = MOVED.get(key, key)
-        if known not in names:
+        current_key = MOVED.get(key, key)
+        if current_key not in names:
             raise KeyError(key)
-        values[names[known]] = value
+        values[names[current_key]] = value
     try:
         return profile.with_changes(**values)
     except TypeError as error:

@@ -16,8 +16,8 @@ async def list_conversations(request: Request) -> Response:
     sessions = find_context(request).sessions
     words = request.query_params.get("search", "")[:_LONGEST_SEARCH]
     backend = (await sessions.find()).backend
-    found = await asyncio.to_thread(backend.search_saved, words)
-    opened = {session.backend.conversation: session.id for session in sessions.all}
+    summaries = await asyncio.to_thread(backend.search_saved, words)
+    session_ids = {session.backend.conversation: session.id for session in sessions.all}
     return JSONResponse(
         {
             "conversations": [
@@ -27,9 +27,9 @@ async def list_conversations(request: Request) -> Response:
                     "updated": item.updated,
                     "messages": item.messages,
                     "folder": item.cwd,
-                    "session": opened.get(item.id),
+                    "session": session_ids.get(item.id),
                 }
-                for item in found
+                for item in summaries
             ]
         }
     )

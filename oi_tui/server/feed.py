@@ -45,8 +45,8 @@ class Feed:
         self.number = entry.number
         question = entry.item.id if isinstance(entry.item, ApprovalQuestion) else ""
         for chunk in self.chunks.convert(entry.item):
-            named = {**chunk, "id": secrets.token_hex(8)} if number else chunk
-            self.unsent.append(UnsentChunk(named, question if _completes(chunk) else ""))
+            numbered_chunk = {**chunk, "id": secrets.token_hex(8)} if number else chunk
+            self.unsent.append(UnsentChunk(numbered_chunk, question if _completes(chunk) else ""))
 
     def note_sent(self) -> None:
         """Take away the first chunk: it arrived."""

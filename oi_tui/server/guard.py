@@ -166,14 +166,14 @@ class RequestGuard:
             raise RequestRefusedError(421, "This host name is not allowed; --allow-host NAME allows it.")
 
     def _check_origin(self, scope: Scope, headers: "_Headers") -> str | None:
-        given = headers.all(b"origin")
-        if len(given) > 1:
+        origins = headers.all(b"origin")
+        if len(origins) > 1:
             raise RequestRefusedError(400, "There is more than one Origin header.")
-        if not given:
+        if not origins:
             if b"cross-site" in headers.all(b"sec-fetch-site") and not _is_public(scope):
                 raise RequestRefusedError(403, "Requests from pages of other servers are not allowed.")
             return None
-        origin = given[0].decode("latin-1")
+        origin = origins[0].decode("latin-1")
         scheme = {"ws": "http", "wss": "https"}.get(scope["scheme"], scope["scheme"])
         own = f"{scheme}://{headers.only(b'host', 400).decode('latin-1').lower()}"
         if origin != own and origin not in self._options.origins:
@@ -212,14 +212,14 @@ class RequestGuard:
 
         Where it offers several, each must be right: whoever stands between may have read another one.
         """
-        given = _list_tokens(headers)
-        if given and all(map(self.is_token, given)):
+        tokens = _list_tokens(headers)
+        if tokens and all(map(self.is_token, tokens)):
             return True
         if not is_for_kernels(scope["path"]):
             return False
         access = self.kernel_access
-        if given:
-            return all(self.is_token(item) or access.is_password(item) for item in given)
+        if tokens:
+            return all(self.is_token(item) or access.is_password(item) for item in tokens)
         cookies, xsrf = headers.all(b"cookie"), headers.all(b"x-xsrftoken")
         return len(xsrf) == 1 and any(access.has_ticket(item, xsrf[0]) for item in cookies)
 
@@ -254,12 +254,12 @@ class _Body:
     async def read(self) -> bool:
         """Receive the body. Returns False if the client left before all of it came."""
         pieces: list[bytes] = []
-        size, begun = 0, monotonic()
+        size, start = 0, monotonic()
         while True:
             # However slowly it comes, it may not keep the connection for longer.
-            left = begun + self._seconds + size / _SLOWEST - monotonic()
+            remaining_seconds = start + self._seconds + size / _SLOWEST - monotonic()
             try:
-                message = await asyncio.wait_for(self._receive(), max(left, 0))
+                message = await asyncio.wait_for(self._receive(), max(remaining_seconds, 0))
             except TimeoutError:
                 raise RequestRefusedError(408, "The request did not arrive in time.") from None
             if message["type"] != "http.request":
@@ -299,8 +299,8 @@ class _Sender:
     async def __call__(self, message: MutableMapping[str, Any]) -> None:
         if message["type"] == "http.response.start":
             self.begun = True
-            given = {name.lower() for name, _ in message.get("headers", ())}
-            added = [item for item in (*_HEADERS, *self._extra) if item[0] not in given]
+            header_names = {name.lower() for name, _ in message.get("headers", ())}
+            added = [item for item in (*_HEADERS, *self._extra) if item[0] not in header_names]
             message = {**message, "headers": [*message.get("headers", ()), *added]}
         await self._send(message)
 

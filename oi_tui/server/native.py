@@ -48,9 +48,9 @@ async def list_sessions(request: Request) -> Response:
 async def create_session(request: Request) -> Response:
     """Make a session, or with `conversation` open a saved one."""
     sessions = find_context(request).sessions
-    wanted = read_text(await read_object(request), "conversation", "") if await request.body() else ""
+    conversation = read_text(await read_object(request), "conversation", "") if await request.body() else ""
     try:
-        session = await sessions.open(wanted) if wanted else await sessions.create()
+        session = await sessions.open(conversation) if conversation else await sessions.create()
     except StoreError as error:
         raise RequestRefusedError(
             404 if isinstance(error, NoConversationError) else 409, escape_controls(str(error))
@@ -78,8 +78,8 @@ async def perform_action(request: Request) -> Response:
 
 async def show_image(request: Request) -> Response:
     """Return an image of the conversation."""
-    session, wanted = await _find_session(request), request.path_params["image"]
-    message = next((item for item in session.messages if item.id == wanted), None)
+    session, image_id = await _find_session(request), request.path_params["image"]
+    message = next((item for item in session.messages if item.id == image_id), None)
     image = await asyncio.to_thread(read_image, message) if message else None
     if image is None:
         raise RequestRefusedError(404, "There is no such image.")
@@ -100,14 +100,14 @@ async def _stream_lines(records: SessionRecords, after: int | None, seconds: flo
     Nothing else shows whether anybody still reads. Whoever does connects again, as browsers do by themselves.
     """
     session = records.session
-    asked: ApprovalQuestion | None = None
+    question: ApprovalQuestion | None = None
     since = 0.0
     async for batch in records.read(after, min(_HEARTBEAT, seconds)):
         lines = [f"id: {record.number}\ndata: {record.text}\n\n" for record in batch]
         yield "".join(lines or [": alive\n\n"]).encode()
-        if session.question is not asked:
-            asked, since = session.question, monotonic()
-        elif asked and monotonic() - since >= seconds:
+        if session.question is not question:
+            question, since = session.question, monotonic()
+        elif question and monotonic() - since >= seconds:
             return
 
 
@@ -188,11 +188,11 @@ def _answer(session: HostedSession, body: Mapping[str, Any]) -> None:
     code = read_text(body, "code") if decision == "edit" else ""
     check_fields(body, _ANSWER)
     reason, stop = read_text(body, "reason", ""), body.get("stop") is True
-    question, shown = read_text(body, "question"), read_text(body, "hash")
+    question, question_hash = read_text(body, "question"), read_text(body, "hash")
     grant = body.get("grant") if decision == "always" else 0
     if grant is None:
         raise RequestRefusedError(400, "grant must be a whole number of at least 1.", param="grant")
-    session.answer(question, shown, decision, code=code, reason=reason, stop=stop, grant=int(grant))
+    session.answer(question, question_hash, decision, code=code, reason=reason, stop=stop, grant=int(grant))
 
 
 async def _find_session(request: Request) -> HostedSession:

@@ -120,9 +120,9 @@ class OriginalClient:
         self._parts = MessageAssembler()
         self._sending = asyncio.Lock()
         self._acknowledged: dict[str, asyncio.Event] = {}
-        left = session.feed
-        self._feed = left.copy_for_next_client() if left else Feed(session.log.last)
-        if left:
+        old_feed = session.feed
+        self._feed = old_feed.copy_for_next_client() if old_feed else Feed(session.log.last)
+        if old_feed:
             session.feed = self._feed
         self._reader = EventReader(session.log, self._feed.number)
         #: Set once it is clear whether the client wants what a former one left.
@@ -151,8 +151,8 @@ class OriginalClient:
         if not isinstance(chunk, dict):
             raise BadChunkError("A message must be a JSON object.")
         if "auth" in chunk:
-            known = self._context.guard.is_token(str(chunk["auth"]).encode())
-            await self._write({"auth": known})
+            is_authorised = self._context.guard.is_token(str(chunk["auth"]).encode())
+            await self._write({"auth": is_authorised})
             return
         if "ack" in chunk:
             if waiting := self._acknowledged.get(str(chunk["ack"])):

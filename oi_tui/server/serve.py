@@ -51,14 +51,14 @@ def run(profile: Profile, profile_path: Path | None, options: ServerOptions, *, 
     """Serve until ctrl+c or a signal. Returns the exit code; raises OptionError or OSError."""
     log.begin()
     close_to_others()
-    lost: list[str] = []
+    unsaved_ids: list[str] = []
     with ExitStack() as stack:
         models = stack.enter_context(ModelProcess(keys=Secrets().key_for))
         listening = listen(options)
         options = add_port(options, listening)
 
         def open_backend() -> WorkspaceBackend:
-            return WorkspaceBackend(Workspace(profile, profile_path, models=models), lost.append)
+            return WorkspaceBackend(Workspace(profile, profile_path, models=models), unsaved_ids.append)
 
         app = Application(open_backend, options)
         print(make_greeting(options, auto_run=profile.auto_run), flush=True)  # noqa: T201
@@ -66,7 +66,7 @@ def run(profile: Profile, profile_path: Path | None, options: ServerOptions, *, 
             _open(options, stack)
         models.start()
         serve(app, options, listening)
-    return int(bool(lost))
+    return int(bool(unsaved_ids))
 
 
 def _open(options: ServerOptions, stack: ExitStack) -> None:

@@ -77,9 +77,9 @@ class SessionRecords:
         """
         log = self.session.log
         after = log.start if after == 0 else after
-        known = after is not None and after <= log.last
-        with self._counted(), EventReader(log, after if known else None) as reader:
-            if not known:
+        can_continue = after is not None and after <= log.last
+        with self._counted(), EventReader(log, after if can_continue else None) as reader:
+            if not can_continue:
                 # Found at once: what the client does next is no part of it.
                 state = self._continue_from_state(reader)
                 await self._turnstile.wait()

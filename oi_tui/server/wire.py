@@ -91,11 +91,11 @@ def describe_question(question: ApprovalQuestion) -> dict[str, Any]:
 
 def describe_message(message: Message, session: str) -> dict[str, Any]:
     """Return a message as an object; of an image it has the address."""
-    found = message.to_dict()
+    record = message.to_dict()
     if message.type == "image":
-        found["content"] = ""
-        found["url"] = f"/v1/sessions/{session}/images/{message.id}"
-    return found
+        record["content"] = ""
+        record["url"] = f"/v1/sessions/{session}/images/{message.id}"
+    return record
 
 
 def describe_state(session: HostedSession) -> dict[str, Any]:

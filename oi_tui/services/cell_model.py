@@ -123,10 +123,12 @@ class CellModel:
         start = python.start
 
         def start_with_address(program: str, folder: Path) -> Start:
-            begun = start(program, folder)
+            launch = start(program, folder)
             if sandboxed():
-                return begun
-            return replace(begun, env={**begun.env, environment_names.MODEL_SOCKET: self._socket.make_path()})
+                return launch
+            return replace(
+                launch, env={**launch.env, environment_names.MODEL_SOCKET: self._socket.make_path()}
+            )
 
         return replace(python, start=start_with_address, extended=True)
 
@@ -165,17 +167,17 @@ class CellModel:
         places: dict[object, list[int]] = {}
         for index, prompt in enumerate(call.prompts):
             places.setdefault(prompt if call.cached else index, []).append(index)
-        wanted: list[tuple[str, list[int]]] = []
-        known: list[tuple[str, list[int]]] = []
+        questions: list[tuple[str, list[int]]] = []
+        answers: list[tuple[str, list[int]]] = []
         for indexes in places.values():
             prompt = call.prompts[indexes[0]]
             text = self._recall(_make_key(profile, call, prompt)) if call.cached else None
-            (wanted if text is None else known).append((prompt if text is None else text, indexes))
-        if rights.most == 0 or wanted:
-            rights.begin(len(wanted))
-        facts = self._facts(profile) if wanted else ModelInfo()
+            (questions if text is None else answers).append((prompt if text is None else text, indexes))
+        if rights.most == 0 or questions:
+            rights.begin(len(questions))
+        facts = self._facts(profile) if questions else ModelInfo()
         job = _Job(call, profile, facts, rights, work)
-        for text, indexes in known:
+        for text, indexes in answers:
             request.send({"at": indexes, "text": text, "cached": True})
 
         def ask(prompt: str, indexes: list[int]) -> None:
@@ -194,8 +196,8 @@ class CellModel:
             except (OSError, ValueError):
                 work.stop()
 
-        with ThreadPoolExecutor(min(call.at_once, max(len(wanted), 1))) as pool:
-            for prompt, indexes in wanted:
+        with ThreadPoolExecutor(min(call.at_once, max(len(questions), 1))) as pool:
+            for prompt, indexes in questions:
                 pool.submit(ask, prompt, indexes)
         if work.is_stopped:
             request.send({"error": "The run was stopped."})
@@ -247,9 +249,9 @@ class CellModel:
             if question:
                 work.remove(question)
                 if not question.is_refused:
-                    used = question.used
-                    session.usage.record(used, most)
-                    job.rights.count_cost(used.cost if used and used.cost is not None else most)
+                    usage = question.used
+                    session.usage.record(usage, most)
+                    job.rights.count_cost(usage.cost if usage and usage.cost is not None else most)
             # Not before that is counted: those who wait would take it for money that is left.
             self._release(most)
         if work.is_stopped:
@@ -277,15 +279,15 @@ class CellModel:
             while True:
                 if job.work.is_stopped:
                     raise _Stopped
-                left = self._compute_left(job.profile, job.rights)
+                budget = self._compute_left(job.profile, job.rights)
                 most = prompt + reply * reply_price
-                if most <= left:
+                if most <= budget:
                     break
                 if not self._count:
-                    longest = int((left - prompt) / reply_price) if reply_price else 0
+                    longest = int((budget - prompt) / reply_price) if reply_price else 0
                     if longest < min(reply, _SHORT_REPLY):
-                        raise CellLimit(_describe_limit(job.profile, job.rights, prompt, left))
-                    most = left
+                        raise CellLimit(_describe_limit(job.profile, job.rights, prompt, budget))
+                    most = budget
                     break
                 self._changed.wait(0.1)
             self._count += 1
@@ -294,12 +296,12 @@ class CellModel:
 
     def _compute_left(self, profile: Profile, rights: CellRequests) -> float:
         """Return what may still be spent, in USD, when all that is under way costs as much as it can."""
-        left = math.inf
+        budget = math.inf
         if rights.cost is not None:
-            left = rights.cost - rights.spent
+            budget = rights.cost - rights.spent
         if profile.max_budget is not None:
-            left = min(left, profile.max_budget - self._session().usage.spent)
-        return left - self._cost
+            budget = min(budget, profile.max_budget - self._session().usage.spent)
+        return budget - self._cost
 
     def _release(self, most: float) -> None:
         with self._changed:

@@ -112,8 +112,8 @@ class CurrentConversation:
     @property
     def title(self) -> str:
         """The title of the conversation, where that is not its first words; else ""."""
-        if given := self.store.given.get(self._journal.id):
-            return given
+        if given_title := self.store.given.get(self._journal.id):
+            return given_title
         title, first_words = self._journal.title, _make_first_title(self.session.messages)
         return title if first_words and title != first_words else ""
 
@@ -130,10 +130,10 @@ class CurrentConversation:
     def describe_left(self, returning_to: str = "") -> tuple[str, ...]:
         """Say what this conversation left running, except on the target that is being returned to."""
         return tuple(
-            f"Left running: {escape_controls(left.describe())}. "
-            f"{left_targets.describe_way_back(clean_line(left.target, 200))}."
-            for left in left_targets.list_for_conversation(self.id)
-            if left.target != returning_to
+            f"Left running: {escape_controls(left_target.describe())}. "
+            f"{left_targets.describe_way_back(clean_line(left_target.target, 200))}."
+            for left_target in left_targets.list_for_conversation(self.id)
+            if left_target.target != returning_to
         )
 
     def save_variables(self) -> None:
@@ -167,8 +167,8 @@ class CurrentConversation:
     def _note_lost(self) -> None:
         """Note what the languages do not remember of the conversation."""
         # What was left running on a target has its variables still.
-        left = left_targets.list_for_conversation(self.id)
-        self._lost = "" if left else note_for_model(self.session.messages)
+        leftovers = left_targets.list_for_conversation(self.id)
+        self._lost = "" if leftovers else note_for_model(self.session.messages)
 
     def _list_notes(self) -> Sequence[str]:
         skills = self._skills.write_notes(sandboxed=self._languages.computer.sandbox)

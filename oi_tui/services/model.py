@@ -64,9 +64,9 @@ class ModelService:
     def is_chosen(self) -> bool:
         """Whether a model was chosen, or the default one has a key."""
         profile = self._profile
-        chosen = "model" in profile.origins or profile.api_base or profile.api_key
+        has_choice = "model" in profile.origins or profile.api_base or profile.api_key
         at_hand = self._key_found or os.environ.get("OPENAI_API_KEY")
-        return bool(chosen or at_hand or not self.is_reached_by_process)
+        return bool(has_choice or at_hand or not self.is_reached_by_process)
 
     def find_key(self) -> bool:
         """Look for the model's key where keys are kept, which may be slow; whether there is a model."""
@@ -90,8 +90,8 @@ class ModelService:
     def takes_images(self) -> bool:
         """Whether the images that code shows are sent to the model."""
         profile = self._profile
-        known = profile.supports_vision
-        sees = self.facts(profile).supports_vision if known is None else known
+        setting = profile.supports_vision
+        sees = self.facts(profile).supports_vision if setting is None else setting
         return bool(sees) and profile.emit_images
 
     def count(self, model: str, texts: Sequence[str]) -> list[int] | None:

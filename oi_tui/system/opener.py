@@ -26,8 +26,8 @@ def view(words: tuple[str, ...], what: str) -> str | None:
 
     It gets none of the person's keys. Returns why it could not be started, or None.
     """
-    null, hidden = subprocess.DEVNULL, list_secret_variables()
-    environment = {name: value for name, value in os.environ.items() if name not in hidden}
+    null, secret_names = subprocess.DEVNULL, list_secret_variables()
+    environment = {name: value for name, value in os.environ.items() if name not in secret_names}
     try:
         viewer = subprocess.Popen(
             [*words, what],

@@ -133,9 +133,9 @@ def _find_ink(found: RichColor, under: int | None) -> int:
     ground = 0 if under is None else under
     hue = _find_hue(color, _VIVID_INK)
     dark = _find_contrast(15, ground) > _find_contrast(0, ground)
-    wanted = _find_grey(color) if hue is None else hue + 8 if dark else _ON_LIGHT.get(hue, hue)
-    if _find_contrast(wanted, ground) >= _LEAST:
-        return wanted
+    ink = _find_grey(color) if hue is None else hue + 8 if dark else _ON_LIGHT.get(hue, hue)
+    if _find_contrast(ink, ground) >= _LEAST:
+        return ink
     return 15 if dark else 0
 
 

@@ -67,14 +67,14 @@ def _is_legible(ink: RichColor, ground: Color) -> bool:
 @lru_cache(maxsize=4096)
 def _find_nearest(red: int, green: int, blue: int) -> RichColor:
     """Return the nearest of the colours 16 to 255; what 0 to 15 look like, only the terminal knows."""
-    wanted = (red, green, blue)
-    level = tuple(_find_level(part) for part in wanted)
-    grey = min(max(round((sum(wanted) / 3 - 8) / 10), 0), 23)
-    found = {
+    colour = (red, green, blue)
+    level = tuple(_find_level(part) for part in colour)
+    grey = min(max(round((sum(colour) / 3 - 8) / 10), 0), 23)
+    candidates = {
         16 + 36 * level[0] + 6 * level[1] + level[2]: tuple(_LEVELS[part] for part in level),
         232 + grey: (8 + 10 * grey,) * 3,
     }
-    return RichColor.from_ansi(min(found, key=lambda number: math.dist(found[number], wanted)))
+    return RichColor.from_ansi(min(candidates, key=lambda number: math.dist(candidates[number], colour)))
 
 
 def _find_level(part: int) -> int:

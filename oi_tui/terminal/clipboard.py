@@ -42,8 +42,8 @@ def copy(text: str, app: App[object]) -> str:
 
 
 def _is_local() -> bool:
-    shown = sys.platform == "darwin" or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
-    return bool(shown) and not (os.environ.get("SSH_CONNECTION") or os.environ.get("SSH_TTY"))
+    has_display = sys.platform == "darwin" or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    return bool(has_display) and not (os.environ.get("SSH_CONNECTION") or os.environ.get("SSH_TTY"))
 
 
 def _copy_with_pbcopy(text: str) -> bool:

@@ -45,11 +45,11 @@ class _KeyParser(XTermParser):
 
     def read(self, unit: str) -> list[Message]:
         """Return the events of one unit of input; it does not wait for more."""
-        found = list(self.feed(unit))
+        messages = list(self.feed(unit))
         if self._timeout_time is not None:
             self._timeout_time = 0.0
-            found += self.tick()
-        return found
+            messages += self.tick()
+        return messages
 
 
 def _read_typed_early(text: str) -> str:

@@ -193,17 +193,17 @@ class InputFilter:
         """Return held input whose rest did not come in time."""
         if self.wait != 0.0:
             return []
-        held, self._held = self._held, ""
+        text, self._held = self._held, ""
         self._until = None
         if self._paste is not None:
-            pasted, self._paste = Pasted("".join((*self._paste, held))), None
+            pasted, self._paste = Pasted("".join((*self._paste, text))), None
             return [pasted]
         if self._unmarked:
             units: list[InputUnit] = []
             self._end_unmarked(units)
             return units
         # More than two characters are a torn report, and no key.
-        return [held] if 0 < len(held) <= 2 else []
+        return [text] if 0 < len(text) <= 2 else []
 
     def _hold(self, text: str, at: int) -> int:
         """Keep what is unfinished for the next input; return where to go on, which is the end."""
@@ -240,8 +240,8 @@ class InputFilter:
             units.append(Pasted("".join(self._paste)))
             self._paste = None
             return end + len(_PASTE_ENDS)
-        begun = next(n for n in range(len(_PASTE_ENDS) - 1, -1, -1) if text.endswith(_PASTE_ENDS[:n]))
-        rest = max(at, len(text) - begun)
+        overlap = next(n for n in range(len(_PASTE_ENDS) - 1, -1, -1) if text.endswith(_PASTE_ENDS[:n]))
+        rest = max(at, len(text) - overlap)
         self._paste.append(text[at:rest])
         return self._hold(text, rest)
 
@@ -280,31 +280,31 @@ class InputFilter:
         sequence = text[at : at + 3]
         if len(sequence) < 3:
             return self._hold(text, at)
-        known = sequence in ANSI_SEQUENCES_KEYS
-        units.append(sequence if known else sequence[:2])
-        return at + (3 if known else 2)
+        is_key = sequence in ANSI_SEQUENCES_KEYS
+        units.append(sequence if is_key else sequence[:2])
+        return at + (3 if is_key else 2)
 
     def _read_csi(self, text: str, at: int, units: list[InputUnit]) -> int:
         if text.startswith(("\x1b[[", "\x1b[M"), at):
             return self._read_old_csi(text, at, units)
         match = _CSI.match(text, at)
         if match is None:
-            begun = _CSI_BEGUN.match(text, at)
-            assert begun
-            if begun.end() == len(text):
-                if len(begun[0]) <= _LONGEST:
+            beginning = _CSI_BEGUN.match(text, at)
+            assert beginning
+            if beginning.end() == len(text):
+                if len(beginning[0]) <= _LONGEST:
                     return self._hold(text, at)
                 self._until, self._string = _CSI_ENDS, ""
                 return len(text)
-            if begun[0] == "\x1b[" and begun.end() < len(text):
+            if beginning[0] == "\x1b[" and beginning.end() < len(text):
                 units.append("\x1b[")  # alt+[ and another key
-            return begun.end()
+            return beginning.end()
         if match[0] == _PASTE_BEGINS:
             self._paste = []
         elif _REPORT.fullmatch(match[0]):
             units.append(TerminalReply(match[0]))
-        elif len(match[0]) <= _LONGEST and (passed := _translate(match)):
-            units.append(passed)
+        elif len(match[0]) <= _LONGEST and (translation := _translate(match)):
+            units.append(translation)
         return match.end()
 
     def _read_old_csi(self, text: str, at: int, units: list[InputUnit]) -> int:
@@ -323,21 +323,21 @@ def _translate(match: re.Match[str]) -> str:
     sequence, parameters, final = match[0], match["parameters"], match["final"]
     if sequence in ANSI_SEQUENCES_KEYS or sequence in ("\x1b[I", "\x1b[O"):
         return sequence
-    passed = False
+    is_valid = False
     match match["between"], final:
         case "", "M" | "m":
             mouse = _MOUSE.fullmatch(parameters)
-            passed = bool(mouse and int(mouse[1]) < 256 and int(mouse[2]) and int(mouse[3]))
+            is_valid = bool(mouse and int(mouse[1]) < 256 and int(mouse[2]) and int(mouse[3]))
         case "", "t":
             size = _SIZE.fullmatch(parameters)
-            passed = bool(size and _is_plausible_size(*map(int, size.groups())))
+            is_valid = bool(size and _is_plausible_size(*map(int, size.groups())))
         case "$", "y":
-            passed = bool(_MODE.fullmatch(parameters))
+            is_valid = bool(_MODE.fullmatch(parameters))
         case "", "R" if _POSITION.fullmatch(parameters):
-            passed = True
+            is_valid = True
         case "", _ if final in _KEY_FINALS:
             return _translate_key(parameters, final)
-    return sequence if passed else ""
+    return sequence if is_valid else ""
 
 
 def _is_plausible_size(rows: int, columns: int, height: int, width: int) -> bool:

@@ -49,10 +49,10 @@ def clean(text: str) -> str:
     """Return the text with what is unsafe replaced, in as many cells."""
     if clean_text(text) == text and "\n" not in text and "\t" not in text:
         return text
-    known = strip_variation_selectors(text)
+    plain_text = strip_variation_selectors(text)
     cleaned = ""
-    for at, character in enumerate(known):
-        joined = known[max(0, at - 1) : at + 2]
+    for at, character in enumerate(plain_text):
+        joined = plain_text[max(0, at - 1) : at + 2]
         if character not in "\n\t" and (clean_text(character) == character or clean_text(joined) == joined):
             cleaned += character
         else:

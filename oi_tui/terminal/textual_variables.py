@@ -21,18 +21,18 @@ def find_problem(environment: Mapping[str, str], *, load_driver: bool = True) ->
 
     Without `load_driver` the driver is not imported: only how it is written is checked.
     """
-    given = {name: value for name in _CHECKED if (value := environment.get(name, "").strip())}
-    color_system = given.get("TEXTUAL_COLOR_SYSTEM", "auto")
+    values = {name: value for name in _CHECKED if (value := environment.get(name, "").strip())}
+    color_system = values.get("TEXTUAL_COLOR_SYSTEM", "auto")
     if color_system not in COLOR_SYSTEMS:
         return f"TEXTUAL_COLOR_SYSTEM is {color_system!r}; expected one of {', '.join(COLOR_SYSTEMS)}"
-    if log := given.get("TEXTUAL_LOG"):
+    if log := values.get("TEXTUAL_LOG"):
         path = Path(log)
         if path.is_dir() or not path.absolute().parent.is_dir():
             return f"TEXTUAL_LOG is {log!r}; expected a file in a folder that exists"
-    folder = given.get("TEXTUAL_SCREENSHOT_LOCATION")
+    folder = values.get("TEXTUAL_SCREENSHOT_LOCATION")
     if folder and not Path(folder).is_dir():
         return f"TEXTUAL_SCREENSHOT_LOCATION is {folder!r}; expected a folder that exists"
-    return _find_driver_problem(given.get("TEXTUAL_DRIVER"), load=load_driver)
+    return _find_driver_problem(values.get("TEXTUAL_DRIVER"), load=load_driver)
 
 
 def _find_driver_problem(driver: str | None, *, load: bool) -> str:
@@ -47,7 +47,7 @@ def _find_driver_problem(driver: str | None, *, load: bool) -> str:
     from textual.driver import Driver
 
     try:
-        found = getattr(importlib.import_module(module), name)
+        driver_class = getattr(importlib.import_module(module), name)
     except Exception as error:  # noqa: BLE001 -- a module may raise anything while it is imported
         return f"{expected} ({type(error).__name__}: {error})"
-    return "" if isinstance(found, type) and issubclass(found, Driver) else expected
+    return "" if isinstance(driver_class, type) and issubclass(driver_class, Driver) else expected

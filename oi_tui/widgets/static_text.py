@@ -6,6 +6,6 @@ from textual.widgets import Static
 
 def show_text(widget: Static, text: Content) -> None:
     """Show the text, unless it is there already: each update lays out and draws the whole screen again."""
-    shown = widget.content
-    if not (isinstance(shown, Content) and shown.is_same(text)):
+    content = widget.content
+    if not (isinstance(content, Content) and content.is_same(text)):
         widget.update(text)

@@ -154,7 +154,7 @@ def _is_running(process: int) -> bool:
 def _find_runtime_folder() -> Path:
     """Return the folder for sockets of this person; programs may be started without the variable for it."""
     for name in (os.environ.get("XDG_RUNTIME_DIR", ""), f"/run/user/{os.getuid()}"):
-        given = Path(name)
-        if given.is_absolute() and given.is_dir() and given.stat().st_uid == os.getuid():
-            return given / "oi-tui"
+        folder = Path(name)
+        if folder.is_absolute() and folder.is_dir() and folder.stat().st_uid == os.getuid():
+            return folder / "oi-tui"
     return Path("/tmp") / f"oi-tui-{os.getuid()}"

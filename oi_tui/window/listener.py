@@ -194,6 +194,6 @@ def _is_own(writer: asyncio.StreamWriter) -> bool:
         return True
     with contextlib.suppress(OSError):
         size = struct.calcsize("3i")
-        found = writer.get_extra_info("socket").getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
-        return bool(struct.unpack("3i", found)[1] == os.getuid())
+        credentials = writer.get_extra_info("socket").getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
+        return bool(struct.unpack("3i", credentials)[1] == os.getuid())
     return False

@@ -51,14 +51,14 @@ def find_outcome(messages: Sequence[Message], snapshots: Snapshots, most: int, r
     `refusal` says why it was not run, where the messages do not.
     """
     code = next((m for m in messages if m.type == "code" and m.role == "assistant"), None)
-    shown = keep_standing_output([message for message in messages if message.role == "computer"])
+    output_messages = keep_standing_output([message for message in messages if message.role == "computer"])
     return Outcome(
         state=(code.state if code else None) or "skipped",
-        output=shorten_for_model(shown, most),
+        output=shorten_for_model(output_messages, most),
         note=refusal or _note(code),
         images=tuple(
             (f"image/{message.format.removeprefix('base64.')}", message.content)
-            for message in shown
+            for message in output_messages
             if message.type == "image" and message.format in ("base64.png", "base64.jpeg")
         ),
         files=tuple(list_changed_files(snapshots, [code.id]) if code else ()),

@@ -234,15 +234,15 @@ EQUIVALENT: Mapping[tuple[str, str, str], str] = {
     (CONSOLE, 'rest = command[document.end() :].split("\\n")[1:]', "1: => :"): (
         "the rest of the line that begins a document is never the word that ends it"
     ),
-    (CURSOR, "cut = max(self.at - 1, 0)", "1 => 2"): "keeps one more character than is looked at",
+    (CURSOR, "cut_length = max(self.at - 1, 0)", "1 => 2"): "keeps one more character than is looked at",
     (
         PARSER,
-        "known = -len(self._own_index) - 1_000_000 if is_taken else piece.index",
+        "own_index = -len(self._own_index) - 1_000_000 if is_taken else piece.index",
         "1000000 => 999999",
     ): "any number that no provider uses",
     (
         PARSER,
-        "known = -len(self._own_index) - 1_000_000 if is_taken else piece.index",
+        "own_index = -len(self._own_index) - 1_000_000 if is_taken else piece.index",
         "1000000 => 1000001",
     ): "any number that no provider uses",
     (TOOL_CALL_PARSER, "_UNDECIDED = 600", "600 => 601"): "a rough bound",
@@ -357,9 +357,11 @@ EQUIVALENT: Mapping[tuple[str, str, str], str] = {
     (RUN, "self._finished_at = 0.0", "0.0 => 1.0"): "it is set anew before it is read",
     (RUN, "self._finished_at = 0.0", "0.0 => -1.0"): "it is set anew before it is read",
     (RUN, "self._finished_at = 0.0", "removed: self._finished_at = 0.0"): "it is set anew before it is read",
-    (INTERRUPT, "self._too_young = waited < _YOUNG", "waited < _YOUNG => waited <= _YOUNG"): (
-        "a clock reading is never exactly this"
-    ),
+    (
+        INTERRUPT,
+        "self._too_young = elapsed_seconds < _YOUNG",
+        "elapsed_seconds < _YOUNG => elapsed_seconds <= _YOUNG",
+    ): ("a clock reading is never exactly this"),
     (RUN_OUTPUT, "if keys and not self._shown:", "keys and (not self._shown) => keys or not self._shown"): (
         "what it sets then is set anew below"
     ),
@@ -404,7 +406,7 @@ EQUIVALENT: Mapping[tuple[str, str, str], str] = {
     ),
     (LIST_INDEX, "break", "break => continue"): "the second attempt fails as the first one did",
     (LIST_INDEX, "return sqlite3.connect(self._path, timeout=2)", "2 => 3"): "a rough time",
-    (LIST_INDEX, "while rows := known.fetchmany(500):", "500 => 501"): "the size of a batch",
+    (LIST_INDEX, "while rows := cursor.fetchmany(500):", "500 => 501"): "the size of a batch",
     (
         LIST_INDEX,
         "ids, times, _, pins, titles, counts, models, folders, problems = zip(*rows, strict=True)",

@@ -55,8 +55,8 @@ class ActionLog:
         if not cells.are_counted():
             return
         active = next((window for window in self._desktop.windows() if window.active), None)
-        known = active and self._desktop.knows_places
-        self._region = active.region if active and known else Region(0, 0, *self._desktop.size())
+        has_place = active and self._desktop.knows_places
+        self._region = active.region if active and has_place else Region(0, 0, *self._desktop.size())
         self._before = self._take_screenshot()
 
     def aim(self, name: str, place: tuple[int, int]) -> None:

@@ -123,10 +123,10 @@ class Parameters:
                 raise self._make_error("text", text, 'keys, such as "ctrl+s" or "Return"')
             return groups
         keys = self._values["keys"]
-        listed = [keys] if isinstance(keys, str) else keys
-        if not isinstance(listed, (list, tuple)) or not all(isinstance(key, str) for key in listed):
-            listed = []
-        names = [name.lower() for key in listed for name in _split_hotkey(key) or [""]]
+        hotkeys = [keys] if isinstance(keys, str) else keys
+        if not isinstance(hotkeys, (list, tuple)) or not all(isinstance(key, str) for key in hotkeys):
+            hotkeys = []
+        names = [name.lower() for key in hotkeys for name in _split_hotkey(key) or [""]]
         if not names or not all(names):
             raise self._make_error("keys", keys, 'a list of keys, such as ["CTRL", "S"]')
         return [names]
@@ -159,9 +159,9 @@ class Parameters:
     def _make_error(self, key: str, value: Any, what: str) -> ComputerError:
         if value is None:
             return ComputerError(f"{self._name} needs {key}: {what}.")
-        shown = repr(value)
-        shown = shown if len(shown) <= _SHOWN else shown[: _SHOWN - 1] + "…"
-        return ComputerError(f"{self._name}: {key} must be {what}, not {shown}.")
+        text = repr(value)
+        text = text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+        return ComputerError(f"{self._name}: {key} must be {what}, not {text}.")
 
 
 def _parse_number(value: Any) -> float | None:

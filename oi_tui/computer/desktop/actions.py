@@ -41,16 +41,16 @@ def act(computer: Any, actions: Any, size: tuple[int, int] | None = None) -> Scr
     """
     if isinstance(actions, (str, bytes)) or not isinstance(actions, (dict, Iterable)):
         raise ComputerError(f"computer.act needs an action such as {_EXAMPLE}, or a list of them.")
-    listed = [actions] if isinstance(actions, dict) else list(actions)
+    steps = [actions] if isinstance(actions, dict) else list(actions)
     screen = computer.display.size if size else None
     runs = []
-    for number, action in enumerate(listed, 1):
-        with _number_errors(number, len(listed), "Nothing was done. "):
+    for number, action in enumerate(steps, 1):
+        with _number_errors(number, len(steps), "Nothing was done. "):
             runs.append(_parse(action, screen, size))
     screenshot = None
     for number, run in enumerate(runs, 1):
         done = f"The {number - 1} before it were done. " if number > 1 else ""
-        with _number_errors(number, len(listed), done):
+        with _number_errors(number, len(steps), done):
             screenshot = run(computer) or screenshot
     return screenshot
 
@@ -72,9 +72,9 @@ def _parse(action: Any, screen: tuple[int, int] | None, size: Any) -> Run:
     name = action.get("action") or action.get("type")
     if not isinstance(name, str) or name not in _ACTIONS:
         raise ComputerError(f"There is no action {name!r:.80}; actions: {', '.join(sorted(_ACTIONS))}.")
-    known, parse = _ACTIONS[name]
+    parameter_names, parse = _ACTIONS[name]
     parameters = Parameters(name, action, screen, size)
-    parameters.require_known(known)
+    parameters.require_known(parameter_names)
     return parse(parameters)
 
 

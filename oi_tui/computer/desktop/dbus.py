@@ -71,10 +71,10 @@ class Bus:
         return replies
 
     def _batch(self, calls: Sequence[Call], end: float) -> list[tuple[Any, ...] | None]:
-        if (left := end - time.monotonic()) <= 0:
+        if (remaining_seconds := end - time.monotonic()) <= 0:
             return [None] * len(calls)
         first = self._serial + 1
-        self._socket.settimeout(left)
+        self._socket.settimeout(remaining_seconds)
         self._socket.sendall(b"".join(self._message(call) for call in calls))
         replies: dict[int, tuple[Any, ...] | None] = {}
         while len(replies) < len(calls):
@@ -113,9 +113,9 @@ class Bus:
         None when time is up.
         """
         while (message := _parse(self._unread)) is None:
-            if (left := end - time.monotonic()) <= 0:
+            if (remaining_seconds := end - time.monotonic()) <= 0:
                 return None
-            self._socket.settimeout(left)
+            self._socket.settimeout(remaining_seconds)
             try:
                 data = self._socket.recv(262144)
             except socket.timeout:  # noqa: UP041 -- another class before Python 3.10

@@ -112,24 +112,24 @@ class Display(Tool):
         `mouse.click(role="button", name="Save")` clicks one. Passwords are never read. Not every program
         says what it shows.
         """
-        found: Iterable[Element] = found_elements.open_tree().elements(self.windows(), active_app_only)
+        elements: Iterable[Element] = found_elements.open_tree().elements(self.windows(), active_app_only)
         if limits := open_session().limits():
             granted = limits.windows(open_session().desktop)
-            found = [element for element in found if any(_is_in(window, element) for window in granted)]
+            elements = [element for element in elements if any(_is_in(window, element) for window in granted)]
         if not open_session().desktop.knows_places:
             # What programs say there is the place in their window.
-            found = [replace(element, region=UNKNOWN_PLACE) for element in found]
-        return Elements(found_elements.matching(found, name, role))
+            elements = [replace(element, region=UNKNOWN_PLACE) for element in elements]
+        return Elements(found_elements.matching(elements, name, role))
 
     def find(self, description: str, screenshot: Screenshot | None = None) -> list[tuple[int, int]]:
         """Return the centers of what is described: windows with this title and texts on the screen."""
-        wanted = description.casefold()
+        needle = description.casefold()
         windows = [
             window.region.center
             for window in self.windows()
-            if wanted in window.title.casefold() and open_session().desktop.knows_places and not window.hidden
+            if needle in window.title.casefold() and open_session().desktop.knows_places and not window.hidden
         ]
-        texts = [found["center"] for found in self.find_text(description, screenshot)]
+        texts = [place["center"] for place in self.find_text(description, screenshot)]
         return [*texts, *windows]
 
     def find_text(self, text: str, screenshot: Screenshot | None = None) -> list[dict[str, Any]]:
@@ -137,15 +137,15 @@ class Display(Tool):
 
         Coordinates are those of the whole screen, or of `screenshot` where one is given.
         """
-        wanted = text.casefold().split()
-        if not wanted:
+        words = text.casefold().split()
+        if not words:
             raise ComputerError("display.find_text needs a text.")
         lines = self._lines(screenshot)
-        found = [
-            _match(line[at : at + len(wanted)]) for line in lines for at in _find_word_starts(line, wanted)
+        places = [
+            _match(line[at : at + len(words)]) for line in lines for at in _find_word_starts(line, words)
         ]
         # A word alone is what a button says; one in a sentence comes after it.
-        return sorted(found, key=lambda item: len(item["text"]))
+        return sorted(places, key=lambda item: len(item["text"]))
 
     def get_text_as_list_of_lists(self, screenshot: Screenshot | None = None) -> list[list[str]]:
         """Return the text on the screen: lines of words."""

@@ -126,13 +126,13 @@ class Passwords:
 
     def unread(self, windows: Iterable[Window]) -> list[str]:
         """Return the titles of the windows of which it is not known where their password fields are."""
-        left = list(self.titles)
+        titles = list(self.titles)
         unread = []
         for window in windows:
             title = normalise_spaces(window.title)
-            if title in left:
+            if title in titles:
                 # Of two windows with one title, one may say nothing.
-                left.remove(title)
+                titles.remove(title)
             else:
                 unread.append(title)
         return unread
@@ -214,8 +214,8 @@ class Tree:
         fields = [node for node in nodes if node.password and _has_place(node)]
         misplaced = {id(node.top) for node in fields if not _lies_in_its_window(node, windows)}
         # A window without anything in it is one of a program that does not say what it shows.
-        known = [top for top in tops if top.children and not top.cut and id(top) not in misplaced]
-        return Passwords([node.region for node in fields], [top.name for top in known])
+        readable_tops = [top for top in tops if top.children and not top.cut and id(top) not in misplaced]
+        return Passwords([node.region for node in fields], [top.name for top in readable_tops])
 
     def _tops(self, on_screen: Sequence[Window] = ()) -> list[_Node]:
         """Return the windows of all programs that show something."""
@@ -293,12 +293,12 @@ class Tree:
         calls = [Call(node.bus, node.path, _ACCESSIBLE, "GetRelationSet") for node in unnamed]
         for node, reply in zip(unnamed, self._ask(calls, time.monotonic() + _SECONDS)):
             relations = [item for item in _find_first(reply, list) or [] if isinstance(item, tuple)]
-            found = [
+            references = [
                 relation[1] for relation in relations if len(relation) == 2 and relation[0] == _LABELLED_BY
             ]
-            labels = [label for item in found for label in _read_references(item)]
-            named = " ".join(filter(None, (names.get(label, "") for label in labels)))
-            node.name = named or (_find_label_beside(node, nodes) if _has_text(node) else "")
+            labels = [label for item in references for label in _read_references(item)]
+            name = " ".join(filter(None, (names.get(label, "") for label in labels)))
+            node.name = name or (_find_label_beside(node, nodes) if _has_text(node) else "")
 
     def _ask(self, calls: list[Call], end: float) -> list[Any]:
         if not calls:
@@ -355,15 +355,15 @@ def find_only(elements: Iterable[Element], name: str | None, role: str | None) -
     matches = exact or matches
     if len(matches) == 1:
         return matches[0]
-    wanted = " ".join(filter(None, (role or "element", repr(name) if name else "")))
-    listed = (
+    target = " ".join(filter(None, (role or "element", repr(name) if name else "")))
+    candidates = (
         matches
         or [element for element in elements if role is None or _name_role(element.role) == _name_role(role)]
         or elements
     )
-    shown = "\n".join(f"  {item}" for item in listed[:30]) or "  none"
+    lines = "\n".join(f"  {item}" for item in candidates[:30]) or "  none"
     raise ComputerError(
-        f"There are {len(matches)} of {wanted} in the active window. Nothing was clicked. Elements:\n{shown}"
+        f"There are {len(matches)} of {target} in the active window. Nothing was clicked. Elements:\n{lines}"
     )
 
 
@@ -409,8 +409,8 @@ def _find_first(reply: Any, kind: type[_T]) -> _T | None:
 
 def _read_references(found: Any) -> list[tuple[str, str]]:
     """Return the elements that an array names by program and path; a bus hangs up on impossible ones."""
-    listed = found if isinstance(found, list) else []
-    pairs = [item for item in listed if isinstance(item, tuple) and len(item) == 2]
+    items = found if isinstance(found, list) else []
+    pairs = [item for item in items if isinstance(item, tuple) and len(item) == 2]
     texts = [(bus, path) for bus, path in pairs if isinstance(bus, str) and isinstance(path, str)]
     return [(bus, path) for bus, path in texts if _BUS_NAME.fullmatch(bus) and _PATH.fullmatch(path)]
 
@@ -455,8 +455,8 @@ def _to_be_seen(tops: list[_Node], windows: Sequence[Window]) -> list[_Node]:
         return tops
     titles = {normalise_spaces(window.title) for window in windows}
     here = {top.bus for top in tops if not top.name or top.name in titles}
-    shown = {normalise_spaces(window.title) for window in windows if not window.hidden}
-    return [top for top in tops if top.bus in here and top.name not in titles - shown]
+    visible_titles = {normalise_spaces(window.title) for window in windows if not window.hidden}
+    return [top for top in tops if top.bus in here and top.name not in titles - visible_titles]
 
 
 def _find_scale(top: _Node, windows: Sequence[Window]) -> float:

@@ -28,11 +28,11 @@ def capture(desktop: Desktop, region: Region, *, ask: bool = True) -> Screenshot
     """
     screenshot = desktop.capture(region)
     left, top = max(region.x, 0), max(region.y, 0)
-    hidden = [
+    rectangles = [
         (password.x - left, password.y - top, password.width, password.height)
         for password in _find_passwords(desktop, region, ask)
     ]
-    return screenshot.blacken(hidden)
+    return screenshot.blacken(rectangles)
 
 
 def _find_passwords(desktop: Desktop, region: Region, ask: bool) -> list[Region]:

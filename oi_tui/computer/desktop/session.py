@@ -104,11 +104,11 @@ class DesktopSession:
         if self.desktop.notices_input:
             self.desktop.move(x, y)
             return x, y
-        before, begun = self.desktop.position(), time.monotonic()
+        before, start = self.desktop.position(), time.monotonic()
         self.desktop.move(x, y)
         while (position := self.desktop.position()) != (x, y):
-            waited = time.monotonic() - begun
-            if waited > _ARRIVAL_SECONDS or (position != before and waited > _SETTLING_SECONDS):
+            seconds = time.monotonic() - start
+            if seconds > _ARRIVAL_SECONDS or (position != before and seconds > _SETTLING_SECONDS):
                 break
             time.sleep(0.001)
         return position

@@ -39,9 +39,9 @@ class Account:
 
     def value(self, key: str) -> str:
         """Return what stands for a key. Raises ComputerError where nothing does."""
-        if not (found := self.values.get(key, "").strip()):
+        if not (value := self.values.get(key, "").strip()):
             raise ComputerError(f"{self.file} has no {key!r} in its section [{self.name}].")
-        return found
+        return value
 
     @property
     def user(self) -> str:
@@ -64,12 +64,12 @@ class Account:
                     f"The password_command of [{self.name}] in {self.file} printed no password."
                 )
             return lines[0]
-        found = self.value("password")
+        password = self.value("password")
         if self.file.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
             raise ComputerError(
                 f"{self.file} has a password and others can read it: run chmod 600 {self.file}."
             )
-        return found
+        return password
 
     @property
     def has_password(self) -> bool:

@@ -114,19 +114,19 @@ class Calendar(Tool):
         """Delete the one event that has this title and begins at this time or, for a date, on this day."""
         _check_calendar(calendar)
         _require_dav("delete_event")
-        wanted = event_times.parse("calendar.delete_event: start_date", start_date)
-        day = event_times.local_day(wanted)
+        start = event_times.parse("calendar.delete_event: start_date", start_date)
+        day = event_times.local_day(start)
         matches = [
             (item, event)
             for item, event in self._find(day, day)
-            if event["title"] == event_title and _begins(event["start"], wanted)
+            if event["title"] == event_title and _begins(event["start"], start)
         ]
         if len(matches) != 1:
-            known = "; ".join(f"{event['title']} at {event['start']}" for _, event in self._find(day, day))
+            listing = "; ".join(f"{event['title']} at {event['start']}" for _, event in self._find(day, day))
             count = "no event" if not matches else f"{len(matches)} events"
             raise ComputerError(
                 f"There is {count} “{event_title}” then, so nothing was deleted. "
-                f"That day: {known or 'nothing'}."
+                f"That day: {listing or 'nothing'}."
             )
         collection, item = self._open_collection(), matches[0][0]
         # What the query found are single days; the entry itself says whether it has others.

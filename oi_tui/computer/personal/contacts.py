@@ -43,15 +43,15 @@ class Contacts(Tool):
 
     def get_full_names_from_first_name(self, first_name: str) -> list[str]:
         """Return the full names of all contacts with this first name."""
-        wanted = _fold(first_name)
-        return [card["FN"] for card in _parse_cards() if _fold(card["FN"]).split()[:1] == [wanted]]
+        folded_name = _fold(first_name)
+        return [card["FN"] for card in _parse_cards() if _fold(card["FN"]).split()[:1] == [folded_name]]
 
     def _read_field(self, name: str, field: str, words: str) -> str:
         cards = _parse_cards()
-        wanted = _fold(name)
-        matches = [card for card in cards if _fold(card["FN"]) == wanted]
+        folded_name = _fold(name)
+        matches = [card for card in cards if _fold(card["FN"]) == folded_name]
         if not matches:
-            matches = [card for card in cards if wanted in _fold(card["FN"])]
+            matches = [card for card in cards if folded_name in _fold(card["FN"])]
         if len(matches) != 1:
             names = ", ".join(card["FN"] for card in matches[:10])
             raise ComputerError(

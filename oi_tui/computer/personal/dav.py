@@ -98,8 +98,8 @@ class Collection:
         )
         try:
             with _OPENER.open(request, timeout=_TIMEOUT) as answer:
-                found: bytes = answer.read()
-                return found
+                data: bytes = answer.read()
+                return data
         except urllib.error.HTTPError as error:
             error.close()
             place = error.headers.get("Location")

@@ -288,9 +288,9 @@ def _read_text(part: Any) -> str:
 
 def _decode(data: bytes, charset: str = "") -> str:
     """Return the text of bytes. Many programs name another encoding than they use, or none."""
-    named = _FULLER_CHARSETS.get(charset, charset)
+    fuller_charset = _FULLER_CHARSETS.get(charset, charset)
     # What is no UTF-8 fails as such, so it may be tried for any encoding that does not fit.
-    for encoding in (named, charset, "utf-8", "cp1252"):
+    for encoding in (fuller_charset, charset, "utf-8", "cp1252"):
         try:
             return data.decode(encoding)
         except (LookupError, ValueError):

@@ -83,9 +83,9 @@ def redact(text: str, *keys: str | None, environment: Mapping[str, str] | None =
     For words about what happened (errors, logs, reports); what a person made is only ever given to
     `remove_secrets`, which leaves alone what merely looks like a key.
     """
-    known = [*_list_secrets(environment), *(key for key in keys if key and len(key) > 3)]
+    secrets = [*_list_secrets(environment), *(key for key in keys if key and len(key) > 3)]
     shapes = (match.span(match.lastindex or 0) for match in re.finditer(_SHAPES, text))
-    return _cut(text, [*_find_secrets(text, known), *_find_pieces(text, known), *shapes])
+    return _cut(text, [*_find_secrets(text, secrets), *_find_pieces(text, secrets), *shapes])
 
 
 def _list_secrets(environment: Mapping[str, str] | None) -> list[str]:

@@ -79,9 +79,9 @@ class Trust:
     def revoke(self, kind: str, place: str) -> bool:
         """Forget what was trusted there. Returns whether there was anything. Raises OSError."""
         with private_file.edit(self.path) as record:
-            left = _read_others(record, kind, place)
-            was_trusted = len(left) < len(_read_entries(record))
-            record["trusted"] = left
+            other_entries = _read_others(record, kind, place)
+            was_trusted = len(other_entries) < len(_read_entries(record))
+            record["trusted"] = other_entries
         return was_trusted
 
     def list_entries(self) -> list[TrustEntry]:
@@ -98,11 +98,11 @@ class Trust:
 
 def _read_entries(record: dict[str, object]) -> list[dict[str, str]]:
     """Return the well-formed entries of the record."""
-    listed = record.get("trusted")
+    entries = record.get("trusted")
     names = {"kind", "place", "digest", "when"}
     return [
         item
-        for item in (listed if isinstance(listed, list) else ())
+        for item in (entries if isinstance(entries, list) else ())
         if isinstance(item, dict) and item.keys() == names and all(isinstance(v, str) for v in item.values())
     ]
 

@@ -115,12 +115,12 @@ def export(format: Format, title: str, messages: Sequence[Message], path: Path) 
     languages = sorted(
         _rank_languages(messages), key=lambda entry: find_suffix(entry) != path.suffix.lower()
     ) or ["python"]
-    written: list[Path] = []
+    files: list[Path] = []
     for language in languages:
-        target = _find_free_path(path.with_suffix(find_suffix(language)), language) if written else path
+        target = _find_free_path(path.with_suffix(find_suffix(language)), language) if files else path
         _write(target, write_script(title, messages, language))
-        written.append(target)
-    return written
+        files.append(target)
+    return files
 
 
 def _write(path: Path, text: str) -> None:

@@ -66,8 +66,8 @@ def write_html(title: str, messages: Sequence[Message]) -> str:
         elif message.type == "image":
             parts.append(_render_image(message))
         elif message.type == "reasoning":
-            thought = f'<pre class="aside">{_render_text(message.content)}</pre>'
-            parts.append(f'<details class="aside"><summary>Thought</summary>{thought}</details>')
+            body = f'<pre class="aside">{_render_text(message.content)}</pre>'
+            parts.append(f'<details class="aside"><summary>Thought</summary>{body}</details>')
         elif message.role == "assistant":
             parts.append(write(clean_text(message.content)))
         else:

@@ -46,22 +46,22 @@ def plan(messages: Sequence[Message], profile: Profile, window: int | None) -> C
     start = _find_first_uncovered(messages, summary) if summary else 0
     limit = (window or _WINDOW) // 4
     boundary = _find_boundary(messages, start, limit * 4)
-    sent = [
+    source_messages = [
         m
         for m in messages[start:boundary]
         if m.recipient != "user" and m.type != "reasoning" and not m.covers
     ]
-    if len(sent) < 2:
+    if len(source_messages) < 2:
         return None
     earlier = [f"Summary of what came before:\n{summary.content}"] if summary else []
-    text = "\n\n".join([*earlier, *(_format_message(message) for message in sent)])
+    text = "\n\n".join([*earlier, *(_format_message(message) for message in source_messages)])
     space = max(2_000, compute_room(window or _WINDOW, profile.max_tokens) - 2 * len(_TASK))
     record = f"The record:\n\n{clip(text, space)}\n\nWrite the summary."
     request = make_request(
         profile, [{"role": "system", "content": _TASK}, {"role": "user", "content": record}]
     )
-    size = sum(weigh(message.content) for message in sent)
-    return CompactionPlan(request, messages[boundary - 1].id, len(sent) + bool(summary), size)
+    size = sum(weigh(message.content) for message in source_messages)
+    return CompactionPlan(request, messages[boundary - 1].id, len(source_messages) + bool(summary), size)
 
 
 def find_summary(messages: Sequence[Message]) -> Message | None:

@@ -204,14 +204,14 @@ def _find_headers(error: BaseException) -> Mapping[str, Any]:
 
 def _find_redirect(chain: list[BaseException], words: str, status: int | None) -> str:
     """Return the base address to which the server redirects; empty where it does not."""
-    found = ""
+    address = ""
     if status in range(300, 400):
         headers = [pair for item in chain for pair in _find_headers(item).items()]
         names = ("location", "llm_provider-location")
-        found = next((str(value) for name, value in headers if str(name).lower() in names), "")
+        address = next((str(value) for name, value in headers if str(name).lower() in names), "")
     elif match := re.search(r"Redirect location: '([^'\s]+)'", words):
-        found = match[1]
-    return hide_password(_REQUEST.sub("", found[:_DETAIL]))
+        address = match[1]
+    return hide_password(_REQUEST.sub("", address[:_DETAIL]))
 
 
 def _retry_after(chain: list[BaseException], words: str) -> float | None:
@@ -406,10 +406,10 @@ def explain_import_failed(error: Exception) -> ErrorInfo:
         return ErrorInfo(
             "process", f"LiteLLM, which talks to models, cannot be loaded: {refusal}.", detail=text
         )
-    named = [f"{name} ({os.environ[name]})" for name in _CERTIFICATES if os.environ.get(name)]
+    variables = [f"{name} ({os.environ[name]})" for name in _CERTIFICATES if os.environ.get(name)]
     advice = f"Install it again: {make_install_command('litellm', '--force-reinstall')}"
-    if isinstance(error, OSError) and named:
-        advice = f"Correct or unset {' and '.join(named)}"
+    if isinstance(error, OSError) and variables:
+        advice = f"Correct or unset {' and '.join(variables)}"
     return ErrorInfo("process", f"LiteLLM, which talks to models, cannot be loaded. {text}. {advice}.")
 
 

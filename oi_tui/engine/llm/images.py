@@ -42,7 +42,7 @@ def find_named_images(text: str, cwd: Path) -> list[Path]:
 
     Only files that exist count, so that talk about "chart.png" in general brings nothing along.
     """
-    found: dict[Path, None] = {}
+    images: dict[Path, None] = {}
     for word in _split_words(text):
         if word.startswith("file://"):
             word = urllib.parse.unquote(word.removeprefix("file://"))
@@ -50,11 +50,11 @@ def find_named_images(text: str, cwd: Path) -> list[Path]:
         parts = (word, word.lstrip("([{"), word.rpartition("](")[2])
         for candidate in (end for part in parts for end in (part, part.rstrip(".,;:!?)]}"))):
             if candidate.lower().endswith(_SUFFIXES) and (path := _find_file(candidate, cwd)):
-                found[path] = None
+                images[path] = None
                 break
-        if len(found) == _MOST:
+        if len(images) == _MOST:
             break
-    return list(found)
+    return list(images)
 
 
 def _split_words(text: str) -> Iterator[str]:

@@ -67,7 +67,7 @@ class ModelQuestion:
     def answer(self) -> str:
         """Wait for the reply. Raises LlmError if there is none, or only a part of it."""
         lines: list[str] = []
-        began = broken = False
+        began = is_broken = False
         try:
             for delta in self._reply:
                 began = began or not isinstance(delta, ConnectionState)
@@ -77,15 +77,15 @@ class ModelQuestion:
                     self.used = delta
                 elif isinstance(delta, Finish):
                     self.is_cut = self.is_cut or delta.reason == "length"
-                    broken = broken or delta.reason in BROKEN_OFF
+                    is_broken = is_broken or delta.reason in BROKEN_OFF
                 elif isinstance(delta, Gap):
-                    broken = True
+                    is_broken = True
         except LlmError as error:
             self.is_refused = not began and error.info.kind in _REFUSALS
             raise
         if not (text := "".join(lines).strip()):
             raise LlmError(ErrorInfo("empty", "The model gave no answer."))
-        if broken:
+        if is_broken:
             raise LlmError(ErrorInfo("cut", "The answer broke off before its end. Try again."))
         return text
 

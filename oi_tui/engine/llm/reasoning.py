@@ -47,7 +47,7 @@ def _takes_reasoning(profile: Profile) -> bool:
         host = urlsplit(profile.api_base or "").hostname or ""
     except ValueError:
         return False
-    return any(host == known or host.endswith(f".{known}") for known in _HOSTS)
+    return any(host == domain or host.endswith(f".{domain}") for domain in _HOSTS)
 
 
 def _find_family_of(model: str) -> str | None:

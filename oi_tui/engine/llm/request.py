@@ -95,12 +95,12 @@ def write(
 def _repair_message(message: Message) -> Message:
     """Return the message without halves of characters, which no request can carry."""
     fields = {name: getattr(message, name) for name in ("content", "format", "proposed", "reason")}
-    broken = {
+    repairs = {
         name: repair_surrogates(text)
         for name, text in fields.items()
         if text and repair_surrogates(text) != text
     }
-    return message.replace(**broken) if broken else message
+    return message.replace(**repairs) if repairs else message
 
 
 def make_tool(languages: Sequence[str]) -> dict[str, Any]:
@@ -156,12 +156,14 @@ class _Conversation:
         """Return the conversation in units."""
         summary, messages = split_at_summary(messages)
         self._reasoning = reasoning.collect_reasoning(messages, self._profile)
-        sent = [_repair_message(m) for m in messages if m.recipient != "user" and m.type != "reasoning"]
-        sent = remove_erased(sent)
-        self._choose_images(sent)
-        words = [m.id for m in sent if m.role == "user" and m.type == "message"]
+        model_messages = [
+            _repair_message(m) for m in messages if m.recipient != "user" and m.type != "reasoning"
+        ]
+        model_messages = remove_erased(model_messages)
+        self._choose_images(model_messages)
+        words = [m.id for m in model_messages if m.role == "user" and m.type == "message"]
         self._last_words = words[-1] if words else None
-        groups = ReplyGroups(sent)
+        groups = ReplyGroups(model_messages)
         self._results = groups.results
         units = [MessageGroup(True, True, 1, [_summarise(_repair_message(summary))])] if summary else []
         for group in groups:
@@ -191,10 +193,10 @@ class _Conversation:
 
     def _choose_images(self, messages: Sequence[Message]) -> None:
         total = 0
-        shown = [
+        image_messages = [
             m for m in messages if m.type == "image" and m.format != "description" and self._shows_image(m)
         ]
-        for number, message in enumerate(reversed(shown), 1):
+        for number, message in enumerate(reversed(image_messages), 1):
             total += images.measure_size(message.format, message.content)
             if number > _MOST_IMAGES or total > _MOST_BYTES:
                 self._unsent.add(message.id)
@@ -221,9 +223,11 @@ class _Conversation:
         if message.format == "description":
             return {"role": "user", "content": f"An image: {message.content}"}
         where = f"Image file: {message.content}" if message.format == "path" else ""
-        sent = self._shows_image(message) and message.id not in self._unsent and not self._leads_out(message)
+        is_sent = (
+            self._shows_image(message) and message.id not in self._unsent and not self._leads_out(message)
+        )
         shrink = self._profile.shrink_images
-        url = images.make_data_url(message.format, message.content, shrink=shrink) if sent else None
+        url = images.make_data_url(message.format, message.content, shrink=shrink) if is_sent else None
         if url is None:
             described = self._describe(message)
             return {"role": "user", "content": f"{words} {described}".strip()}
@@ -241,7 +245,7 @@ class _Conversation:
         calls: list[dict[str, Any]] = []
         answers: list[dict[str, Any]] = []
         lines: list[str] = []
-        shown: list[dict[str, Any]] = []
+        image_entries: list[dict[str, Any]] = []
         extra = signed_reasoning.collect_extra_content(reply, self._profile.model)
         for message in reply:
             results = self._results.get(message.id, [])
@@ -249,7 +253,7 @@ class _Conversation:
             if message.type != "code":
                 words.append(message.content.strip())
                 continue
-            shown += [
+            image_entries += [
                 self._build_image_entry(result, "The image that the code showed:")
                 for result in results
                 if result.type == "image" and self._shows_image(result)
@@ -282,7 +286,7 @@ class _Conversation:
         unit.messages += [
             {"role": "assistant" if sender == "assistant" else "user", "content": text} for text in lines
         ]
-        unit.messages += shown
+        unit.messages += image_entries
         return unit
 
     def _select_reasoning(self, reply: Sequence[Message]) -> dict[str, Any]:
@@ -294,16 +298,16 @@ class _Conversation:
 
     def _make_call_id(self, message: Message) -> str:
         """Return an id for the call that every provider accepts and that is unique in this request."""
-        given = message.call or ""
+        call_id = message.call or ""
         own = message.model in (None, self._profile.model) and _GOOGLE.match(self._profile.model)
-        if SIGNATURE in given and not own:
-            given = given.partition(SIGNATURE)[0]
-        if not (_ID.fullmatch(given) or SIGNATURE in given) or given in self._ids:
-            given = f"call_{message.id[:32]}"
+        if SIGNATURE in call_id and not own:
+            call_id = call_id.partition(SIGNATURE)[0]
+        if not (_ID.fullmatch(call_id) or SIGNATURE in call_id) or call_id in self._ids:
+            call_id = f"call_{message.id[:32]}"
         if "mistral" in self._profile.model:
-            given = re.sub("[^A-Za-z0-9]", "", f"{message.id}")[:9].ljust(9, "0")
-        self._ids.add(given)
-        return given
+            call_id = re.sub("[^A-Za-z0-9]", "", f"{message.id}")[:9].ljust(9, "0")
+        self._ids.add(call_id)
+        return call_id
 
     def _format_outcome(self, outcome: str) -> str:
         profile = self._profile
@@ -358,8 +362,8 @@ def _note(message: Message, *, silent: bool) -> str:
         case "interrupted":
             return f"Interrupted by the user{after}" + (f". {reason}" if reason else "")
         case "lost":
-            lost = f"The {message.format} process ended; its variables are lost"
-            return f"{lost}: {reason}" if reason else lost
+            text = f"The {message.format} process ended; its variables are lost"
+            return f"{text}: {reason}" if reason else text
         case "finished" | "failed":
             return reason
         case "running" | "waiting":
@@ -386,12 +390,12 @@ def _describe_proposal(message: Message) -> str:
 def _call(identity: str, message: Message) -> dict[str, Any]:
     language = message.format or ""
     if mcp.is_tool(language):
-        given = mcp.parse_arguments(_describe_proposal(message))
+        tool_arguments = mcp.parse_arguments(_describe_proposal(message))
         name = mcp.make_function_name(language)
         return {
             "id": identity,
             "type": "function",
-            "function": {"name": name, "arguments": json.dumps(given or {}, ensure_ascii=False)},
+            "function": {"name": name, "arguments": json.dumps(tool_arguments or {}, ensure_ascii=False)},
         }
     arguments = json.dumps(
         {"language": message.format or "", "code": _describe_proposal(message)}, ensure_ascii=False

@@ -29,10 +29,10 @@ def send(llm: Llm, request: Request, profile: Profile, usage: UsageTracker, fact
     """
     check(profile, llm)
     usage.check_budget(estimate_tokens(request), profile, facts)
-    sent = replace(
+    final_request = replace(
         request, context_window=facts.choose_window(profile), direct=profile.offline or profile.local
     )
-    return llm.reply(_remove_keys(sent))
+    return llm.reply(_remove_keys(final_request))
 
 
 def check(profile: Profile, llm: Llm) -> None:

@@ -42,8 +42,8 @@ class LoggedLlm:
         _steps.debug("request to %s: %s, %s", request.model, messages, with_tool)
         if not _words.isEnabledFor(logging.DEBUG):
             return self._llm.reply(request)
-        sent = asdict(replace(request, api_key=None))
-        _words.debug("to the model: %s", _cut(json.dumps(sent, default=str)))
+        fields = asdict(replace(request, api_key=None))
+        _words.debug("to the model: %s", _cut(json.dumps(fields, default=str)))
         return _LoggedReply(self._llm.reply(request))
 
 

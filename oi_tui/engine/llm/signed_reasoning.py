@@ -116,8 +116,8 @@ def _add_block(kept: list[dict[str, Any]], block: dict[str, Any]) -> None:
     if not (kept and _is_open(kept[-1]) and block.get("type") == "thinking"):
         kept.append(block)
         return
-    begun, thought = str(kept[-1].get("thinking") or ""), str(block.get("thinking") or "")
-    whole = thought if thought and block.get("signature") else begun + thought
+    previous_text, new_text = str(kept[-1].get("thinking") or ""), str(block.get("thinking") or "")
+    whole = new_text if new_text and block.get("signature") else previous_text + new_text
     kept[-1] = {**kept[-1], **block, "thinking": whole}
 
 
@@ -129,13 +129,13 @@ def _is_open(entry: Mapping[str, Any]) -> bool:
 def _add_detail(kept: list[dict[str, Any]], detail: dict[str, Any]) -> None:
     """Join a piece to the entry that it continues: the one of its kind with the same index."""
     grows = _GROWING.get(str(detail.get("type")))
-    begun = _find_begun(kept, detail) if grows else None
-    if grows is None or begun is None:
+    entry = _find_begun(kept, detail) if grows else None
+    if grows is None or entry is None:
         kept.append(detail)
         return
-    text = f"{begun.get(grows) or ''}{detail.get(grows) or ''}"
-    begun.update({name: value for name, value in detail.items() if value is not None})
-    begun[grows] = text
+    text = f"{entry.get(grows) or ''}{detail.get(grows) or ''}"
+    entry.update({name: value for name, value in detail.items() if value is not None})
+    entry[grows] = text
 
 
 def _find_begun(kept: Sequence[dict[str, Any]], detail: Mapping[str, Any]) -> dict[str, Any] | None:

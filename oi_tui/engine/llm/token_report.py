@@ -57,13 +57,13 @@ def report(
     request = written.request
     lines = []
     sums: dict[str, int] = {}
-    counted = True
+    is_counted = True
     kinds = split_parts(request)
     if prompt:
         kinds[_NEXT] = ([prompt], 0)
     for name, (texts, images) in kinds.items():
         counts = count(request.model, ["\n".join(texts)]) if count else None
-        counted = counted and counts is not None
+        is_counted = is_counted and counts is not None
         tokens = counts[0] if counts else sum(map(weigh, texts)) // CHARACTERS
         sums[name] = tokens + images * IMAGE // CHARACTERS
     total = sum(sums.values())
@@ -75,7 +75,7 @@ def report(
         lines.append(
             f"  {written.left_out} older messages do not fit and are omitted; %compact summarises them."
         )
-    source = "by the model's tokenizer or the nearest one" if counted else "at four characters a token"
+    source = "by the model's tokenizer or the nearest one" if is_counted else "at four characters a token"
     lines.append(f"  counted here, {source}")
     lines.append(describe_window(written.window, facts, profile))
     lines += _describe_spending(totals, profile)

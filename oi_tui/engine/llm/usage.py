@@ -25,14 +25,14 @@ class UsageTotals:
 
     def add(self, usage: Usage | None) -> "UsageTotals":
         """Return the sums after another request."""
-        used = usage or Usage(0, 0, None)
+        amounts = usage or Usage(0, 0, None)
         return UsageTotals(
             self.requests + 1,
-            self.prompt_tokens + used.prompt_tokens,
-            self.cached_tokens + used.cached_tokens,
-            self.completion_tokens + used.completion_tokens,
-            self.cost + (used.cost or 0.0),
-            self.unpriced + (used.cost is None),
+            self.prompt_tokens + amounts.prompt_tokens,
+            self.cached_tokens + amounts.cached_tokens,
+            self.completion_tokens + amounts.completion_tokens,
+            self.cost + (amounts.cost or 0.0),
+            self.unpriced + (amounts.cost is None),
             self.unreported + (usage is None),
             usage or self.last,
         )
@@ -42,8 +42,8 @@ class UsageTotals:
         """The cost as text: "$0.0312", or "at least $0.0312" where some prices are unknown."""
         if self.requests and self.unpriced == self.requests:
             return "cost unknown"
-        known = format_dollars(self.cost)
-        return f"at least {known}" if self.unpriced else known
+        cost = format_dollars(self.cost)
+        return f"at least {cost}" if self.unpriced else cost
 
     @property
     def short_price(self) -> str:

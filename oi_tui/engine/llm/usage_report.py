@@ -61,16 +61,16 @@ class UsageTracker:
         not known, the budget cannot be kept, and nothing is sent.
         """
         self._estimate = 0.0
-        limit, spent = profile.max_budget, self.spent
+        limit, total_cost = profile.max_budget, self.spent
         if limit is None:
             return
         if facts.free:
             return
         if limit == 0:
             raise OverBudget("The budget is $0.00, so nothing is sent to models that cost money.")
-        if spent >= limit:
+        if total_cost >= limit:
             raise OverBudget(
-                f"You have spent {format_dollars(spent)} of the budget of {format_dollars(limit)}."
+                f"You have spent {format_dollars(total_cost)} of the budget of {format_dollars(limit)}."
             )
         if facts.prompt_price is None:
             raise OverBudget(
@@ -81,10 +81,10 @@ class UsageTracker:
         replies = self.totals.requests - self.totals.unreported
         reply = self.totals.completion_tokens / replies if replies else 0
         self._estimate = price = tokens * facts.prompt_price + reply * (facts.completion_price or 0.0)
-        if spent + price > limit:
+        if total_cost + price > limit:
             raise OverBudget(
                 f"The next request would cost about {format_dollars(price)}. With the "
-                f"{format_dollars(spent)} spent so far, that is more than the budget of "
+                f"{format_dollars(total_cost)} spent so far, that is more than the budget of "
                 f"{format_dollars(limit)}."
             )
 

@@ -112,12 +112,12 @@ class _Download:
                 failures = 1 if self._count_here() > before else failures + 1
                 reason = _explain(error)
                 if isinstance(error, urllib.error.HTTPError) or failures >= ATTEMPTS:
-                    kept = (
+                    note = (
                         f" {self._count_here():,} bytes are saved; the download can continue from there."
                         if self._count_here()
                         else ""
                     )
-                    raise DownloadError(f"Could not download {self._url}: {reason}.{kept}") from None
+                    raise DownloadError(f"Could not download {self._url}: {reason}.{note}") from None
                 if self._stopped.wait(min(_PAUSE * 2 ** (failures - 1), _LONGEST_PAUSE)):
                     raise DownloadError(self._describe_stop()) from None
         self._check()
@@ -125,11 +125,11 @@ class _Download:
         self._about.unlink(missing_ok=True)
 
     def _download_once(self) -> Iterator[DownloadProgress]:
-        at, known = self._count_here(), self._read_validators()
+        at, validators = self._count_here(), self._read_validators()
         headers = {"User-Agent": "oi-tui", "Accept-Encoding": "identity"}
         if at:
             headers["Range"] = f"bytes={at}-"
-            if mark := known.get("mark"):
+            if mark := validators.get("mark"):
                 headers["If-Range"] = str(mark)
         try:
             answer = urllib.request.urlopen(
@@ -137,7 +137,7 @@ class _Download:
             )
         except urllib.error.HTTPError as error:
             error.close()
-            if error.code == 416 and at and known.get("total") == at:
+            if error.code == 416 and at and validators.get("total") == at:
                 return
             if error.code == 416 and at:
                 self._part.unlink()
@@ -175,10 +175,10 @@ class _Download:
     def _read_validators(self) -> dict[str, Any]:
         """Read the server's validators of the partial file; a different file is downloaded again."""
         try:
-            known = json.loads(self._about.read_text(encoding="utf-8"))
+            validators = json.loads(self._about.read_text(encoding="utf-8"))
         except (OSError, ValueError):
-            known = {}
-        return known if isinstance(known, dict) and known.get("url") == self._url else {}
+            validators = {}
+        return validators if isinstance(validators, dict) and validators.get("url") == self._url else {}
 
     def _save_record(self, headers: Any) -> None:
         mark = headers.get("ETag") or headers.get("Last-Modified")

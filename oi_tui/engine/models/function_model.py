@@ -51,7 +51,7 @@ class FunctionReply:
         threading.Thread(target=self._run, name="completions", daemon=True).start()
 
     def __iter__(self) -> Iterator[Delta]:
-        begun = False
+        has_content = False
         while not self._cancelled.is_set():
             piece = self._came.get()
             if self._cancelled.is_set():
@@ -60,13 +60,13 @@ class FunctionReply:
                 raise LlmError(piece)
             if piece is None:
                 break
-            begun = (
-                begun
+            has_content = (
+                has_content
                 or isinstance(piece, ToolCallPiece)
                 or (isinstance(piece, Text | Reasoning) and bool(piece.text.strip()))
             )
             yield piece
-        if not begun and not self._cancelled.is_set():
+        if not has_content and not self._cancelled.is_set():
             raise LlmError(
                 ErrorInfo("empty", f"{self._name} returned nothing: no text and no call.", "model")
             )
@@ -82,11 +82,11 @@ class FunctionReply:
 
     def _run(self) -> None:
         try:
-            given = self._completions(**self._make_arguments())
-            if inspect.isawaitable(given) or hasattr(given, "__aiter__"):
-                asyncio.run(self._follow(given))
+            result = self._completions(**self._make_arguments())
+            if inspect.isawaitable(result) or hasattr(result, "__aiter__"):
+                asyncio.run(self._follow(result))
             else:
-                self._read_result(given)
+                self._read_result(result)
         except BaseException as error:  # noqa: BLE001  (the end of the worker; it reports)
             self._came.put(self._describe_fault(error))
         self._came.put(None)
@@ -104,16 +104,16 @@ class FunctionReply:
         if request.tools:
             offered["tools"] = [dict(tool) for tool in request.tools]
         try:
-            wanted = inspect.signature(self._completions).parameters
+            parameters = inspect.signature(self._completions).parameters
         except (TypeError, ValueError):
             return offered
-        if any(item.kind is item.VAR_KEYWORD for item in wanted.values()):
+        if any(item.kind is item.VAR_KEYWORD for item in parameters.values()):
             return offered
-        taken = {name: offered.get(name) for name in wanted if name in offered or name in optional}
-        first = next(iter(wanted), None)
-        if "messages" not in wanted and first is not None and first not in taken:
-            taken[first] = offered["messages"]
-        return taken
+        arguments = {name: offered.get(name) for name in parameters if name in offered or name in optional}
+        first = next(iter(parameters), None)
+        if "messages" not in parameters and first is not None and first not in arguments:
+            arguments[first] = offered["messages"]
+        return arguments
 
     async def _follow(self, given: Any) -> None:
         if inspect.isawaitable(given):

@@ -101,10 +101,10 @@ def load_completions(text: str, place: str) -> Callable[..., Any]:
     sys.meta_path.insert(0, _Finder(interpreter))
     space = {"__name__": "__main__", "__file__": place, "interpreter": interpreter}
     exec(compile(text, place, "exec"), space)
-    found: Any = interpreter.llm.completions
-    if isinstance(found, _Part) or not callable(found):
+    completions: Any = interpreter.llm.completions
+    if isinstance(completions, _Part) or not callable(completions):
         raise LookupError("the profile no longer sets llm.completions to a function")
-    function: Callable[..., Any] = found
+    function: Callable[..., Any] = completions
     return function
 
 

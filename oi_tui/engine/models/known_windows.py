@@ -24,10 +24,10 @@ class KnownWindows:
     def complete(self, facts: ModelInfo, profile: Profile) -> ModelInfo:
         """Return the facts with a window in every case."""
         learned = self._learned.get((profile.model, profile.api_base))
-        known = profile.context_window or facts.context_window
-        if learned is not None and (known is None or learned < known):
+        window = profile.context_window or facts.context_window
+        if learned is not None and (window is None or learned < window):
             return replace(facts, context_window=learned, window_from="the server refused more", learned=True)
-        if known is None:
+        if window is None:
             source = "assumed, see assumed_window; context_window sets it"
             return replace(
                 facts, context_window=profile.assumed_window, window_from=source, window_assumed=True

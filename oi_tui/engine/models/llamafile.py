@@ -90,10 +90,10 @@ def begin(
         if not name.endswith(SUFFIX):
             raise LlamafileError(f"{source} is not the address of a llamafile: its name ends in {SUFFIX}.")
         path = find_folder() / name
-        shown = 0.0
+        last_report = 0.0
         for step in download.fetch(source, find_folder(), stopped=stopped):
-            if time.monotonic() - shown > _PACE or step.done == step.total:
-                shown = time.monotonic()
+            if time.monotonic() - last_report > _PACE or step.done == step.total:
+                last_report = time.monotonic()
                 yield f"Downloading {name}: {step}"
     yield f"Starting {path.name} ..."
     running = Llamafile(path, hidden=hidden)
@@ -206,8 +206,8 @@ class Llamafile:
 
 def _list_children(pid: int) -> list[int]:
     with suppress(OSError, ValueError):
-        listed = Path(f"/proc/{pid}/task/{pid}/children").read_text()
-        return [int(part) for part in listed.split()]
+        text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
+        return [int(part) for part in text.split()]
     return []
 
 

@@ -136,7 +136,7 @@ def find(servers: Iterable[ServerKind] = SERVERS, timeout: float = TIMEOUT) -> l
     as long as it names this machine.
     """
     until = time.monotonic() + timeout
-    asked = [
+    targets = [
         replace(item, port=_find_ollama_port(item.port)) if item.name == "Ollama" else item
         for item in servers
     ]
@@ -146,12 +146,12 @@ def find(servers: Iterable[ServerKind] = SERVERS, timeout: float = TIMEOUT) -> l
         models_by_port[number] = _parse_models(server, until)
 
     # Daemons: one that is fed a byte now and then must not keep the application from ending.
-    threads = [threading.Thread(target=ask, args=item, daemon=True) for item in enumerate(asked)]
+    threads = [threading.Thread(target=ask, args=item, daemon=True) for item in enumerate(targets)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(max(0.0, until - time.monotonic()))
-    return [model for number in range(len(asked)) for model in models_by_port.get(number, ())]
+    return [model for number in range(len(targets)) for model in models_by_port.get(number, ())]
 
 
 def list_hints(servers: Iterable[ServerKind] = SERVERS, *, has_field: bool = False) -> list[str]:
@@ -190,17 +190,17 @@ def ask(model: str, api_base: str | None, timeout: float = 1.0) -> ReportedModel
     name = model.partition("/")[2] or model
     if model.startswith(("ollama/", "ollama_chat/")):
         port = _parse_port(api_base) if api_base else _find_ollama_port(11434)
-        shown = _get(port, "/api/show", until, {"model": name}) if port else None
-        return _find_ollama_words(shown) if isinstance(shown, dict) else None
+        details = _get(port, "/api/show", until, {"model": name}) if port else None
+        return _find_ollama_words(details) if isinstance(details, dict) else None
     port = _parse_port(api_base or "")
     if port is None:
         return None
     by_name = {server.name: replace(server, port=port) for server in SERVERS}
     # LM Studio's two lists are those of all the others, too.
-    listed = [
+    models = [
         item for item in _parse_models(by_name["LM Studio"], until) if item.model.partition("/")[2] == name
     ]
-    reported = _add_window(by_name["llama.cpp"], listed, until)
+    reported = _add_window(by_name["llama.cpp"], models, until)
     window = reported[0].context_window if reported else None
     return ReportedModelInfo(f"the server at port {port}", loaded_window=window) if window else None
 
@@ -244,10 +244,12 @@ def _find_ollama_port(usual: int) -> int:
 def _parse_models(server: ServerKind, until: float) -> list[LocalModel]:
     for path in server.lists:
         answer = _get(server.port, path, until)
-        listed = answer.get("models" if path == "/api/tags" else "data") if isinstance(answer, dict) else None
-        if isinstance(listed, list):
-            found = [_parse_model(server, entry) for entry in listed if isinstance(entry, dict)]
-            models = [model for model in found if model is not None]
+        entries = (
+            answer.get("models" if path == "/api/tags" else "data") if isinstance(answer, dict) else None
+        )
+        if isinstance(entries, list):
+            candidates = [_parse_model(server, entry) for entry in entries if isinstance(entry, dict)]
+            models = [model for model in candidates if model is not None]
             return _add_window(server, models, until)
     return []
 
@@ -286,10 +288,10 @@ def _add_window(server: ServerKind, models: list[LocalModel], until: float) -> l
 
 def _get(port: int, path: str, until: float, question: dict[str, str] | None = None) -> Any:
     """Return the JSON at a path of a server on this machine, with or without a `question`, or None."""
-    left = until - time.monotonic()
-    if left <= 0:
+    remaining_seconds = until - time.monotonic()
+    if remaining_seconds <= 0:
         return None
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=left)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=remaining_seconds)
     try:
         if question is None:
             connection.request("GET", path, headers={"Accept": "application/json"})

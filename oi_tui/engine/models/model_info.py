@@ -65,20 +65,20 @@ class KnownModels:
         """Return the facts about the profile's model."""
         key = (profile.model, profile.api_base)
         with self._lock:
-            known = self._known.get(key)
-        if known is None:
-            known, lasting = self._find(profile)
+            facts = self._known.get(key)
+        if facts is None:
+            facts, lasting = self._find(profile)
             if lasting:
                 with self._lock:
-                    self._known[key] = known
-        if profile.local and known.context_window is None:
+                    self._known[key] = facts
+        if profile.local and facts.context_window is None:
             return replace(
-                known,
+                facts,
                 context_window=LOCAL_WINDOW,
                 longest_reply=LOCAL_REPLY,
                 window_from="the default of local mode",
             )
-        return known
+        return facts
 
     def _find(self, profile: Profile) -> tuple[ModelInfo, bool]:
         """Look the facts up now, and say whether they are worth remembering."""

@@ -168,27 +168,29 @@ def read_chunk(chunk: Mapping[str, Any]) -> list[Message]:
 
 def to_message(chunk: Mapping[str, Any]) -> Message:
     """Convert a dictionary to a message; one without a role is the person's, as in the original."""
-    known = {name: chunk[name] for name in _FIELDS if chunk.get(name) is not None}
-    known.setdefault("role", "user")
-    known.setdefault("type", "message")
-    known["content"] = str(known.get("content", ""))
-    if known["type"] == "audio":
+    fields = {name: chunk[name] for name in _FIELDS if chunk.get(name) is not None}
+    fields.setdefault("role", "user")
+    fields.setdefault("type", "message")
+    fields["content"] = str(fields.get("content", ""))
+    if fields["type"] == "audio":
         # The model gets the path, and code can read what is there.
-        known["type"] = "file"
-        known.pop("format", None)
-    if known["type"] == "image" and known["content"].startswith("data:image/"):
+        fields["type"] = "file"
+        fields.pop("format", None)
+    if fields["type"] == "image" and fields["content"].startswith("data:image/"):
         # A data URL says itself what it is.
-        head, _, known["content"] = known["content"].partition(",")
-        known["format"] = f"base64.{head.removeprefix('data:image/').partition(';')[0]}"
+        head, _, fields["content"] = fields["content"].partition(",")
+        fields["format"] = f"base64.{head.removeprefix('data:image/').partition(';')[0]}"
     signal = _is_signal(chunk)
-    if signal or known["role"] == "system":
+    if signal or fields["role"] == "system":
         # A system message is sent with that of the profile, not as words of the person.
-        known["recipient"] = "user"
+        fields["recipient"] = "user"
     # Only messages that others refer to have an id of ours; what a program calls "id" may be anything.
-    own = {"id": chunk["id"]} if "id" in chunk and known["type"] != "code" and "covers" not in chunk else {}
-    given = {name: value for name, value in chunk.items() if name not in own}
-    found = parse_message({"created": time.time(), **given, **known})
-    message = found or Message(**known, unknown={name: given[name] for name in given if name not in _FIELDS})
+    own = {"id": chunk["id"]} if "id" in chunk and fields["type"] != "code" and "covers" not in chunk else {}
+    entries = {name: value for name, value in chunk.items() if name not in own}
+    parsed_message = parse_message({"created": time.time(), **entries, **fields})
+    message = parsed_message or Message(
+        **fields, unknown={name: entries[name] for name in entries if name not in _FIELDS}
+    )
     if unknown := {**message.unknown, **own}:
         message = message.replace(unknown={name: _make_storable(value) for name, value in unknown.items()})
     return message.replace(unknown={ORIGINAL: [json.dumps(chunk, default=str)]}) if signal else message
@@ -275,10 +277,10 @@ def _find_signal(message: Message) -> Chunk | None:
     match message.unknown.get(ORIGINAL):
         case [str(stored)] if message.recipient == "user":
             try:
-                found = json.loads(stored)
+                signal = json.loads(stored)
             except (ValueError, RecursionError):
                 return None
-            return found if isinstance(found, dict) and _is_signal(found) else None
+            return signal if isinstance(signal, dict) and _is_signal(signal) else None
         case _:
             return None
 

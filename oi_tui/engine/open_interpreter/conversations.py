@@ -65,8 +65,8 @@ class ImportReport:
             return ""
         count = len({name for name, _ in self.problems})
         files = "one file" if count == 1 else f"{count:,} files"
-        listed = (f"{clean_line(name, 200)}\n    {problem}\n" for name, problem in self.problems)
-        return "\n".join([f"{self}\n\nProblems with {files}:\n", *listed])
+        lines = (f"{clean_line(name, 200)}\n    {problem}\n" for name, problem in self.problems)
+        return "\n".join([f"{self}\n\nProblems with {files}:\n", *lines])
 
 
 def list_folders() -> list[Path]:
@@ -109,7 +109,7 @@ def import_conversations(
     What cannot be read is reported once, and tried again when it changed. `progressed` gets how many files
     are done, and how many there are.
     """
-    imported = known = 0
+    imported = known_count = 0
     problems: list[tuple[str, str]] = []
     files = _list_files(sources)
     before = _read_refused(store)
@@ -117,7 +117,7 @@ def import_conversations(
     waiting: list[_File] = []
     for file in files:
         if store.knows(file.id):
-            known += 1
+            known_count += 1
         elif file.mark not in refused:
             waiting.append(file)
 
@@ -147,7 +147,7 @@ def import_conversations(
                 progressed(done, len(waiting))
     if refused != before:
         _save_refused(store, refused)
-    return ImportReport(imported, known, tuple(problems))
+    return ImportReport(imported, known_count, tuple(problems))
 
 
 def _find_title(path: Path) -> str:
@@ -165,11 +165,11 @@ def _find_times(path: Path) -> tuple[float, float]:
 
     The name of a file tells the former. Its own time is that of the last turn, unless the file was copied.
     """
-    written = path.lstat().st_mtime
+    mtime = path.lstat().st_mtime
     began = _read_date(path.stem)
     if began is None:
-        return written, written
-    return began, written if began <= written <= began + _LONGEST else began
+        return mtime, mtime
+    return began, mtime if began <= mtime <= began + _LONGEST else began
 
 
 def _read_date(name: str) -> float | None:
@@ -270,9 +270,9 @@ def convert_contents(stored: Iterable[object]) -> JournalContents:
     """
     read: list[Message] = []
     for entry in stored:
-        found = convert_entry(entry)
-        read += found
-        if not found and read:
+        entry_messages = convert_entry(entry)
+        read += entry_messages
+        if not entry_messages and read:
             read[-1] = add_silent(read[-1], entry)
     messages = link_outputs(read)
     contents = JournalContents()

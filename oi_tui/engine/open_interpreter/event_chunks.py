@@ -30,8 +30,8 @@ class EventChunkWriter(ChunkWriter):
                 self._started.clear()
             case MessageStarted(message):
                 self._started[message.id] = message
-            case MessageGrew(id, text) if known := self._started.get(id):
-                yield from self.grow(known, text)
+            case MessageGrew(id, text) if started_message := self._started.get(id):
+                yield from self.grow(started_message, text)
             case MessageRecorded(Message(type="code", state="running")):
                 yield from self.end()
                 yield from self.start("computer", "console", None)

@@ -76,8 +76,8 @@ def _convert_typed(entry: Mapping[str, Any], speaker: Role) -> Iterator[Message]
         return
     if isinstance(content, bool | int | float):
         content = str(content)
-    known = {name: entry[name] for name in ("format", "recipient") if name in entry}
-    message = parse_message({**known, "role": speaker, "type": kind, "content": content})
+    fields = {name: entry[name] for name in ("format", "recipient") if name in entry}
+    message = parse_message({**fields, "role": speaker, "type": kind, "content": content})
     if message is None or (message.type == "image" and not message.content):
         yield _make_note(entry)
     elif message.type == "console" and message.format != "active_line":
@@ -199,12 +199,14 @@ def add_silent(message: Message, entry: object) -> Message:
 
 def link_outputs(messages: Sequence[Message]) -> list[Message]:
     """Return the messages, with what printed each output where nothing but the order tells."""
-    found: list[Message] = []
+    linked_messages: list[Message] = []
     latest: str | None = None
     for message in messages:
         if message.role == "computer":
-            found.append(message.replace(parent=latest) if message.parent is None and latest else message)
+            linked_messages.append(
+                message.replace(parent=latest) if message.parent is None and latest else message
+            )
             continue
         latest = message.id if message.type == "code" else None
-        found.append(message)
-    return found
+        linked_messages.append(message)
+    return linked_messages

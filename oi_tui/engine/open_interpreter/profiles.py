@@ -82,10 +82,10 @@ def list_profiles() -> list[Path]:
     profiles = [path for path in _list_files(find_folder(), (*_YAML, ".py")) if not _is_unchanged_copy(path)]
     newest, *earlier = list_configurations()
     # In 0.1, `--config_file NAME` kept further settings beside these.
-    named = [path for place in earlier for path in _list_files(place, _YAML) if path.name != _OLD_SETTINGS]
+    settings = [path for place in earlier for path in _list_files(place, _YAML) if path.name != _OLD_SETTINGS]
     # A later version began with a copy of the earlier one's.
     old = [path for place in (newest, *earlier) if (path := place / _OLD_SETTINGS).is_file()]
-    return [*profiles, *named, *old[:1]]
+    return [*profiles, *settings, *old[:1]]
 
 
 def list_conversation_folders() -> list[Path]:
@@ -119,13 +119,13 @@ def _find_assigned_folder(code: str) -> str:
         return ""
     references = References()
     references.learn(nodes)
-    found = ""
+    folder = ""
     for node in nodes:
         match node:
             case ast.Assign([ast.Attribute(attr=name)], value) | ast.keyword(name, value):
                 if name == _CONVERSATIONS:
-                    found = references.text(value)
-    return found
+                    folder = references.text(value)
+    return folder
 
 
 def _list_files(place: Path, suffixes: Sequence[str]) -> list[Path]:

@@ -42,8 +42,8 @@ class Setup:
     @property
     def default(self) -> Path | None:
         """The profile that becomes the default one."""
-        named = {profiles.choose_name(path): path for path in reversed(self.profiles)}
-        return named.get("oi-default") or named.get("oi-config")
+        paths_by_name = {profiles.choose_name(path): path for path in reversed(self.profiles)}
+        return paths_by_name.get("oi-default") or paths_by_name.get("oi-config")
 
     def _list(self) -> Iterator[str]:
         if self.profiles:
@@ -118,8 +118,8 @@ def import_all(
     # Of two old versions, the settings of the newer one count.
     imported = tuple(profiles.import_profiles(setup.profiles, target))
     names = {item.name for item in imported}
-    named = next((name for name in ("oi-default", "oi-config") if name in names), None)
-    default = target / f"{named}.yaml" if named else None
+    default_name = next((name for name in ("oi-default", "oi-config") if name in names), None)
+    default = target / f"{default_name}.yaml" if default_name else None
     lines = []
     if setup.conversations:
         report = conversations.import_conversations(

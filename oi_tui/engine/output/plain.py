@@ -61,8 +61,8 @@ def normalise_line_ends(text: str) -> str:
 
 def split_unfinished(text: str) -> tuple[str, str]:
     """Return the text without an escape sequence at its end that may go on in the next piece, and that."""
-    cut = _UNFINISHED.search(text, max(0, len(text) - _LONGEST_START))
-    return (text[: cut.start()], text[cut.start() :]) if cut else (text, "")
+    match = _UNFINISHED.search(text, max(0, len(text) - _LONGEST_START))
+    return (text[: match.start()], text[match.start() :]) if match else (text, "")
 
 
 class LineEnds:

@@ -37,8 +37,8 @@ class ScreenText:
     def feed(self, text: str) -> None:
         """Take what was written next, cut anywhere."""
         text, self._held = self._held + text, ""
-        if cut := _UNFINISHED.search(text, max(0, len(text) - 50)):
-            self._held, text = text[cut.start() :], text[: cut.start()]
+        if tail := _UNFINISHED.search(text, max(0, len(text) - 50)):
+            self._held, text = text[tail.start() :], text[: tail.start()]
         for match in _TOKEN.finditer(text):
             if match["escape"] or (match["final"] in ("s", "u") and not match["private"]):
                 self._aside = (match["escape"] or match["final"]) in ("7", "s")
@@ -154,10 +154,10 @@ class ScreenText:
 
 def _draw_line(row: list[_Cell]) -> str:
     parts, colours = [], ""
-    for character, wanted in row:
-        if wanted != colours:
-            parts.append(f"\x1b[0;{wanted}m" if wanted else "\x1b[0m")
-            colours = wanted
+    for character, style in row:
+        if style != colours:
+            parts.append(f"\x1b[0;{style}m" if style else "\x1b[0m")
+            colours = style
         parts.append(character)
     return "".join(parts) + ("\x1b[0m" if colours else "")
 

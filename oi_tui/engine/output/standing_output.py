@@ -36,13 +36,13 @@ def remove_erased(messages: Sequence[Message]) -> list[Message]:
     for message in messages:
         if message.role == "computer" and message.parent:
             runs.setdefault(message.parent, []).append(message)
-    found: list[Message] = []
+    standing_messages: list[Message] = []
     for message in messages:
         if message.role != "computer" or not message.parent:
-            found.append(message)
+            standing_messages.append(message)
         elif message.parent in runs:
-            found += keep_standing_output(runs.pop(message.parent))
-    return found
+            standing_messages += keep_standing_output(runs.pop(message.parent))
+    return standing_messages
 
 
 def _is_printed(message: Message) -> bool:

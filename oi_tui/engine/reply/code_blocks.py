@@ -167,8 +167,8 @@ class CodeBlock:
     def _end_with_thought(self, line: str, cursor: Cursor, parts: list[Part]) -> None:
         """End the block before the line that ends the thought, which is read again as prose."""
         self.over = True
-        held, self._doubt = self._doubt or (), None
-        for text in held:
+        lines, self._doubt = self._doubt or (), None
+        for text in lines:
             self._grow(text, True, parts)
         parts.append(CodeEnded(False))
         cursor.at -= len(line)
@@ -194,8 +194,8 @@ class CodeBlock:
             or self._thought_end.may_be_at(rest)
         ):
             return
-        held = _HELD.search(rest, max(0, len(rest) - _LONGEST_HELD))
-        give = rest[: held.start()] if held else rest
+        match = _HELD.search(rest, max(0, len(rest) - _LONGEST_HELD))
+        give = rest[: match.start()] if match else rest
         if give and not (self._line_begins and len(give) <= self._fence.indent):
             self._grow(give, self._line_begins, parts)
             self._line += give
@@ -207,10 +207,10 @@ class CodeBlock:
         stripped = TRAILING.sub("", line)
         bare = stripped.rstrip(" \t\r")
         run = len(bare) - len(bare.rstrip(self._fence.character))
-        closed = run >= self._fence.length
-        if not closed or run < len(bare):
-            self._grow(bare[:-run] if closed else stripped, begins, parts)
-        self._end(cursor, parts, complete=closed)
+        is_closed = run >= self._fence.length
+        if not is_closed or run < len(bare):
+            self._grow(bare[:-run] if is_closed else stripped, begins, parts)
+        self._end(cursor, parts, complete=is_closed)
 
     def _grow(self, text: str, begins: bool, parts: list[Part]) -> None:
         """Give code out, except its last line break, which may be the fence's."""
@@ -233,8 +233,8 @@ class CodeBlock:
             self._doubt = self._doubt or []
             self._doubt.append(line)
             return
-        held, self._doubt = self._doubt or (), None
-        for text in held:
+        lines, self._doubt = self._doubt or (), None
+        for text in lines:
             self._grow(text, True, parts)
         parts += [CodeEnded(True), TextPart(find_line_break(line))]
         self.over = True
@@ -308,11 +308,11 @@ class UntaggedBlock:
         body = "".join(self._pieces)
         code = "\n".join(self._fence.dedent(line) for line in body.replace("\r\n", "\n").split("\n"))
         code = code.removesuffix("\n") if closed else TRAILING.sub("", code).removesuffix("\n")
-        found = self._split(code)
-        if not found:
+        snippets = self._split(code)
+        if not snippets:
             parts.append(TextPart(self._opening + body + closing))
             return
-        for word, text in found:
+        for word, text in snippets:
             parts += [CodeStarted(word, None), CodeGrew(text), CodeEnded(closed)]
         parts.append(TextPart(find_line_break(closing)))
 
@@ -324,8 +324,8 @@ class UntaggedBlock:
             # What a shell prints between its prompts is no part of it.
             is_shell = self._resolve(self._word) in ("shell", "zsh")
             commands = extract_commands("shell", code) if is_shell else None
-            typed = strip_prompts(code)
-            commands = commands or (typed[1] if typed else None)
+            session = strip_prompts(code)
+            commands = commands or (session[1] if session else None)
             return [(self._word, commands)] if commands else []
         if calls := recover_from_python(code, self._resolve):
             return [(call.language, call.code) for call in calls]

@@ -83,8 +83,8 @@ class ConsoleSession:
         code = self._read_python(line) if self._python else self._read_shell(line)
         if code is None:
             return ""
-        begun, self._begun = self._begun, True
-        return "\n" + code if begun else code
+        has_begun, self._begun = self._begun, True
+        return "\n" + code if has_begun else code
 
     def _read_python(self, line: str) -> str | None:
         match = _PYTHON.match(line) or _FURTHER.match(line)

@@ -13,10 +13,10 @@ class Cursor:
     def feed(self, text: str) -> int:
         """Add text that has arrived. Returns how many characters were forgotten."""
         # One character stays in sight, for what depends on the one before.
-        cut = max(self.at - 1, 0)
-        self.text = self.text[cut:] + text
-        self.at -= cut
-        return cut
+        cut_length = max(self.at - 1, 0)
+        self.text = self.text[cut_length:] + text
+        self.at -= cut_length
+        return cut_length
 
     def restart(self, text: str) -> None:
         """Read something else from here on."""

@@ -112,8 +112,8 @@ class ReplyBuilder:
     def _turn_into_thoughts(self) -> Iterator[Event]:
         """Make thoughts of the text so far: its words are not sent again, and its code is never offered."""
         text, self._text = self._text, []
-        thought = {message.id for message in text}
-        self.codes = [code for code in self.codes if code.id not in thought]
+        thought_ids = {message.id for message in text}
+        self.codes = [code for code in self.codes if code.id not in thought_ids]
         for message in text:
             yield MessageRecorded(_as_thought(message))
 
@@ -174,9 +174,9 @@ class RunBuilder:
     def feed(self, report: Printed | Displayed) -> Iterator[Event]:
         """Yield the events that follow from a report."""
         self._silent = False
-        if (shown := self._find_earlier_image(report)) and isinstance(report, Displayed):
+        if (earlier_image := self._find_earlier_image(report)) and isinstance(report, Displayed):
             yield MessageRecorded(
-                shown.replace(format=report.format, content=report.content, view=report.view)
+                earlier_image.replace(format=report.format, content=report.content, view=report.view)
             )
             return
         if isinstance(report, Displayed):

@@ -123,16 +123,16 @@ class _Call:
                     self._after.append(self._waiting)
                     self._waiting = ""
                     break
-                begun = self._found or any(isinstance(part, CodeStarted) for part in parts)
-                identity = None if begun else self._identity
+                has_code = self._found or any(isinstance(part, CodeStarted) for part in parts)
+                identity = None if has_code else self._identity
                 self._reader = ToolCallParser(self._resolve, name=self.name, call=identity, native=True)
                 self._held = []
             text, self._waiting = self._waiting, ""
-            found = self._reader.feed(text)
+            new_parts = self._reader.feed(text)
             if self._reader.done:
                 self._waiting = self._reader.rest
             self._current.append(text[: len(text) - len(self._waiting)])
-            parts += self._deliver(found)
+            parts += self._deliver(new_parts)
         return self._resolve_languages(parts)
 
     @property
@@ -182,16 +182,20 @@ class _Call:
         """End the call, for which nothing more comes."""
         if self._reader is None:
             self._reader = self._make_reader()
-        held, self._held = self._held or [], None
+        pending_parts, self._held = self._held or [], None
         whole = whole or self._reader.done
-        parts = self._resolve_languages(held + self._reader.finish(whole=whole))
+        parts = self._resolve_languages(pending_parts + self._reader.finish(whole=whole))
         if self._found:
             return parts + self._take_trailing_words()
         raw = "".join(self._all)
         looked = () if self._is_mcp_call else recover_calls(raw, clean_tool_name(self.name), self._resolve)
-        for number, found in enumerate(looked):
+        for number, recovered_call in enumerate(looked):
             call = None if number else self._identity
-            parts += [CodeStarted(found.language, call), CodeGrew(found.code), CodeEnded(whole)]
+            parts += [
+                CodeStarted(recovered_call.language, call),
+                CodeGrew(recovered_call.code),
+                CodeEnded(whole),
+            ]
         return parts or [
             UnreadableCall(f"{clean_tool_name(self.name)}({raw.strip()})" if self.name else raw.strip())
         ]
@@ -246,30 +250,30 @@ class ReplyParser:
 
     def _remove_prompts(self, parts: list[Part]) -> list[Part]:
         """Return the parts, with the commands alone where the code is a session with prompts."""
-        found: list[Part] = []
+        cleaned_parts: list[Part] = []
         for part in parts:
             if isinstance(part, CodeStarted):
                 self._console = ConsoleSession(self._resolve(part.language))
             elif isinstance(part, CodeGrew):
                 part = CodeGrew(self._console.feed(part.text))
             elif isinstance(part, CodeEnded) and (rest := self._console.finish()):
-                found.append(CodeGrew(rest))
+                cleaned_parts.append(CodeGrew(rest))
             if not isinstance(part, CodeGrew) or part.text:
-                found.append(part)
-        return found
+                cleaned_parts.append(part)
+        return cleaned_parts
 
     def _set_index(self, piece: ToolCallPiece) -> ToolCallPiece:
         """Give the piece the index of its own call, which an id tells where it comes with a name."""
-        known = self._own_index.get((piece.index, piece.id or ""))
-        if known is None and piece.id and not piece.name:
+        own_index = self._own_index.get((piece.index, piece.id or ""))
+        if own_index is None and piece.id and not piece.name:
             # Some give each piece of a call the next index.
-            known = next((own for (_, name), own in self._own_index.items() if name == piece.id), None)
-        if known is None and piece.id and piece.name:
+            own_index = next((own for (_, name), own in self._own_index.items() if name == piece.id), None)
+        if own_index is None and piece.id and piece.name:
             is_taken = piece.index in self._last_index
-            known = -len(self._own_index) - 1_000_000 if is_taken else piece.index
-            self._own_index[piece.index, piece.id] = known
-        if known is not None:
-            self._last_index[piece.index] = known
+            own_index = -len(self._own_index) - 1_000_000 if is_taken else piece.index
+            self._own_index[piece.index, piece.id] = own_index
+        if own_index is not None:
+            self._last_index[piece.index] = own_index
         return replace(piece, index=self._last_index.setdefault(piece.index, piece.index))
 
     def _feed(self, delta: Delta) -> list[Part]:

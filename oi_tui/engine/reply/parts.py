@@ -154,8 +154,12 @@ def guess(code: str) -> tuple[str, str] | None:
 def strip_prompts(code: str) -> tuple[str, str] | None:
     """Return what was typed at prompts, if there is nothing else: a session with output was only shown."""
     lines = code.split("\n")
-    typed = [line.strip() for line in lines if line.strip()]
-    if typed and typed[0].startswith(">>>") and all(_PYTHON_PROMPT.match(line) for line in typed):
+    nonblank_lines = [line.strip() for line in lines if line.strip()]
+    if (
+        nonblank_lines
+        and nonblank_lines[0].startswith(">>>")
+        and all(_PYTHON_PROMPT.match(line) for line in nonblank_lines)
+    ):
         return "python", "\n".join(_PYTHON_PROMPT.sub("", line.lstrip(), count=1) for line in lines)
     begins = [
         line.strip()

@@ -312,10 +312,12 @@ class ToolCallParser:
         """Decide, where that is still open, whether this is a call."""
         if self.decided or self.refused:
             return
-        named = bool(self._name) and is_tool(self._name, self._resolve)
+        has_tool_name = bool(self._name) and is_tool(self._name, self._resolve)
         inside = any(item in _ARGUMENTS for item in path)
         has_code = self._call.path is not None
-        if (has_code and self._resolve(self._call.language or "")) or (named and (inside or has_code)):
+        if (has_code and self._resolve(self._call.language or "")) or (
+            has_tool_name and (inside or has_code)
+        ):
             self._verdict = Verdict.CALL
             self._json.patient = True
             self._start()
@@ -393,10 +395,10 @@ class ToolCallParser:
         if call.started or not call.held or call.language is None:
             return
         if call.is_call is None:
-            held = "".join(call.held).lstrip()
-            if _CALL_PERHAPS.fullmatch(held) and len(held) < 80 and not call.closed:
+            text = "".join(call.held).lstrip()
+            if _CALL_PERHAPS.fullmatch(text) and len(text) < 80 and not call.closed:
                 return
-            call.is_call = _CALL.match(held) is not None
+            call.is_call = _CALL.match(text) is not None
         if not call.is_call or (call.closed and not self._unwrap()):
             self._begin(call.language)
 
@@ -413,13 +415,13 @@ class ToolCallParser:
         return True
 
     def _begin(self, language: str) -> None:
-        held, self._call.held = "".join(self._call.held), []
+        text, self._call.held = "".join(self._call.held), []
         self._call.started = True
         self._raw.clear()
         self.found += 1
         self._parts.append(CodeStarted(language, self._call_id))
         self._call_id = None
-        self._emit(self._call.text.feed(held))
+        self._emit(self._call.text.feed(text))
 
     def _emit(self, text: str) -> None:
         if text:
@@ -427,10 +429,10 @@ class ToolCallParser:
 
     def _end_code_string(self) -> None:
         call = self._call
-        named = "".join(call.held).strip().lower()
-        if call.path and call.path[-1] in _COMMAND and named in ("execute", "execute_code"):
+        command = "".join(call.held).strip().lower()
+        if call.path and call.path[-1] in _COMMAND and command in ("execute", "execute_code"):
             # The command is the tool; the code is still to come.
-            self._name = self._name or named
+            self._name = self._name or command
             call.held, call.path = [], None
             return
         call.closed = True

@@ -351,17 +351,17 @@ def _recover_from_call(node: ast.expr, resolve: Resolve) -> RecoveredCall | None
     }
     if len(values) != len(node.keywords):
         return None
-    given = [arg.value for arg in node.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)]
-    if len(given) != len(node.args):
+    texts = [arg.value for arg in node.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)]
+    if len(texts) != len(node.args):
         return None
-    if len(given) == 2 and not values and resolve(given[0].strip().lower()):
-        return RecoveredCall(clean_word(given[0]), given[1])
+    if len(texts) == 2 and not values and resolve(texts[0].strip().lower()):
+        return RecoveredCall(clean_word(texts[0]), texts[1])
     language = next((clean_word(values[key]) for key in LANGUAGE if key in values), None)
     for key in CODE:
         if key in values:
             return recover_code(values[key], language, function, key, resolve)
-    if len(given) == 1 and language is not None:
-        return RecoveredCall(language, given[0])
+    if len(texts) == 1 and language is not None:
+        return RecoveredCall(language, texts[0])
     return None
 
 

@@ -51,18 +51,18 @@ class TextToolCall:
 
         `whole`: the reply came to its end, as far as the provider can be trusted.
         """
-        closed, ended = self._collect_to_end(cursor)
+        closing, ended = self._collect_to_end(cursor)
         if not ended and not cursor.final:
             return False
         body, rest = "".join(self._pieces), ""
         if not ended and self._mark_within:
             # There was no other, so that this one is it.
             begin, end = self._mark_within
-            body, closed, rest, ended = body[:begin], body[begin:end], body[end:], True
+            body, closing, rest, ended = body[:begin], body[begin:end], body[end:], True
         # A fence that has more than calls in it shows them.
-        shown = self._fenced and not ended and self._mark.search(body) is not None
+        is_example = self._fenced and not ended and self._mark.search(body) is not None
         read = None
-        if not shown:
+        if not is_example:
             read = read_wrapped(
                 self._kind, self._groups, body, self._resolve, whole=ended or (whole and self._form.open)
             )
@@ -70,9 +70,9 @@ class TextToolCall:
             parts += read
         elif self._fenced or self._form.soft or not (ended or re.search(r"[{\[<=]", body)):
             # A tag that only is talked about is never closed, and nothing like a call follows it.
-            parts.append(TextPart(self._opening + body + closed))
+            parts.append(TextPart(self._opening + body + closing))
         else:
-            parts.append(UnreadableCall(self._opening + body + closed))
+            parts.append(UnreadableCall(self._opening + body + closing))
         if rest:
             parts.append(TextPart(rest))
         return True

@@ -90,13 +90,13 @@ def _read_call(chunk: str, name: str, resolve: Resolve, *, whole: bool) -> list[
         if candidate not in ("function", "json"):
             name = candidate
         chunk = chunk[match.end() :]
-    closed = whole or _CLOSED.search(chunk) is not None
+    is_closed = whole or _CLOSED.search(chunk) is not None
     chunk = _END.sub("", chunk)
     name = clean_tool_name(name)
     if _ARGUMENT.match(chunk) and (calls := recover_from_tags(chunk, name, resolve)):
-        return _split_parts(calls, whole=closed)
+        return _split_parts(calls, whole=is_closed)
     parts = _read_json(chunk, name, resolve, whole=whole)
-    return parts or _split_parts(recover_calls(chunk, name, resolve), whole=closed)
+    return parts or _split_parts(recover_calls(chunk, name, resolve), whole=is_closed)
 
 
 def _split_chunk(chunk: str) -> tuple[str, bool, str]:
@@ -118,10 +118,10 @@ def _read_json(body: str, name: str, resolve: Resolve, *, whole: bool) -> list[P
     parts: list[Part] = []
     while body.strip(" \n\r\t,;]"):
         reader = ToolCallParser(resolve, name=name, native=True)
-        found = reader.feed(body) + reader.finish(whole=whole)
+        new_parts = reader.feed(body) + reader.finish(whole=whole)
         if not reader.found:
             break
-        parts += found
+        parts += new_parts
         body = reader.rest if reader.done else ""
     if parts and body.strip(" \n\r\t,;]`"):
         parts.append(TextPart(body))
@@ -161,6 +161,6 @@ def _read_react(action: str, body: str, resolve: Resolve, *, whole: bool) -> lis
 def _split_parts(calls: list[RecoveredCall], *, whole: bool) -> list[Part]:
     return [
         part
-        for found in calls
-        for part in (CodeStarted(found.language, None), CodeGrew(found.code), CodeEnded(whole))
+        for call in calls
+        for part in (CodeStarted(call.language, None), CodeGrew(call.code), CodeEnded(whole))
     ]

@@ -52,9 +52,9 @@ def read_variables(code: str) -> dict[str, list[str]]:
     """Return the texts that each variable may hold."""
     variables: dict[str, list[str]] = {}
     for match in _ASSIGNED.finditer(code):
-        known = variables.setdefault(match[1], [])
-        known += [text for text in evaluate(match[2].strip(), variables) if text not in known]
-        del known[_MOST_VALUES:]
+        texts = variables.setdefault(match[1], [])
+        texts += [text for text in evaluate(match[2].strip(), variables) if text not in texts]
+        del texts[_MOST_VALUES:]
     return variables
 
 

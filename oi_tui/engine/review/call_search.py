@@ -210,15 +210,15 @@ def find_unknown_calls(language: str, code: str) -> list[Finding]:
     if len(code) > _LONGEST:
         return [Finding("not understood", "code of this length", 0)]
     if language == "applescript":
-        found = _list_script_lines(code)
+        parts = _list_script_lines(code)
     elif language in _SYNTAX:
-        found = _Search(language).scan(code)
+        parts = _Search(language).scan(code)
     else:
         return [Finding("not understood", f"all of the {language}", 0)]
-    listed = [
-        Finding("not understood", shorten_part(what), line) for line, what in sorted(dict.fromkeys(found))
+    findings = [
+        Finding("not understood", shorten_part(what), line) for line, what in sorted(dict.fromkeys(parts))
     ]
-    return listed[:_MOST]
+    return findings[:_MOST]
 
 
 def _list_script_lines(code: str) -> Iterator[tuple[int, str]]:
@@ -268,25 +268,25 @@ class _Search:
         yield from find_indirect_calls(self._language, bare, uncommented, self._harmless.__contains__)
         lines = _Lines(bare)
         for match in self._computed.finditer(bare):
-            shown = match[0].strip()
-            yield lines.of(match.start()), shown if re.search(r"\w\w", shown) else _COMPUTED
+            part = match[0].strip()
+            yield lines.of(match.start()), part if re.search(r"\w\w", part) else _COMPUTED
         if self._language == "powershell":
             for match in _EACH_MEMBER.finditer(bare):
                 if not self._known_member(match[1]):
                     yield lines.of(match.start()), f".{match[1]} of each"
         for match in self._path.finditer(bare):
             before = bare[max(0, match.start() - 80) : match.start()].rpartition("\n")[2]
-            if shown := self._judge(match[0], before, bare[match.end() : match.end() + 40]):
-                yield lines.of(match.start()), shown
+            if part := self._judge(match[0], before, bare[match.end() : match.end() + 40]):
+                yield lines.of(match.start()), part
 
     def _find_imports(self, code: str) -> Iterator[tuple[int, str]]:
         pattern = _IMPORTS.get(self._language)
-        for found in pattern.finditer(code) if pattern else ():
-            for name in (found[1] or found[found.lastindex or 0]).split(","):
+        for match in pattern.finditer(code) if pattern else ():
+            for name in (match[1] or match[match.lastindex or 0]).split(","):
                 if self._language in _WITH_FILES or not all(
                     self._known(part) for part in re.split(r"[./ ]+", name.strip())
                 ):
-                    yield code.count("\n", 0, found.start()) + 1, f"import {name.strip()}"
+                    yield code.count("\n", 0, match.start()) + 1, f"import {name.strip()}"
 
     def _find_names_in_texts(self, code: str) -> Iterator[tuple[int, str]]:
         """Yield names in texts, by which functions can be reached."""
@@ -320,32 +320,32 @@ class _Search:
     def _judge(self, path: str, before: str, after: str) -> str:
         """Return how a name is shown that is not known to be harmless; "" for others."""
         names = [name for name in self._joint.split(path) if name]
-        shown = "".join(path.split())
+        full_name = "".join(path.split())
         if self._language == "r" and self._is_judged_by_its_argument(names[-1], after):
             return ""
         if self._language in _WITH_CAPITALS and any(
             name[:1].isupper() and not self._known(name) for name in names
         ):
-            return shown
+            return full_name
         if self._language == "r" and "::" in path and names[0] not in self._harmless:
             # The package is loaded, which may run any code.
-            return shown
-        if shown == "constructor" and "." not in before[-2:] and after.lstrip().startswith("("):
+            return full_name
+        if full_name == "constructor" and "." not in before[-2:] and after.lstrip().startswith("("):
             return ""
-        if (len(names) > 1 and shown in self._reaching) or any(map(self._reaches, names)):
-            return shown
+        if (len(names) > 1 and full_name in self._reaching) or any(map(self._reaches, names)):
+            return full_name
         last, first = names[-1], names[0]
-        called = last.endswith("!") or self._is_called(before, after)
+        is_called = last.endswith("!") or self._is_called(before, after)
         if len(names) > 1 and self._changes_library(first, after):
-            return f"{shown} = …"
+            return f"{full_name} = …"
         if before.rstrip().endswith(self._member_signs) and not before.rstrip().endswith(".."):
             # The method of a value that is computed.
-            return "" if not self._is_call(called, after) or self._known_member(last) else f".{last}"
+            return "" if not self._is_call(is_called, after) or self._known_member(last) else f".{last}"
         if re.search(r"\bnew\s+$", before):
-            return "" if self._known(last) else f"new {shown}"
-        if called or (len(names) > 1 and self._is_call(called, after)):
-            return "" if self._known_call(names) else f"{shown}(…)"
-        return shown if self._is_command(first, before, after) and not self._known(first) else ""
+            return "" if self._known(last) else f"new {full_name}"
+        if is_called or (len(names) > 1 and self._is_call(is_called, after)):
+            return "" if self._known_call(names) else f"{full_name}(…)"
+        return full_name if self._is_command(first, before, after) and not self._known(first) else ""
 
     def _is_judged_by_its_argument(self, name: str, after: str) -> bool:
         """Return whether a function of R brings in a package that is known, or what it is given is judged."""

@@ -215,8 +215,8 @@ def _find_names(
 
     What is copied has its own name in a folder, which only the disk knows to be one.
     """
-    named, plain = _sort_arguments(arguments)
-    file = next((named[key] for key in writer.keys if key in named), None)
+    named_arguments, plain = _sort_arguments(arguments)
+    file = next((named_arguments[key] for key in writer.keys if key in named_arguments), None)
     if file is None and writer.place >= 0 and plain:
         # Another argument may be named, so that the file moves forward.
         file = plain[min(writer.place, len(plain) - 1)]
@@ -233,11 +233,11 @@ def _find_names(
 
 def _sort_arguments(arguments: list[str]) -> tuple[dict[str, str], list[str]]:
     """Return the arguments with a name, and those without one."""
-    named: dict[str, str] = {}
+    named_arguments: dict[str, str] = {}
     plain: list[str] = []
     for argument in arguments:
         if match := _NAMED.match(argument):
-            named[match[1]] = match[2]
+            named_arguments[match[1]] = match[2]
         else:
             plain.append(argument)
-    return named, plain
+    return named_arguments, plain

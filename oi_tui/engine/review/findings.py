@@ -132,9 +132,9 @@ class Findings:
         order = list(WORDS)
         lines: dict[int, dict[str, list[str]]] = {}
         for risk in sorted(self.risks, key=lambda item: order.index(item.kind)):
-            named = lines.setdefault(risk.line, {}).setdefault(WORDS[risk.kind], [])
-            if risk.what and risk.what not in named:
-                named.append(risk.what)
+            names = lines.setdefault(risk.line, {}).setdefault(WORDS[risk.kind], [])
+            if risk.what and risk.what not in names:
+                names.append(risk.what)
         return [(line, ", ".join(starmap(_add_names, kinds.items()))) for line, kinds in lines.items()]
 
     @property
@@ -182,15 +182,15 @@ class Findings:
     def _pick(self, kind: Kind) -> list[Finding]:
         if kind != "not understood":
             return [item for item in self.found if item.kind == kind]
-        listed = {item.line for item in self.found}
-        return [item for item in self.unchecked if item.line not in listed]
+        lines = {item.line for item in self.found}
+        return [item for item in self.unchecked if item.line not in lines]
 
 
 def _write_sentence(kind: Kind, found: list[Finding]) -> str:
     if kind == "not understood":
         return _describe_unchecked(found)
-    named = list(dict.fromkeys(item.what for item in found if item.what))
-    text = ", ".join(named[:3]) + (", …" if len(named) > 3 else "")
+    names = list(dict.fromkeys(item.what for item in found if item.what))
+    text = ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
     words = WORDS[kind] + (f": {text}" if text else "")
     if kind in _FACTS:
         return words
@@ -204,8 +204,8 @@ def _describe_unchecked(found: list[Finding]) -> str:
     first: dict[str, int] = {}
     for item in found:
         first.setdefault(item.what, item.line)
-    shown = [f"{what} (line {line})" if line else what for what, line in list(first.items())[:3]]
-    return f"{WORDS['not understood']}: {', '.join(shown)}" + (
+    parts = [f"{what} (line {line})" if line else what for what, line in list(first.items())[:3]]
+    return f"{WORDS['not understood']}: {', '.join(parts)}" + (
         f" and {len(first) - 3} more" if len(first) > 3 else ""
     )
 

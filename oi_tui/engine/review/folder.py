@@ -207,10 +207,10 @@ def read_listing(text: str, path: str) -> ListedFolder | None:
     `path` is the folder in which languages start there.
     """
     try:
-        given: dict[str, Any] = json.loads(text)
-        real, home = Path(given["real"]), given["home"]
-        root, real_root = Path(path), Path(given["real_root"])
-        entries: dict[str, list[Any]] = given["entries"]
+        record: dict[str, Any] = json.loads(text)
+        real, home = Path(record["real"]), record["home"]
+        root, real_root = Path(path), Path(record["real_root"])
+        entries: dict[str, list[Any]] = record["entries"]
         kinds: dict[str, Kind] = {}
         links: dict[str, Path] = {}
         names: dict[str, list[str]] = {}
@@ -224,14 +224,14 @@ def read_listing(text: str, path: str) -> ListedFolder | None:
             names.setdefault(folder, []).append(last)
         if any(_leads_on(name, target, real, links) for name, target in links.items()):
             return None
-        listed = frozenset(map(str, given["listed"]))
-        places = [str(place) for place in given["search_path"]]
+        folders = frozenset(map(str, record["listed"]))
+        places = [str(place) for place in record["search_path"]]
         if real == real_root:
             at = root
         else:
             at = root / real.relative_to(real_root) if real.is_relative_to(real_root) else real
         return ListedFolder(
-            at, real, Path(home) if home else None, places, kinds, links, listed, names, root, real_root
+            at, real, Path(home) if home else None, places, kinds, links, folders, names, root, real_root
         )
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None

@@ -15,8 +15,8 @@ Table = tuple[tuple[Kind, re.Pattern[str]], ...]
 def _read_table(caseless: bool = False, **kinds: str) -> Table:
     """Read for each kind (with "_" for a space) what lines look like that do it."""
     flags = re.IGNORECASE if caseless else 0
-    named = {kind.replace(" ", "_"): kind for kind in WORDS}
-    return tuple((named[kind], re.compile(words, flags)) for kind, words in kinds.items())
+    kinds_by_name = {kind.replace(" ", "_"): kind for kind in WORDS}
+    return tuple((kinds_by_name[kind], re.compile(words, flags)) for kind, words in kinds.items())
 
 
 #: For languages without a reader of their own: what lines look like. A language's table is searched after
@@ -199,14 +199,14 @@ def find_patterns(language: str, code: str) -> list[Finding]:
     for number, line in enumerate(lines, 1):
         for piece in split_line(line, _LONGEST):
             findings += [Finding(kind, what, number) for kind, what in _match_line(language, piece)]
-    written = list(find_written(language, code))
-    named = Counter(item.line for item in written if item.what and item.kind == "writes")
+    writes = list(find_written(language, code))
+    counts = Counter(item.line for item in writes if item.what and item.kind == "writes")
     unnamed = [
         item
         for item in findings
-        if item.kind != "writes" or named[item.line] < _count_writing(language, lines[item.line - 1])
+        if item.kind != "writes" or counts[item.line] < _count_writing(language, lines[item.line - 1])
     ]
-    return [*unnamed, *written]
+    return [*unnamed, *writes]
 
 
 def _count_writing(language: str, line: str) -> int:

@@ -56,11 +56,11 @@ def find_script(folder: Folder, code: str) -> str | None:
 
 def find_startup_files(language: str, folder: Folder, code: str) -> Iterator[str]:
     """Yield files of the folder that a language runs by itself, at its start or for what the code says."""
-    named = _STARTUP_FILES.get(language)
+    pattern = _STARTUP_FILES.get(language)
     try:
-        if named is not None:
+        if pattern is not None:
             for entry, _ in folder.names() or ():
-                if named.fullmatch(entry):
+                if pattern.fullmatch(entry):
                     yield entry
         if language == "r" and _R_DATA_CALL.search(code):
             for entry, _ in folder.names("data") or ():

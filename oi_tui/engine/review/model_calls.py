@@ -36,17 +36,17 @@ def find_calls(code: str) -> ModelCalls | None:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         # Lines of a notebook, such as %time, are no Python.
         return ModelCalls(tuple(sorted(set(_WORD.findall(code)))))
-    named, own = set[str](), set[str]()
+    uses, own = set[str](), set[str]()
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and node.id in FUNCTIONS:
-            (named if isinstance(node.ctx, ast.Load) else own).add(node.id)
+            (uses if isinstance(node.ctx, ast.Load) else own).add(node.id)
         elif isinstance(node, ast.alias):
             own.add(node.asname or node.name.partition(".")[0])
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             own.add(node.name)
         elif isinstance(node, ast.arg):
             own.add(node.arg)
-    functions = tuple(sorted(named - own))
+    functions = tuple(sorted(uses - own))
     if not functions:
         return None
     return ModelCalls(functions, _RequestCounter(functions, tree).most)
@@ -60,12 +60,12 @@ class _RequestCounter:
         self._lists = dict(_find_literal_lists(tree))
         #: The names that are called directly; any other use may call the function any number of times.
         self._called: set[int] = set()
-        counted = self._count_calls(tree, 1)
+        count = self._count_calls(tree, 1)
         others = any(
             isinstance(node, ast.Name) and node.id in functions and id(node) not in self._called
             for node in ast.walk(tree)
         )
-        self.most = None if others else counted
+        self.most = None if others else count
 
     def _count_calls(self, node: ast.AST, times: int | None) -> int | None:
         total: int | None = 0
@@ -114,13 +114,13 @@ def _find_literal_lists(tree: ast.Module) -> Iterator[tuple[str, int]]:
     """Yield the names that the code gives a list once, and uses only in ways that keep its length."""
     stored: dict[str, int] = {}
     loaded: dict[str, int] = {}
-    passed: dict[str, int] = {}
+    safe_uses: dict[str, int] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Name):
             count = loaded if isinstance(node.ctx, ast.Load) else stored
             count[node.id] = count.get(node.id, 0) + 1
         elif isinstance(node, ast.For | ast.comprehension) and isinstance(node.iter, ast.Name):
-            passed[node.iter.id] = passed.get(node.iter.id, 0) + 1
+            safe_uses[node.iter.id] = safe_uses.get(node.iter.id, 0) + 1
         elif (
             isinstance(node, ast.Call)
             and isinstance(node.func, ast.Name)
@@ -128,13 +128,13 @@ def _find_literal_lists(tree: ast.Module) -> Iterator[tuple[str, int]]:
         ):
             for item in node.args:
                 if isinstance(item, ast.Name):
-                    passed[item.id] = passed.get(item.id, 0) + 1
+                    safe_uses[item.id] = safe_uses.get(item.id, 0) + 1
     for statement in tree.body:
         match statement:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.List(elts=items) | ast.Tuple(elts=items)):
                 whole = not any(isinstance(item, ast.Starred) for item in items)
                 # Any other use, such as rows.append(...), may change how long it is.
-                if whole and stored.get(name) == 1 and loaded.get(name, 0) == passed.get(name, 0):
+                if whole and stored.get(name) == 1 and loaded.get(name, 0) == safe_uses.get(name, 0):
                     yield name, len(items)
 
 

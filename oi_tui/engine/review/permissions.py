@@ -54,8 +54,8 @@ class Permission:
             case "code":
                 lines = self.code.count("\n") + (not self.code.endswith("\n"))
                 first = self.code.strip().split("\n")[0].strip()
-                shown = first if len(first) <= 40 else first[:39] + "…"
-                return f"this {self.language} code again ({lines} line{'s' * (lines != 1)}: {shown})"
+                excerpt = first if len(first) <= 40 else first[:39] + "…"
+                return f"this {self.language} code again ({lines} line{'s' * (lines != 1)}: {excerpt})"
             case "window":
                 kinds = " and ".join(word for kind, word in WORDS.items() if kind in self.kinds)
                 return f"{kinds} in the window “{clean_line(self.window.title if self.window else '', 60)}”"
@@ -213,8 +213,8 @@ class Permissions:
     def in_force(self) -> tuple[Permission, ...]:
         """The auto-approvals in force, auto-run first."""
         with self._lock:
-            given = tuple(grant for _, grant in self._given)
-        return (*((Permission("everything", ""),) if self.everything else ()), *given)
+            grants = tuple(grant for _, grant in self._given)
+        return (*((Permission("everything", ""),) if self.everything else ()), *grants)
 
     def add(self, grant: Permission) -> None:
         """Add a permission; of two that say the same the newer one stays."""

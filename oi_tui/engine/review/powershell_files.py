@@ -110,8 +110,8 @@ def _find_method_calls(code: str, values: _Values) -> Iterator[Finding]:
 
 
 def _read_command(command: _Command, code: str, at: int, line: int, values: _Values) -> Iterator[Finding]:
-    plain, named, switches = _read_arguments(code, at)
-    file = next((words for name, words in named if _is_short_for(name, command.parameter)), None)
+    plain, named_arguments, switches = _read_arguments(code, at)
+    file = next((words for name, words in named_arguments if _is_short_for(name, command.parameter)), None)
     if file is None and command.place < 0:
         return
     if file is None:
@@ -123,7 +123,9 @@ def _read_command(command: _Command, code: str, at: int, line: int, values: _Val
     names = [name for word in file for name in _evaluate(word, values)]
     yield from _name_files(names, line, adds=adds)
     if command.copies and not adds:
-        source = next((words for name, words in named if _is_short_for(name, "path|literalpath")), None)
+        source = next(
+            (words for name, words in named_arguments if _is_short_for(name, "path|literalpath")), None
+        )
         copied = source or (plain[0] if plain else [])
         for name, item in product(names, [item for word in copied for item in _evaluate(word, values)]):
             yield Finding("overwrites", f"{name.rstrip('/')}/{PurePosixPath(item).name}", line)
@@ -144,7 +146,7 @@ def _is_short_for(name: str, parameters: str) -> bool:
 def _read_arguments(code: str, at: int) -> tuple[list[list[str]], list[tuple[str, list[str]]], list[str]]:
     """Return the arguments without a name, those with one, and all names; each argument may be a list."""
     plain: list[list[str]] = []
-    named: list[tuple[str, list[str]]] = []
+    named_arguments: list[tuple[str, list[str]]] = []
     switches: list[str] = []
     end = min(len(code), at + _LONGEST)
     waiting = ""
@@ -152,7 +154,7 @@ def _read_arguments(code: str, at: int) -> tuple[list[list[str]], list[tuple[str
     while at < end:
         if space := re.compile(r"(?:[ \t]|`\n)+").match(code, at, end):
             at = space.end()
-        if at < end and code[at] == "," and (plain or named):
+        if at < end and code[at] == "," and (plain or named_arguments):
             at, in_list = at + 1, True
             continue
         word = _WORD.match(code, at, end)
@@ -161,35 +163,35 @@ def _read_arguments(code: str, at: int) -> tuple[list[list[str]], list[tuple[str
         at = word.end()
         text = word[0]
         if in_list:
-            (named[-1][1] if waiting == "list" else plain[-1]).append(text)
+            (named_arguments[-1][1] if waiting == "list" else plain[-1]).append(text)
             in_list = False
         elif re.match(r"-[A-Za-z]", text):
             name, _, value = text.partition(":")
             switches.append(name)
             waiting = ""
             if value and not value.startswith("$false"):
-                named.append((name, [value]))
+                named_arguments.append((name, [value]))
             elif not any(switch.startswith(name[1:].lower()) for switch in _SWITCHES):
                 waiting = name
         elif waiting and waiting != "list":
-            named.append((waiting, [text]))
+            named_arguments.append((waiting, [text]))
             waiting = "list"
         else:
             plain.append([text])
             waiting = ""
-    return plain, named, switches
+    return plain, named_arguments, switches
 
 
 def _read_variables(code: str) -> _Values:
     """Return the texts that each variable may hold, by its name in small letters."""
     values: _Values = {}
     for match in _ASSIGNED.finditer(code):
-        known = values.setdefault(match[1].lower(), [])
+        texts = values.setdefault(match[1].lower(), [])
         text = match[2].strip()
         if text[:1] in "'\"$" or _JOIN.match(f"({text})"):
             text = f"({text})" if text[:1] not in "'\"$(" else text
-            known += [item for item in _evaluate(text, values) if item not in known]
-        del known[_MOST_VALUES:]
+            texts += [item for item in _evaluate(text, values) if item not in texts]
+        del texts[_MOST_VALUES:]
     return values
 
 
@@ -215,8 +217,8 @@ def _fill_holes(text: str, values: _Values) -> list[str]:
     at = 0
     for hole in _HOLE.finditer(text):
         name = (hole[1] or hole[2] or hole[3] or "").lower()
-        known = {"home": ["~"], "pwd": ["."]}.get(name) or values.get(name, [])
-        texts = [f"{before}{text[at : hole.start()]}{value}" for before in texts for value in known]
+        hole_values = {"home": ["~"], "pwd": ["."]}.get(name) or values.get(name, [])
+        texts = [f"{before}{text[at : hole.start()]}{value}" for before in texts for value in hole_values]
         at = hole.end()
         del texts[_MOST_VALUES:]
     return [_write_path(re.sub(r"`(.)", r"\1", f"{before}{text[at:]}")) for before in texts]

@@ -155,8 +155,8 @@ def remove_comments(language: str, code: str) -> str:
     if len(code) > _LONGEST or strip(language, code).doubts:
         return code
     quoting = _QUOTING[language]
-    hidden = re.compile(f"(?P<comment>{quoting.comment})|(?:{quoting.text})", re.DOTALL | re.MULTILINE)
-    return hidden.sub(
+    pattern = re.compile(f"(?P<comment>{quoting.comment})|(?:{quoting.text})", re.DOTALL | re.MULTILINE)
+    return pattern.sub(
         lambda match: match[0] if match["comment"] is None else " " + "\n" * match[0].count("\n"), code
     )
 
@@ -174,9 +174,9 @@ class _Reader:
 
     def __init__(self, code: str, quoting: Quoting, escape: str) -> None:
         self._code, self._quoting, self._escape = code, quoting, escape
-        hidden, flags = f"(?P<comment>{quoting.comment})|(?P<text>{quoting.text})", re.DOTALL | re.MULTILINE
-        self._hidden = re.compile(hidden, flags)
-        self._hidden_or_bracket = re.compile(rf"{hidden}|[{{}}()]", flags)
+        pattern, flags = f"(?P<comment>{quoting.comment})|(?P<text>{quoting.text})", re.DOTALL | re.MULTILINE
+        self._hidden = re.compile(pattern, flags)
+        self._hidden_or_bracket = re.compile(rf"{pattern}|[{{}}()]", flags)
         self.parts: list[str] = []
         self.doubts: list[tuple[int, str]] = []
 
@@ -200,15 +200,15 @@ class _Reader:
 
     def _read_hidden(self, found: re.Match[str], depth: int) -> int:
         """Read a comment or a text; return where the rest begins."""
-        shown, text = " ", found["text"]
+        replacement, text = " ", found["text"]
         if text is not None:
-            shown = '""'
+            replacement = '""'
             for mark, holes in self._quoting.holes:
                 if text.startswith(mark) and any(hole in text for hole in holes):
                     return self._read_holes(found.start() + len(mark), mark, holes, depth + 1)
             if doubtful := re.search(self._quoting.doubtful_text, text):
                 self.doubts.append((_find_line(self._code, found.start()), doubtful[0]))
-        self.parts.append(shown + "\n" * found[0].count("\n"))
+        self.parts.append(replacement + "\n" * found[0].count("\n"))
         return found.end()
 
     def _read_holes(self, at: int, mark: str, holes: tuple[str, ...], depth: int) -> int:

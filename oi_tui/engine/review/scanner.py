@@ -68,9 +68,9 @@ def scan_code(language: str, code: str, cwd: Path, earlier: EarlierCode | None =
         unchecked.append(Finding("not understood", f"the folder in which {language} is now", 0))
     if any(not name or not _is_inside(_find_path(name, folder, elsewhere), folder) for name in changes):
         unchecked.append(Finding("not understood", "files in the folder to which it changes", 0))
-    known = [item for item in unchecked if item.kind != "not understood"]
+    risks = [item for item in unchecked if item.kind != "not understood"]
     return Findings(
-        tuple(dict.fromkeys(_locate([*scan.findings, *known], folder, elsewhere, places))),
+        tuple(dict.fromkeys(_locate([*scan.findings, *risks], folder, elsewhere, places))),
         unchecked=tuple(item for item in unchecked if item.kind == "not understood"),
         parsed=scan.parsed,
     )

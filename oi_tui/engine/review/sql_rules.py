@@ -218,15 +218,15 @@ def changes_meanings(code: str) -> bool:
 
 def _changes_meanings(statement: list[_Token]) -> bool:
     words = [token.word for token in statement]
-    made = next((word for word in words[1:] if word not in _QUALIFYING), "")
+    object_kind = next((word for word in words[1:] if word not in _QUALIFYING), "")
     match words[0]:
-        case "create" | "alter" if made == "view":
+        case "create" | "alter" if object_kind == "view":
             # What is read in it is read again later, where only its name is written.
             reader = _Reader([], [])
             _check_statement(statement, reader)
             return bool(reader.unchecked) or any(item.kind != "database" for item in reader.found)
         case "create" | "alter":
-            return made in _NAMED_CODE
+            return object_kind in _NAMED_CODE
         case "set" | "reset":
             return not {"search_path", "schema"}.isdisjoint(words)
         case first:
@@ -344,8 +344,8 @@ def _check_statement(tokens: list[_Token], reader: _Reader) -> None:
         if rest:
             _check_statement(rest, reader)
         return
-    opened = next((at for at, token in enumerate(tokens) if token.text != "("), len(tokens))
-    tokens = tokens[opened:]
+    start = next((at for at, token in enumerate(tokens) if token.text != "("), len(tokens))
+    tokens = tokens[start:]
     if not tokens:
         return
     first = tokens[0]
@@ -388,8 +388,8 @@ def _name_statement(tokens: list[_Token], reader: _Reader) -> None:
         kind = "rights"
     elif first.word == "create" and "extension" in words:
         kind = "extensions"
-    named = " ".join(token.plain for token in tokens[kind == "deletes" : 4] if token.kind != "sign")
-    reader.add(kind, named, first.line)
+    summary = " ".join(token.plain for token in tokens[kind == "deletes" : 4] if token.kind != "sign")
+    reader.add(kind, summary, first.line)
 
 
 def _check_pragma(tokens: list[_Token], reader: _Reader) -> None:
@@ -536,11 +536,11 @@ def _find_places_of_parts(tokens: list[_Token]) -> frozenset[int]:
     """Return the places among the parts of `with`, neither in one of them nor behind them."""
     if tokens[0].word != "with":
         return frozenset()
-    found, depth = set(), 0
+    places, depth = set(), 0
     for at, token in enumerate(tokens[1:], 1):
         if depth == 0:
-            found.add(at)
+            places.add(at)
         depth += (token.text == "(") - (token.text == ")")
         if depth == 0 and token.word in _BEHIND_PARTS:
             break
-    return frozenset(found)
+    return frozenset(places)

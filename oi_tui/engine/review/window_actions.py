@@ -65,13 +65,13 @@ def list_kinds(
     folder = find_folder("python", cwd, earlier) or make_unknown(cwd)
     if "computer" in python_checker.read(code, folder, earlier).names:
         return frozenset()
-    called = {_write_dotted(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    if not called <= _FUNCTIONS.keys() | _BESIDES:
+    functions = {_write_dotted(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    if not functions <= _FUNCTIONS.keys() | _BESIDES:
         return frozenset()
-    known = {f"{name}(…)" for name in _FUNCTIONS} | {f"{name}=…" for name in _list_own_keywords(tree)}
+    known_parts = {f"{name}(…)" for name in _FUNCTIONS} | {f"{name}=…" for name in _list_own_keywords(tree)}
     if any(item.what not in _FUNCTIONS for item in findings.found):
         return frozenset()
-    if any(item.what not in known for item in findings.unchecked):
+    if any(item.what not in known_parts for item in findings.unchecked):
         return frozenset()
     return frozenset(kind for item in findings.found if (kind := _FUNCTIONS[item.what]))
 

@@ -7,7 +7,7 @@ MODIFIERS = ("ctrl", "shift", "alt", "super", "hyper", "meta")
 
 def parse(text: str) -> Mapping[str, str]:
     """Parse the keys, separated by commas, by the name of what they do. Raises ValueError naming the line."""
-    chosen: dict[str, str] = {}
+    bindings: dict[str, str] = {}
     for line in text.splitlines():
         line = line.strip()
         if not line or line.startswith("#"):
@@ -16,8 +16,8 @@ def parse(text: str) -> Mapping[str, str]:
         lines = [key.strip() for key in keys.split(",") if key.strip()]
         if not colon or not name.strip() or not lines or any(" " in key for key in lines):
             raise ValueError(f"{line[:60]!r} is not of the form command.new: ctrl+t")
-        chosen[name.strip()] = ",".join(lines)
-    return chosen
+        bindings[name.strip()] = ",".join(lines)
+    return bindings
 
 
 def find_problem(text: str) -> str | None:

@@ -75,9 +75,9 @@ def migrate(text: str, path: object = None) -> tuple[str, list[str]]:
         if entry is None or not isinstance(entry.value, str | int | float | bool | list):
             continue
         value: Value = tuple(map(str, entry.value)) if isinstance(entry.value, list) else entry.value
-        known = entries.get(new)
-        if known and known.value is not None:
-            merged = choose_stricter(new, value, known.value)
+        new_entry = entries.get(new)
+        if new_entry and new_entry.value is not None:
+            merged = choose_stricter(new, value, new_entry.value)
             if merged is None:
                 continue
             value = merged
@@ -86,7 +86,9 @@ def migrate(text: str, path: object = None) -> tuple[str, list[str]]:
         except ProfileError:
             continue
         entries = yaml_file.parse(text, path)
-        done.append(f"{old} is now {new}" + (f", which is {yaml_file.write_scalar(value)}" if known else ""))
+        done.append(
+            f"{old} is now {new}" + (f", which is {yaml_file.write_scalar(value)}" if new_entry else "")
+        )
     return _remove_old_system_message(text, path, done)
 
 

@@ -64,12 +64,14 @@ class Profile(ApplicationSettings, PromptSettings, ExecutionSettings, ModelSetti
             entries = mcp_servers.fold_groups(entries)
         except ProfileError as error:
             raise error.at(path) from None
-        known = {key: setting for setting in list_settings() for key in (setting.key, *setting.also)}
+        settings_by_key = {
+            key: setting for setting in list_settings() for key in (setting.key, *setting.also)
+        }
         values: dict[str, Any] = {}
         unknown: list[str] = []
         for key, entry in entries.items():
             try:
-                _read_entry(key, entry, known, values, unknown)
+                _read_entry(key, entry, settings_by_key, values, unknown)
             except ProfileError as error:
                 raise error.at(path, entry.line) from None
         origins: dict[str, Origin] = dict.fromkeys(values, "profile")
@@ -151,15 +153,15 @@ def save(path: Path, changes: Mapping[str, Value]) -> None:
     owner only. Raises OSError, or ProfileError when the file is not one that can be changed.
     """
     declared = {setting.name: setting for setting in list_settings()}
-    written: dict[str, Value] = {}
+    values: dict[str, Value] = {}
     for name, value in changes.items():
         setting = declared[name]
-        written |= dict.fromkeys((*setting.also, *(old for old, new in MOVED.items() if new == setting.key)))
-        written[setting.key] = None if value == setting.default else setting.check(value)
-    if mcp_servers.KEY in written:
+        values |= dict.fromkeys((*setting.also, *(old for old, new in MOVED.items() if new == setting.key)))
+        values[setting.key] = None if value == setting.default else setting.check(value)
+    if mcp_servers.KEY in values:
         mcp_servers.refuse_groups(path)
     own = path.parent == paths.profiles()
-    yaml_file.write(path, written, (presets.read_text(path.stem) or "") if own else "")
+    yaml_file.write(path, values, (presets.read_text(path.stem) or "") if own else "")
 
 
 def list_settings() -> tuple[Setting, ...]:
@@ -169,14 +171,14 @@ def list_settings() -> tuple[Setting, ...]:
 
 def _collect_settings() -> tuple[Setting, ...]:
     hints = typing.get_type_hints(Profile)
-    found = []
+    settings = []
     for item in dataclasses.fields(Profile):
         if "setting" not in item.metadata:
             continue
         hint = hints[item.name]
         parts = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
         kinds = [part for part in parts if part is not types.NoneType]
-        found.append(
+        settings.append(
             Setting(
                 name=item.name,
                 kind=typing.get_origin(kinds[0]) or kinds[0],
@@ -185,7 +187,7 @@ def _collect_settings() -> tuple[Setting, ...]:
                 **item.metadata["setting"],
             )
         )
-    return tuple(found)
+    return tuple(settings)
 
 
 _SETTINGS = _collect_settings()

@@ -53,24 +53,24 @@ def run(shown: ExternalContent, languages: Sequence[KnownLanguage] = ()) -> Prof
     """
     # Editors of Windows put a byte order mark before the text.
     shown = replace(shown, text=shown.text.removeprefix("\ufeff"))
-    found = _execute(shown, languages)
-    if found["fault"]:
-        kind, words, line = found["fault"]
-        raise ProfileError(_explain(kind, words, found["calls"]), path=shown.place, line=line)
-    for path, line, words, named, keys in found["calls"]:
+    result = _execute(shown, languages)
+    if result["fault"]:
+        kind, words, line = result["fault"]
+        raise ProfileError(_explain(kind, words, result["calls"]), path=shown.place, line=line)
+    for path, line, words, named, keys in result["calls"]:
         if not _read_code_call(path, words, named):
             try:
                 _refuse_limiting_call(path, words, keys)
             except ProfileError as error:
                 raise error.at(shown.place, line) from None
-    if problem := _explain_lost_variables(found["environment"]):
+    if problem := _explain_lost_variables(result["environment"]):
         raise ProfileError(problem, path=shown.place)
     profile = Profile(
-        unknown=tuple(_describe_calls(found["calls"])), startup=tuple(_list_startup_code(found["calls"]))
+        unknown=tuple(_describe_calls(result["calls"])), startup=tuple(_list_startup_code(result["calls"]))
     )
-    if any(path == "local_setup" for path, *_ in found["calls"]):
+    if any(path == "local_setup" for path, *_ in result["calls"]):
         profile = profile.with_changes("profile", local=True)
-    for path, kind, value, line in found["values"]:
+    for path, kind, value, line in result["values"]:
         try:
             profile = _assign(profile, path, kind, value, shown)
         except ProfileError as error:
@@ -109,15 +109,15 @@ def _explain(kind: str, words: str, calls: Sequence[_Call]) -> str:
     """Describe a fault in the program, with the last text that it displayed before."""
     if kind == "ModuleNotFoundError":
         words += f"; install it for the Python of oi-tui, {sys.executable}"
-    shown = [call for path, _, call, *_ in calls if path == "display_message" and call]
-    last = f" (it says: {clean_line(' '.join(shown[-1][0].split()), 200)})" if shown else ""
+    messages = [call for path, _, call, *_ in calls if path == "display_message" and call]
+    last = f" (it says: {clean_line(' '.join(messages[-1][0].split()), 200)})" if messages else ""
     return clean_line(f"{kind}: {_FAULTS.get(kind, words)}{last}", 400)
 
 
 def _describe_calls(calls: Sequence[_Call]) -> Iterator[str]:
     """Describe the calls that have no effect, and what the program displays."""
-    for path, line, words, named, _ in calls:
-        if path in _NEEDLESS_CALLS or path == "local_setup" or _read_code_call(path, words, named):
+    for path, line, words, keywords, _ in calls:
+        if path in _NEEDLESS_CALLS or path == "local_setup" or _read_code_call(path, words, keywords):
             continue
         place = f"line {line}: " if line else ""
         if path == "display_message" and words:
@@ -128,8 +128,8 @@ def _describe_calls(calls: Sequence[_Call]) -> Iterator[str]:
 
 def _list_startup_code(calls: Sequence[_Call]) -> Iterator[tuple[str, str]]:
     """Yield the code that the program runs, with its language."""
-    for path, _, words, named, _ in calls:
-        if code := _read_code_call(path, words, named):
+    for path, _, words, keywords, _ in calls:
+        if code := _read_code_call(path, words, keywords):
             yield code
 
 
@@ -177,8 +177,8 @@ def _read_code_call(path: str, words: Sequence[str], named: Mapping[str, str]) -
     """Return the language and the code of a call of `computer.run`; None for another call."""
     if path not in ("computer.run", "computer.terminal.run"):
         return None
-    given = {**dict(zip(("language", "code"), words, strict=False)), **named}
-    return (given["language"], given["code"]) if {"language", "code"} <= given.keys() else None
+    arguments = {**dict(zip(("language", "code"), words, strict=False)), **named}
+    return (arguments["language"], arguments["code"]) if {"language", "code"} <= arguments.keys() else None
 
 
 def _assign(profile: Profile, path: str, kind: str, value: Any, shown: ExternalContent) -> Profile:

@@ -212,9 +212,9 @@ class Setting:
             raise self.make_error("expected text, not a NUL character")
         if not self.optional and not value.strip() and not self.long:
             raise self.make_error("expected text, but it is empty")
-        wanted = self.must(value) if self.must and value else None
-        if wanted:
-            raise self.make_error(f"expected {wanted}, not {self._describe_value(self.shown(value))}")
+        requirement = self.must(value) if self.must and value else None
+        if requirement:
+            raise self.make_error(f"expected {requirement}, not {self._describe_value(self.shown(value))}")
         if not self.long and any(end in value for end in "\r\n"):
             raise self.make_error(f"expected text in one line, not {self._describe_value(self.shown(value))}")
         return value
@@ -226,8 +226,8 @@ class Setting:
                 raise self.make_error(
                     f"expected {self.expected}, each in one line, not {self._describe_value(item)}"
                 )
-            if wanted := self.must(item) if self.must else None:
-                raise self.make_error(f"expected {wanted}, not {self._describe_value(item)}")
+            if requirement := self.must(item) if self.must else None:
+                raise self.make_error(f"expected {requirement}, not {self._describe_value(item)}")
             if self.choices and item not in self.choices:
                 hint = suggest_nearest(item, self.choices)
                 raise self.make_error(f"expected {self.expected}, not {self._describe_value(item)}{hint}")

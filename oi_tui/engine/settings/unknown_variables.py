@@ -21,15 +21,15 @@ def check_names(environment: Mapping[str, str], settings: Iterable[Setting]) -> 
 
 
 def _find_unknown(environment: Mapping[str, str], settings: Iterable[Setting]) -> Iterator[str]:
-    known = environment_names.ALL | {setting.variable for setting in settings}
+    names = environment_names.ALL | {setting.variable for setting in settings}
     for name in sorted(environment):
         # An empty variable counts as one that is not set, as it does for the settings.
-        if name.upper().startswith(environment_names.PREFIX[:-1]) and name not in known and environment[name]:
+        if name.upper().startswith(environment_names.PREFIX[:-1]) and name not in names and environment[name]:
             yield name
 
 
 def _describe(name: str, settings: Iterable[Setting]) -> str:
-    shown = f"environment variable {clean_line(name, 60)}"
+    label = f"environment variable {clean_line(name, 60)}"
     names: dict[str, Setting | str] = {_strip_prefix(name): name for name in environment_names.FOR_USERS}
     for setting in settings:
         parts = (setting.name, *(key.rpartition(".")[2] for key in (setting.key, *setting.also)))
@@ -37,18 +37,18 @@ def _describe(name: str, settings: Iterable[Setting]) -> str:
     similar = difflib.get_close_matches(_strip_prefix(name.upper()), names, n=1, cutoff=_SIMILAR)
     suggestion = names[similar[0]] if similar else None
     if suggestion is None:
-        return f"The {shown} has no effect: oi-tui does not know it"
+        return f"The {label} has no effect: oi-tui does not know it"
     if isinstance(suggestion, str):
-        return f"The {shown} has no effect; did you mean {suggestion}?"
+        return f"The {label} has no effect; did you mean {suggestion}?"
     if suggestion.limits:
         raise ProfileError(
             f"is not read by oi-tui; to set {suggestion.key}, use {suggestion.long_flag} or a profile, and "
             "unset the variable. oi-tui does not start while a limit is not understood",
-            path=shown,
+            path=label,
         )
     if suggestion.variable:
-        return f"The {shown} has no effect; did you mean {suggestion.variable}?"
-    return f"The {shown} has no effect; to set {suggestion.key}, use {suggestion.long_flag} or a profile"
+        return f"The {label} has no effect; did you mean {suggestion.variable}?"
+    return f"The {label} has no effect; to set {suggestion.key}, use {suggestion.long_flag} or a profile"
 
 
 def _strip_prefix(name: str) -> str:

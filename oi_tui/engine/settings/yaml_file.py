@@ -269,15 +269,15 @@ def change_text(text: str, changes: Mapping[str, Value], path: object = None) ->
         before = parse(text, path)
         if key not in before and value is None:
             continue
-        wanted = {name: entry for name, entry in _set(before).items() if name != key}
+        expected_values = {name: entry for name, entry in _set(before).items() if name != key}
         if value is not None:
-            wanted[key] = list(value) if isinstance(value, tuple) else value
+            expected_values[key] = list(value) if isinstance(value, tuple) else value
         # An indented comment that follows would become a part of a block: then the text stays in one line,
         # or the key without a value, which sets nothing.
         for attempt in (_splice, functools.partial(_splice, flat=True), _rewrite):
             result = attempt(text, before, key, value)
             with contextlib.suppress(ProfileError):
-                if _set(parse(result, path)) == wanted:
+                if _set(parse(result, path)) == expected_values:
                     text = result
                     break
         else:
@@ -307,26 +307,26 @@ def _splice(text: str, before: Mapping[str, YamlEntry], key: str, value: Value, 
         line_start = text.rfind("\n", 0, entry.key_start + shift) + 1
         line_end = text.find("\n", end) + 1 or len(text)
         return text[:line_start] + text[line_end:]
-    written = write_scalar(value, entry.column + 2, flat=flat)
+    new_text = write_scalar(value, entry.column + 2, flat=flat)
     before_value, old = text[:start], text[start:end]
     if old.startswith("- "):
         # A list that begins below its key: the new value goes beside the key, comments stay where they are.
         beside = text.index(":", entry.key_start + shift) + 1
         between = text[beside:start].rstrip(" ")
-        return f"{text[:beside]} {written}{between.removesuffix(chr(10))}{text[end:]}"
+        return f"{text[:beside]} {new_text}{between.removesuffix(chr(10))}{text[end:]}"
     if old.startswith(("|", ">")):
         # The end of a block scalar takes in the blank lines after it.
-        kept = old[len(old.rstrip()) :]
-        return before_value + written + (kept or "\n") + text[end:]
+        blank_lines = old[len(old.rstrip()) :]
+        return before_value + new_text + (blank_lines or "\n") + text[end:]
     if not old and before_value.endswith(":"):
         before_value += " "
     rest = text[end:]
-    if "\n" in written:
+    if "\n" in new_text:
         # A comment may not stand on the line after a block; it goes before the text begins.
         comment, newline, rest = rest.partition("\n")
-        head, _, body = written.partition("\n")
+        head, _, body = new_text.partition("\n")
         return before_value + head + comment + "\n" + body + newline + rest
-    return before_value + written + rest
+    return before_value + new_text + rest
 
 
 def _insert(text: str, before: Mapping[str, YamlEntry], key: str, value: Value, *, flat: bool) -> str:
@@ -377,9 +377,9 @@ def _rewrite(text: str, _before: Mapping[str, YamlEntry], key: str, value: Value
             place[parts[-1]] = LiteralScalarString(value)
         else:
             place[parts[-1]] = list(value) if isinstance(value, tuple) else value
-    written = io.StringIO()
-    round_trip.dump(tree, written)
-    return written.getvalue()
+    buffer = io.StringIO()
+    round_trip.dump(tree, buffer)
+    return buffer.getvalue()
 
 
 def write_scalar(value: Value, indent: int = 2, *, flat: bool = False) -> str:
@@ -410,8 +410,8 @@ def write_scalar(value: Value, indent: int = 2, *, flat: bool = False) -> str:
         body = lines[:-1] if ending == "" else lines
         if body[-1]:
             return f"|{ending}\n" + "\n".join(" " * indent + line if line else "" for line in body)
-    written: str = yaml.dump(value, Dumper=yaml.SafeDumper, allow_unicode=True, width=10_000_000)
-    plain = written.removesuffix("\n...\n").removesuffix("\n")
+    document: str = yaml.dump(value, Dumper=yaml.SafeDumper, allow_unicode=True, width=10_000_000)
+    plain = document.removesuffix("\n...\n").removesuffix("\n")
     if "\n" in plain or not value.isprintable():
         plain = str(
             yaml.dump(value, Dumper=yaml.SafeDumper, default_style='"', allow_unicode=True, width=10_000_000)

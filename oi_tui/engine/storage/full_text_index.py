@@ -105,8 +105,8 @@ class FullTextIndex:
         parts = {part for word in words for item in _WORD.findall(word) for part in _split_terms(item)}
         if not parts or not self._path.exists():
             return None
-        chosen = sorted(parts, key=len, reverse=True)[:_MOST_PARTS]
-        query = " AND ".join(f'"{part}"*' for part in chosen)
+        terms = sorted(parts, key=len, reverse=True)[:_MOST_PARTS]
+        query = " AND ".join(f'"{part}"*' for part in terms)
         try:
             with self._connect() as base:
                 base.execute("BEGIN")  # both of the same moment

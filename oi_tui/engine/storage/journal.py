@@ -157,7 +157,7 @@ class Journal:
         """Take messages out of the conversation."""
         with self._lock:
             self._join()
-            dropped = [found for key in ids if (found := self._messages.pop(key, None)) is not None]
+            dropped = [entry for key in ids if (entry := self._messages.pop(key, None)) is not None]
             if dropped:
                 last = next(reversed(self._messages), None)
                 if step := make_undo(dropped, len(self._messages), last):
@@ -200,9 +200,9 @@ class Journal:
             path = folder / f"{self.id}.jsonl"
             file = open_for_adding(path, os.O_RDWR | os.O_CREAT | os.O_EXCL)
             try:
-                with os.fdopen(file, "wb") as written:
-                    written.writelines(record.data for record in self._list_everything())
-                    written.flush()
+                with os.fdopen(file, "wb") as stream:
+                    stream.writelines(record.data for record in self._list_everything())
+                    stream.flush()
                     paths.flush(file)
             except OSError:
                 path.unlink(missing_ok=True)
@@ -301,12 +301,12 @@ class Journal:
     def _write(self, file: int, record: bytes) -> None:
         data = b"\n" + record if self._torn else record
         try:
-            written = os.write(file, data)
+            byte_count = os.write(file, data)
         except OSError as error:
             # Without space nothing was written; after any other error that is unknown.
             self._torn = self._torn or error.errno not in (errno.ENOSPC, errno.EDQUOT)
             raise
-        if written == len(data):
+        if byte_count == len(data):
             self._torn = False
             self._end = os.lseek(file, 0, os.SEEK_CUR)
             return
@@ -316,7 +316,7 @@ class Journal:
         with contextlib.suppress(OSError):
             end = os.lseek(file, 0, os.SEEK_CUR)
             if os.fstat(file).st_size == end:
-                os.ftruncate(file, end - written)
+                os.ftruncate(file, end - byte_count)
                 self._torn = torn
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -386,12 +386,12 @@ class Journal:
 
     def _is_still_there(self, file: int, path: Path) -> bool:
         try:
-            named, opened = path.lstat(), os.fstat(file)
+            path_status, file_status = path.lstat(), os.fstat(file)
         except (FileNotFoundError, NotADirectoryError):
             return False
         except OSError:
             return True
-        return (named.st_dev, named.st_ino) == (opened.st_dev, opened.st_ino)
+        return (path_status.st_dev, path_status.st_ino) == (file_status.st_dev, file_status.st_ino)
 
     def _let_go(self) -> None:
         if self._file is not None:

@@ -98,9 +98,9 @@ def _list(
     base.execute(_ORDERED)
     listing = Listing()
     changed: list[tuple[object, ...]] = []
-    known = base.execute(_KNOWN)
+    cursor = base.execute(_KNOWN)
     # In batches: row by row takes three times as long, and all at once twice the memory.
-    while rows := known.fetchmany(500):
+    while rows := cursor.fetchmany(500):
         for place, (id_, time, size, pin, _, count, *_) in enumerate(rows):
             if count is None:
                 fresh = _make_row(facts(id_))
@@ -124,8 +124,8 @@ def _list(
 
 def _save(base: sqlite3.Connection, changed: Sequence[tuple[object, ...]], count: int) -> None:
     base.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?, ?, ?, ?, ?, ?, ?)", changed)
-    (held,) = base.execute("SELECT count(*) FROM facts").fetchone()
-    if held > count:
+    (row_count,) = base.execute("SELECT count(*) FROM facts").fetchone()
+    if row_count > count:
         base.execute("DELETE FROM facts WHERE id NOT IN (SELECT id FROM seen)")
     base.commit()
 

@@ -53,15 +53,15 @@ class Listing:
     def of(cls, summaries: Iterable[Summary]) -> "Listing":
         """Make a listing of these conversations."""
         listing = cls()
-        chosen = sorted(summaries, key=lambda entry: (not entry.pinned, -entry.updated))
+        entries = sorted(summaries, key=lambda entry: (not entry.pinned, -entry.updated))
         listing.extend(
-            [item.id for item in chosen],
-            [item.title for item in chosen],
-            [item.updated for item in chosen],
-            [item.messages for item in chosen],
-            [(item.cwd, item.model) for item in chosen],
-            pinned=sum(item.pinned for item in chosen),
-            problems={item.id: item.problem for item in chosen if item.problem is not None},
+            [item.id for item in entries],
+            [item.title for item in entries],
+            [item.updated for item in entries],
+            [item.messages for item in entries],
+            [(item.cwd, item.model) for item in entries],
+            pinned=sum(item.pinned for item in entries),
+            problems={item.id: item.problem for item in entries if item.problem is not None},
         )
         return listing
 
@@ -148,15 +148,15 @@ class Listing:
             return Rows(self, rows)
         titles = list(self._lowered)
         in_title = [row for row in rows if all(word in titles[row] for word in words)]
-        listed = set(in_title)
+        best_rows = set(in_title)
         in_messages: list[int] = []
         if found:
             ids = list(self._ids)
-            in_messages = [row for row in rows if ids[row] in found and row not in listed]
-            listed.update(in_messages)
+            in_messages = [row for row in rows if ids[row] in found and row not in best_rows]
+            best_rows.update(in_messages)
         for word in words:
             rows = self._select_by_word(word, rows)
-        elsewhere = [row for row in rows if row not in listed]
+        elsewhere = [row for row in rows if row not in best_rows]
         groups = ((IN_TITLE, in_title), (IN_MESSAGES, in_messages), (ELSEWHERE, elsewhere))
         return Rows(
             self,

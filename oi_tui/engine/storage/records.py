@@ -151,8 +151,8 @@ def parse(raw: bytes) -> JournalContents:
         records = _read_line(line)
         is_sound = _is_checksum_right(line)
         # Among lines with a checksum, one that parses and has none was changed, or is another version's.
-        lost = is_sound is None and has_checksums and _is_known(records.records)
-        contents.damaged += records.torn or is_sound is False or lost
+        has_lost_checksum = is_sound is None and has_checksums and _is_known(records.records)
+        contents.damaged += records.torn or is_sound is False or has_lost_checksum
         has_checksums = has_checksums or is_sound is not None
         for record in records.records:
             _apply(record, line, contents, growth)
@@ -201,8 +201,8 @@ def _is_checksum_right(line: bytes) -> bool | None:
     checksum = _CHECKSUM.search(line[-20:])
     if checksum is None:
         return None
-    written = memoryview(line)[: len(line) - len(checksum[0])]
-    return zlib.crc32(b"}", zlib.crc32(written)) == int(checksum[1], 16)
+    payload = memoryview(line)[: len(line) - len(checksum[0])]
+    return zlib.crc32(b"}", zlib.crc32(payload)) == int(checksum[1], 16)
 
 
 def _is_known(found: Iterable[Mapping[str, Any]]) -> bool:

@@ -43,13 +43,13 @@ class SavedVariables:
 
     def left_out(self, id: str) -> dict[str, dict[str, str]]:
         """Return which variables could not be kept and why, by language."""
-        found = {}
+        reasons = {}
         for language, path in self.find(id).items():
             # The file of R is R's own, which has no room for it.
             header = path if language == "python" else path.with_suffix(f"{path.suffix}{LEFT_OUT}")
             if left_out := _read_left_out(header):
-                found[language] = left_out
-        return found
+                reasons[language] = left_out
+        return reasons
 
     def _make_path(self, id: str, language: str) -> Path:
         return self._folder / f"{id}{_SUFFIXES[language]}"
@@ -59,8 +59,10 @@ class SavedVariables:
         with contextlib.suppress(OSError):
             for path in self._folder.iterdir():
                 name = path.name.partition(".")[0]
-                known = path.suffix not in {*_SUFFIXES.values(), LEFT_OUT} or knows(name)
-                if not known or (path.suffix == ".tmp" and time.time() - path.stat().st_mtime > _UNFINISHED):
+                is_known = path.suffix not in {*_SUFFIXES.values(), LEFT_OUT} or knows(name)
+                if not is_known or (
+                    path.suffix == ".tmp" and time.time() - path.stat().st_mtime > _UNFINISHED
+                ):
                     path.unlink()
 
 

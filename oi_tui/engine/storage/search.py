@@ -53,11 +53,11 @@ def search(
     if index is None or looked_up is None:
         yield from _scan(store, words, ids, stopped)
         return
-    found, covered = looked_up
+    matches, covered = looked_up
     exact = index.is_exact(words)
     hits = read = 0
     for id_ in ids:
-        if id_ in covered and id_ in found:
+        if id_ in covered and id_ in matches:
             if stopped():
                 return
             read += 1
@@ -67,7 +67,7 @@ def search(
             hits += hit is not None
             yield hit
     yield from _scan(store, words, (id_ for id_ in ids if id_ not in covered), stopped)
-    rest = [id_ for id_ in ids if id_ in covered and id_ not in found]
+    rest = [id_ for id_ in ids if id_ in covered and id_ not in matches]
     if hits < _FEW:
         yield from _scan(store, words, rest, stopped)
     else:
@@ -123,5 +123,5 @@ def cut_around(text: str, at: int, length: int, room: int = 100) -> str:
     """Return the text about a place, on one line, with "…" where it was cut."""
     start = max(0, at - room // 3)
     end = min(len(text), at + length + room)
-    cut = clean_line(text[start:end], room + room // 2)
-    return f"{'…' if start else ''}{cut}{'…' if end < len(text) and not cut.endswith('…') else ''}"
+    excerpt = clean_line(text[start:end], room + room // 2)
+    return f"{'…' if start else ''}{excerpt}{'…' if end < len(text) and not excerpt.endswith('…') else ''}"

@@ -122,9 +122,9 @@ class Store:
             for key in messages[messages.index(last) + 1 :]:
                 del contents.messages[key]
         fresh = make_id()
-        named = self._catalogue.find_title(id) or contents.header.get("title")
+        title = self._catalogue.find_title(id) or contents.header.get("title")
         cwd, model = (str(contents.header.get(name) or "") for name in ("cwd", "model"))
-        self.add(contents, id=fresh, title=records.make_copy_title(named or ""), cwd=cwd, model=model)
+        self.add(contents, id=fresh, title=records.make_copy_title(title or ""), cwd=cwd, model=model)
         return fresh
 
     def knows(self, id: str) -> bool:
@@ -167,12 +167,12 @@ class Store:
             os.close(descriptor)
             raise
         header = {**make_header(id, cwd="", model=""), **contents.header, "id": id}
-        if named := self._catalogue.find_title(id):
-            header["title"] = self.given[id] = named
+        if title := self._catalogue.find_title(id):
+            header["title"] = self.given[id] = title
         header.pop("oi_tui", None)
         if claimed:
             emptied = () if raw else (_EMPTY,)
-            opened = Journal(path, header, contents, descriptor=descriptor, exists=True, notices=emptied)
+            journal = Journal(path, header, contents, descriptor=descriptor, exists=True, notices=emptied)
         elif writable or newer:
             os.close(descriptor)
             header |= {"id": make_id(), "forked": id}
@@ -183,11 +183,11 @@ class Store:
             for key, message in contents.messages.items():
                 if message.reason in records.ENDED_REASONS and not newer:
                     contents.messages[key] = message.replace(reason="It continued in the other window.")
-            opened = Journal(self._make_path(header["id"]), header, contents, notices=(notice,))
+            journal = Journal(self._make_path(header["id"]), header, contents, notices=(notice,))
         else:
             os.close(descriptor)
-            opened = Journal(path, header, contents, exists=True)
-        return self._note_journal(opened), opened.messages
+            journal = Journal(path, header, contents, exists=True)
+        return self._note_journal(journal), journal.messages
 
     def read(self, id: str) -> list[Message]:
         """Return the messages of a conversation, without claiming it. Raises StoreError."""
@@ -297,22 +297,22 @@ class Store:
         """Put the conversation aside; it can be restored for 30 days. Raises OSError."""
         paths.make_private(self._trash)
         path = self._make_path(id)
-        thrown = self._trash / path.name
-        if _is_same(path, thrown):
+        trash_path = self._trash / path.name
+        if _is_same(path, trash_path):
             # Bringing it back was cut short; renaming one name of a file to another of its own does nothing.
-            thrown.unlink()
-        path.rename(thrown)
+            trash_path.unlink()
+        path.rename(trash_path)
         paths.sync(self._trash)
         paths.sync(self.folder)
 
     def restore(self, id: str) -> None:
         """Bring a deleted conversation back. Raises OSError."""
         target = self._make_path(id)
-        thrown = self._trash / target.name
-        if _is_same(target, thrown):
-            thrown.unlink()
+        trash_path = self._trash / target.name
+        if _is_same(target, trash_path):
+            trash_path.unlink()
         else:
-            put_in_place(thrown, target)
+            put_in_place(trash_path, target)
         paths.sync(self.folder)
 
     def list_deleted(self) -> list[str]:
@@ -399,8 +399,8 @@ class Store:
             header: object = None
             with contextlib.suppress(ValueError, RecursionError):
                 header = json.loads(head.partition(b"\n")[0])
-            counted = _COUNT.search(tail)
-            if not isinstance(header, dict) or not header.get("title") or counted is None:
+            match = _COUNT.search(tail)
+            if not isinstance(header, dict) or not header.get("title") or match is None:
                 contents = records.parse(_read_all(descriptor, id))
                 header = contents.header
                 count = len(contents.messages)
@@ -408,7 +408,7 @@ class Store:
                     problem = "nothing in it can be read" if status.st_size else "empty"
                     return ListEntry(id, 0, "", "", problem)
             else:
-                count = int(counted.group(1))
+                count = int(match.group(1))
         except OSError as error:
             return ListEntry(id, 0, "", "", str(error))
         finally:

@@ -65,11 +65,11 @@ def repair_refused(error: Exception) -> Iterator[SessionMessage | Exception]:
 def _rescue(line: bytes | str, error: Exception) -> Iterator[SessionMessage | Exception]:
     """Yield what can be made of a line, so that whoever waits for it gets an answer; else the error."""
     try:
-        given = parse_damaged(line)
+        payload = parse_damaged(line)
     except ValueError:
         yield error
         return
-    for item in given if isinstance(given, list) else [given]:
+    for item in payload if isinstance(payload, list) else [payload]:
         try:
             message = jsonrpc_message_adapter.validate_python({**item, "jsonrpc": "2.0"}, by_name=False)
             yield repair_message(SessionMessage(message))
@@ -93,8 +93,8 @@ def _answer_instead(item: object) -> JSONRPCError | None:
 def repair_result(result: dict[str, Any]) -> dict[str, Any]:
     """Return a result in which one odd tool, or one odd part of an answer, does not damage the others."""
     if isinstance(tools := result.get("tools"), list):
-        named = (tool for tool in tools if isinstance(tool, dict) and isinstance(tool.get("name"), str))
-        return {**result, "tools": [_repair_tool(tool) for tool in named]}
+        named_tools = (tool for tool in tools if isinstance(tool, dict) and isinstance(tool.get("name"), str))
+        return {**result, "tools": [_repair_tool(tool) for tool in named_tools]}
     for name, adapter, needed in _LISTS:
         if isinstance(entries := result.get(name), list):
             usable = (_simplify(adapter, entry, needed) for entry in entries)
@@ -121,12 +121,12 @@ def _repair_tool(tool: Mapping[str, Any]) -> dict[str, Any]:
         needed["description"] = description
     else:
         repaired.pop("description", None)
-    for taken in (repaired, {**needed, "inputSchema": repaired["inputSchema"]}):
+    for candidate in (repaired, {**needed, "inputSchema": repaired["inputSchema"]}):
         try:
-            Tool.model_validate(taken, by_name=False)
+            Tool.model_validate(candidate, by_name=False)
         except ValidationError:
             continue
-        return taken
+        return candidate
     return {**needed, "inputSchema": {"type": "object"}}
 
 
@@ -154,8 +154,8 @@ def _repair_part(part: object) -> object:
         return _note("content that is not valid")
     if kind not in _KINDS:
         return _note(f"content of the type {kind[:50]}, which is not part of the protocol")
-    taken = _simplify(_part_adapter, part, ("type", *_KINDS[kind]))
-    return _note(f"content of the type {kind}, which is not valid") if taken is None else taken
+    valid_part = _simplify(_part_adapter, part, ("type", *_KINDS[kind]))
+    return _note(f"content of the type {kind}, which is not valid") if valid_part is None else valid_part
 
 
 def _repair_prompt_message(message: object) -> object:
@@ -168,9 +168,9 @@ def _simplify(adapter: TypeAdapter[Any], entry: object, names: Sequence[str]) ->
     """Return an entry as it is, else only the fields that are needed of it; None where that is not valid."""
     if not isinstance(entry, dict):
         return None
-    for taken in (entry, {name: entry[name] for name in names if name in entry}):
-        if _is_valid(adapter, taken):
-            return taken
+    for candidate in (entry, {name: entry[name] for name in names if name in entry}):
+        if _is_valid(adapter, candidate):
+            return candidate
     return None
 
 

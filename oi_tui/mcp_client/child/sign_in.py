@@ -98,20 +98,20 @@ class _RenewingProvider(OAuthClientProvider):
         flow = super().async_auth_flow(request)
         has_claim = False
         try:
-            sent = await anext(flow)
-            response = yield sent
-            if sent is request and self._can_renew(response):
+            next_request = await anext(flow)
+            response = yield next_request
+            if next_request is request and self._can_renew(response):
                 await flow.aclose()
                 has_claim = True
                 await self._prepare_renewal(request)
                 flow = super().async_auth_flow(request)
-                sent = await anext(flow)
-                response = yield sent
+                next_request = await anext(flow)
+                response = yield next_request
             while True:
-                if sent is request and response.is_success:
+                if next_request is request and response.is_success:
                     self.on_success()
-                sent = await flow.asend(response)
-                response = yield sent
+                next_request = await flow.asend(response)
+                response = yield next_request
         except StopAsyncIteration:
             return
         finally:
@@ -125,12 +125,12 @@ class _RenewingProvider(OAuthClientProvider):
 
     async def _prepare_renewal(self, request: httpx2.Request) -> None:
         """Use the token that another request or another oi-tui got; else have the next flow renew it."""
-        kept = await self.claim()
+        record = await self.claim()
         refused = request.headers.get("Authorization")
         if refused != self._write_field():
             return
-        if kept and "tokens" in kept:
-            self.context.current_tokens = await self.sign_in.use(kept)
+        if record and "tokens" in record:
+            self.context.current_tokens = await self.sign_in.use(record)
         if refused == self._write_field():
             self.context.token_expiry_time = 1.0
 
@@ -286,7 +286,7 @@ class _Browser:
     def _handle_request(self, target: str) -> tuple[str, str]:
         """Handle the request of the browser, unless it belongs to another sign-in."""
         parts = urlsplit(target)
-        values = {name: given[0] for name, given in parse_qs(parts.query).items()}
+        values = {name: entries[0] for name, entries in parse_qs(parts.query).items()}
         if parts.path != _PATH or not self._state or values.get("state") != self._state:
             return "404 Not Found", "There is nothing here."
         if self._answer.done():

@@ -32,12 +32,12 @@ def make_language(given: Any, computer: object = None) -> Language:
         return given(computer) if _accepts_computer(given) else given()
 
     aliases = getattr(given, "aliases", None)
-    known = [alias for alias in aliases if isinstance(alias, str)] if isinstance(aliases, Iterable) else []
+    names = [alias for alias in aliases if isinstance(alias, str)] if isinstance(aliases, Iterable) else []
     note = getattr(given, "system_message", "")
     return Language(
         name="-".join(name.lower().split()),
         title=name.strip(),
-        aliases=tuple(item.lower() for item in known),
+        aliases=tuple(item.lower() for item in names),
         hint="It is your own class.",
         keeps="what it keeps",
         input="none",

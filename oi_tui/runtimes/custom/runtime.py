@@ -60,10 +60,10 @@ class _RunThread:
 
     def _produce_reports(self) -> None:
         try:
-            given = self._run(self._put)
-            if isinstance(given, (str, bytes, dict)) or not hasattr(given, "__iter__"):
-                given = (given,)
-            for chunk in given:
+            output = self._run(self._put)
+            if isinstance(output, (str, bytes, dict)) or not hasattr(output, "__iter__"):
+                output = (output,)
+            for chunk in output:
                 for report in chunks.convert_chunk(chunk):
                     self._put(report)
         except BaseException as error:  # noqa: BLE001 - the run reports it

@@ -38,10 +38,10 @@ class ClassDriver:
         try:
             if self._object is None:
                 self._object = self._make()
-            given = self._object.run(code)
-            if isinstance(given, (str, bytes, dict)) or not hasattr(given, "__iter__"):
-                given = (given,)
-            for chunk in given:
+            output = self._object.run(code)
+            if isinstance(output, (str, bytes, dict)) or not hasattr(output, "__iter__"):
+                output = (output,)
+            for chunk in output:
                 self._report_chunk(chunk)
         except Exception as error:
             sys.stdout.flush()

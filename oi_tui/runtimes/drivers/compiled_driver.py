@@ -50,15 +50,15 @@ class BuildFolder:
 
     def list_programs(self):
         """Return the folders of built programs, the one that was used longest ago first."""
-        found = [entry for entry in os.scandir(self.path) if entry.name.startswith("program-")]
-        return [entry.path for entry in sorted(found, key=lambda entry: entry.stat().st_mtime_ns)]
+        entries = [entry for entry in os.scandir(self.path) if entry.name.startswith("program-")]
+        return [entry.path for entry in sorted(entries, key=lambda entry: entry.stat().st_mtime_ns)]
 
     def forget_old(self):
         """Remove programs until the others are few and small enough."""
-        left = self.list_programs()
-        size = sum(_measure_folder(folder) for folder in left)
-        while left and (len(left) > _MOST or (size > _LARGEST and len(left) > 1)):
-            oldest = left.pop(0)
+        folders = self.list_programs()
+        size = sum(_measure_folder(folder) for folder in folders)
+        while folders and (len(folders) > _MOST or (size > _LARGEST and len(folders) > 1)):
+            oldest = folders.pop(0)
             size -= _measure_folder(oldest)
             shutil.rmtree(oldest, ignore_errors=True)
 

@@ -160,10 +160,10 @@ def _has_value(text, functions):
     text = text.rstrip("; \t\n")
     if not text or _STATEMENT.match(text) or _ASSIGNS.search(re.sub(r"[({\[].*[)}\]]", "", text, flags=re.S)):
         return False
-    called = _CALLED.match(text)
-    if called is None or not text.endswith(")"):
+    match = _CALLED.match(text)
+    if match is None or not text.endswith(")"):
         return True
-    return called.group(1) in functions or bool(_WITH_VALUE.fullmatch(called.group(1)))
+    return match.group(1) in functions or bool(_WITH_VALUE.fullmatch(match.group(1)))
 
 
 def _find_closing(text, opening):
@@ -181,13 +181,15 @@ def _find_missing(plain, code):
     imported = set()
     for begin, end in _find_statements(plain):
         if plain[begin:end].lstrip().startswith("import"):
-            found = _IMPORT.findall(_OPAQUE.sub(_replace_comment, code[begin:end]).lstrip()[len("import") :])
-            imported.update(alias or path.rpartition("/")[2] for alias, path in found)
-    used = set(re.findall(r"(?<![\w.)\]])([a-z]\w*)\.[A-Z]", plain))
+            imports = _IMPORT.findall(
+                _OPAQUE.sub(_replace_comment, code[begin:end]).lstrip()[len("import") :]
+            )
+            imported.update(alias or path.rpartition("/")[2] for alias, path in imports)
+    packages = set(re.findall(r"(?<![\w.)\]])([a-z]\w*)\.[A-Z]", plain))
     defined = set(
         re.findall(r"\b([a-z]\w*)\s*(?:,[\w\s,]*)?:=|\b(?:var|func|type|const)\s+([a-z]\w*)", plain)
     )
-    names = used - imported - {name for pair in defined for name in pair}
+    names = packages - imported - {name for pair in defined for name in pair}
     return sorted(_PACKAGES[name] for name in names if name in _PACKAGES)
 
 

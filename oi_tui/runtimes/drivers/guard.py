@@ -44,8 +44,8 @@ def main() -> None:
     master, terminal = map(int, sys.argv[1:3])
     folder, wrapped, argv = sys.argv[3], sys.argv[4], sys.argv[5:]
     os.set_inheritable(master, False)
-    given = [] if wrapped == "-" else [int(number) for number in wrapped.split(",")]
-    report, reporting = _report() if given else (None, None)
+    descriptors = [] if wrapped == "-" else [int(number) for number in wrapped.split(",")]
+    report, reporting = _report() if descriptors else (None, None)
     awake, wake = os.pipe()
     os.set_blocking(awake, False)
     os.set_blocking(wake, False)
@@ -57,7 +57,7 @@ def main() -> None:
     if child == 0:
         _become(terminal, argv, reporting)
     os.close(terminal)
-    for number in given:
+    for number in descriptors:
         os.close(number)
     _adopt_orphans()
     leader = child
@@ -67,11 +67,11 @@ def main() -> None:
     # Nothing is run before this is sent, so no orphan can be missed.
     _say(f"pid {leader}\n")
     status, abandoned = _watch(child, awake, application)
-    if given and 128 < (status >> 8) < 128 + signal.NSIG:
+    if descriptors and 128 < (status >> 8) < 128 + signal.NSIG:
         # So the wrapper says that a signal ended what it wrapped.
         status = (status >> 8) - 128
     _end_everything(leader)
-    if not given:
+    if not descriptors:
         _remove_temporary(folder)
     if abandoned:
         _remove(folder)
@@ -157,10 +157,10 @@ def _watch(child: int, awake: int, application: int) -> "tuple[int, bool]":
 
     read, until = [0, awake], None
     while True:
-        left = _LOOK if until is None else until - time.monotonic()
-        if left <= 0:
+        remaining_seconds = _LOOK if until is None else until - time.monotonic()
+        if remaining_seconds <= 0:
             return int(signal.SIGKILL), True
-        ready = select.select(read, [], [], left)[0]
+        ready = select.select(read, [], [], remaining_seconds)[0]
         if until is None and (os.getppid() != application or _is_ending(application)):
             read, until = [awake], time.monotonic() + _GRACE
             continue
@@ -195,16 +195,16 @@ def _is_ending(pid: int) -> bool:
 
 def _reap(child: int) -> "int | None":
     """Collect ended processes. Returns the status of `child` if it is among them."""
-    found = None
+    child_status = None
     while True:
         try:
             pid, status = os.waitpid(-1, os.WNOHANG)
         except ChildProcessError:
-            return found
+            return child_status
         if pid == 0:
-            return found
+            return child_status
         if pid == child:
-            found = status
+            child_status = status
 
 
 def _end_everything(leader: int) -> None:
@@ -221,11 +221,11 @@ def _end_everything(leader: int) -> None:
     until = time.monotonic() + 5
     pause = 0.0005
     while time.monotonic() < until:
-        left = _list_descendants(leader)
-        for pid in left:
+        pids = _list_descendants(leader)
+        for pid in pids:
             _send(pid, signal.SIGKILL)
         _reap(leader)
-        if not left:
+        if not pids:
             return
         time.sleep(pause)
         pause = min(pause * 2, 0.05)

@@ -21,10 +21,10 @@ def main() -> None:
     report, limits, gateway, argv = int(sys.argv[1]), sys.argv[2].split(","), sys.argv[3], sys.argv[4:]
     try:
         kinds = resource.RLIMIT_NPROC, resource.RLIMIT_DATA, resource.RLIMIT_FSIZE
-        for kind, wanted in zip(kinds, map(int, limits)):
+        for kind, limit in zip(kinds, map(int, limits)):
             hard = resource.getrlimit(kind)[1]
             # Nobody may have more than they were given before.
-            number = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+            number = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
             resource.setrlimit(kind, (number, number))
         # The kernel would start a program outside with what a program left in memory.
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -37,12 +37,12 @@ def main(folder: str, java: str, options: "list[str]") -> None:
         # What is there is what archives were made for: their program checks it by its time.
         with contextlib.suppress(FileExistsError):
             os.link(os.path.join(making, "driver.jar"), jar)
-        made = os.path.join(making, "classes.jsa")
-        _run_once([java, *options, "-XX:ArchiveClassesAtExit=" + made, "-cp", jar, "OiTui"], making)
+        new_archive = os.path.join(making, "classes.jsa")
+        _run_once([java, *options, "-XX:ArchiveClassesAtExit=" + new_archive, "-cp", jar, "OiTui"], making)
         sums = os.path.join(making, "sums")
         with open(sums, "w") as file:
-            json.dump({"driver.jar": _sum_of(jar), "classes.jsa": _sum_of(made)}, file)
-        os.replace(made, archive)
+            json.dump({"driver.jar": _sum_of(jar), "classes.jsa": _sum_of(new_archive)}, file)
+        os.replace(new_archive, archive)
         os.replace(sums, os.path.join(folder, "sums"))
     _forget_old(os.path.dirname(folder))
 

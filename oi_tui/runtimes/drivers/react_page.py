@@ -83,8 +83,8 @@ def page(code, folder):
         code = _DEFAULT_VALUE.sub(r"\1const Component_ = ", code, count=1)
     code = _NAMED.sub(r"\1", code)
     for match in _LIST.finditer(code):
-        if chosen := _AS_DEFAULT.search(match[1]):
-            component = chosen[1]
+        if default_match := _AS_DEFAULT.search(match[1]):
+            component = default_match[1]
     code = _LIST.sub(lambda match: "\n" * match.group().count("\n"), code)
     names = _COMPONENT.findall(code)
     if component is None and names:

@@ -124,14 +124,14 @@ def _read_excel(_, path, table):
     _send({"sheets": sheets})
     if not sheets or (table and table not in sheets):
         return
-    shown = table or sheets[0]
-    rows = _read_rows(book[shown])
+    sheet_name = table or sheets[0]
+    rows = _read_rows(book[sheet_name])
     if not _has_formulas(path):
         yield from ([_convert_date(value) for value in row] for row in rows)
         return
     # What no spreadsheet program has computed yet has a formula and no value.
-    written = _read_rows(_open_book(path)[shown])
-    for row, formulas in zip(rows, written):
+    formula_rows = _read_rows(_open_book(path)[sheet_name])
+    for row, formulas in zip(rows, formula_rows):
         yield [
             _find_formula(formula) if value is None else _convert_date(value)
             for value, formula in zip(row, formulas)

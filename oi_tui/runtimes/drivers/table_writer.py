@@ -82,15 +82,15 @@ class _Polars:
 
     def write(self, columns, failed):
         polars = self._polars
-        found = []
+        new_columns = []
         for at, (texts, (name, of)) in enumerate(zip(columns, self._columns)):
             series = polars.Series(name, texts, polars.String)
             try:
-                found.append(self._convert(series, get_kind(of)))
+                new_columns.append(self._convert(series, get_kind(of)))
             except (polars.exceptions.PolarsError, ValueError):
                 failed.add(at)
         if not failed:
-            self._parts.append(polars.DataFrame(found))
+            self._parts.append(polars.DataFrame(new_columns))
 
     def _convert(self, series, kind):
         polars = self._polars
@@ -125,14 +125,14 @@ class _Excel:
         self._sheet.append([self._make_cell(name, "text") for name, _ in columns])
 
     def write(self, columns, failed):
-        found = []
+        new_columns = []
         for at, (texts, kind) in enumerate(zip(columns, self._kinds)):
             try:
-                found.append([self._make_cell(text, kind) for text in texts])
+                new_columns.append([self._make_cell(text, kind) for text in texts])
             except ValueError:
                 failed.add(at)
         if not failed:
-            for row in zip(*found):
+            for row in zip(*new_columns):
                 self._sheet.append(row)
 
     def _make_cell(self, text, kind):

@@ -76,12 +76,12 @@ def _cache(program: str) -> Path | None:
     """Return the cache file for this exact Java; None where none can be kept."""
     home = Path(program).resolve().parent.parent
     try:
-        known = [(home / "release").read_bytes(), str(home).encode()]
-        known += [file.read_bytes() for file in sorted((DRIVERS / "java").iterdir())]
+        parts = [(home / "release").read_bytes(), str(home).encode()]
+        parts += [file.read_bytes() for file in sorted((DRIVERS / "java").iterdir())]
         folder = paths.make_private(paths.state() / "java")
     except OSError:
         return None
-    version = hashlib.sha256(b"\0".join([*known, *(option.encode() for option in _MACHINE)])).hexdigest()
+    version = hashlib.sha256(b"\0".join([*parts, *(option.encode() for option in _MACHINE)])).hexdigest()
     return folder / version[:20] if paths.is_safe_to_trust(folder) else None
 
 

@@ -35,10 +35,10 @@ def request(nonce: str, path: Path) -> str:
     Beside the cell is its code with a report of each line; errors are told of the code as it is. An interrupt
     that came too late for the run before takes the first line, which does nothing, not even to `ans`.
     """
-    marked = path.with_name("marked") / path.name
-    marked.parent.mkdir(exist_ok=True)
+    marked_path = path.with_name("marked") / path.name
+    marked_path.parent.mkdir(exist_ok=True)
     code = path.read_bytes().decode("utf-8", "surrogateescape")
-    marked.write_bytes(mark_statements(code).encode("utf-8", "surrogateescape"))
+    marked_path.write_bytes(mark_statements(code).encode("utf-8", "surrogateescape"))
     return f"if 0, end\noi_tui_driver('run','{nonce}','{path}');\n{_END.format(nonce=nonce)}"
 
 

@@ -232,11 +232,11 @@ class CellChannel:
 
     def request(self, line: str, seconds: float = 5.0) -> None:
         """Send one line to the driver. Raises TimeoutError when it takes no more requests."""
-        left = line.encode() + b"\n"
+        remaining_data = line.encode() + b"\n"
         until = time.monotonic() + seconds
-        while left:
+        while remaining_data:
             try:
-                left = left[os.write(self._requests, left) :]
+                remaining_data = remaining_data[os.write(self._requests, remaining_data) :]
             except BlockingIOError:
                 if time.monotonic() > until:
                     raise TimeoutError("the language process does not accept requests") from None

@@ -22,10 +22,10 @@ class MarkReader:
             if data:
                 yield data
             return
-        begun = _BEGUN.search(data, max(0, len(data) - 100))
-        if begun:
-            self._held = begun.group()
-            data = data[: begun.start()]
+        partial_mark = _BEGUN.search(data, max(0, len(data) - 100))
+        if partial_mark:
+            self._held = partial_mark.group()
+            data = data[: partial_mark.start()]
         at = 0
         for mark in _MARK.finditer(data):
             if mark.start() > at:
@@ -37,8 +37,8 @@ class MarkReader:
 
     def rest(self) -> bytes:
         """Return the text that was held back in case a mark followed."""
-        held, self._held = self._held, b""
-        return held
+        data, self._held = self._held, b""
+        return data
 
 
 def encode_mark(key: str) -> bytes:

@@ -359,11 +359,11 @@ class LanguageProcess:
                 if room <= 0:
                     return
                 try:
-                    written = os.write(self.terminal.child_fd, self._typed[0][:room])
+                    byte_count = os.write(self.terminal.child_fd, self._typed[0][:room])
                 except OSError:
                     return
-                self._unechoed += written
-                self._typed[0] = self._typed[0][written:]
+                self._unechoed += byte_count
+                self._typed[0] = self._typed[0][byte_count:]
                 if not self._typed[0]:
                     self._typed.popleft()
 
@@ -429,14 +429,14 @@ class LanguageProcess:
         until = time.monotonic() + _LEFTOVERS
         interrupted: set[tuple[int, bytes]] = set()
         while self.pid:
-            waited = False
+            has_leftovers = False
             for pid, group in process_table.list_session(self.pid):
                 if pid == self.pid or (start := process_table.find_start(pid)) <= since:
                     continue
-                waited |= group in groups
+                has_leftovers |= group in groups
                 with contextlib.suppress(OSError):
                     if process_table.ignores(pid, signal.SIGINT):
-                        waited = True
+                        has_leftovers = True
                         deaf = process_table.ignores(pid, signal.SIGTERM)
                         os.kill(pid, signal.SIGKILL if deaf else signal.SIGTERM)
                     elif group in groups and start > young_since:
@@ -444,7 +444,7 @@ class LanguageProcess:
                         if program not in interrupted:
                             interrupted.add(program)
                             os.kill(pid, signal.SIGINT)
-            if not waited or time.monotonic() > until:
+            if not has_leftovers or time.monotonic() > until:
                 return
             time.sleep(0.005)
 

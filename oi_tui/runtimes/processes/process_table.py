@@ -85,9 +85,9 @@ def _list_parents() -> Iterator[tuple[int, int]]:
 
 def _list_processes(columns: str, *pids: int) -> Iterator[list[str]]:
     """Yield what `ps` says of some processes, or of all, on systems without /proc."""
-    chosen = ["-p", ",".join(map(str, pids))] if pids else ["-A"]
+    selection = ["-p", ",".join(map(str, pids))] if pids else ["-A"]
     with contextlib.suppress(OSError):
-        done = subprocess.run([_PS, *chosen, "-o", columns], capture_output=True, text=True, check=False)
+        done = subprocess.run([_PS, *selection, "-o", columns], capture_output=True, text=True, check=False)
         yield from (line.split() for line in done.stdout.splitlines() if line.strip())
 
 
@@ -235,13 +235,13 @@ def kill_marked(variable: str, leader: int) -> None:
 
 
 def _find_marked(variable: str, leader: int) -> list[int]:
-    wanted = variable.encode()
+    entry = variable.encode()
     pids = []
     for pid in map(int, _list_numbers()):
         with contextlib.suppress(OSError):
             if pid != os.getpid() and (
                 (leader and os.getsid(pid) == leader)
-                or wanted in Path("/proc", str(pid), "environ").read_bytes().split(b"\0")
+                or entry in Path("/proc", str(pid), "environ").read_bytes().split(b"\0")
             ):
                 pids.append(pid)
     return pids
@@ -269,13 +269,13 @@ def list_foreground(leader: int, group: int) -> list[int]:
 
 def list_stopped(pids: Iterable[int]) -> list[str]:
     """Return those of the processes that a signal has stopped, each as `name (number)`."""
-    found = []
+    labels = []
     for pid in pids if _LINUX else ():
         with contextlib.suppress(OSError):
             about, _, rest = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")
             if rest.split()[0] == "T":
-                found.append(f"{about.partition('(')[2]} ({pid})")
-    return found
+                labels.append(f"{about.partition('(')[2]} ({pid})")
+    return labels
 
 
 def list_readers(pids: Iterable[int], terminal: int) -> frozenset[tuple[str, bytes]] | None:
@@ -287,18 +287,18 @@ def list_readers(pids: Iterable[int], terminal: int) -> frozenset[tuple[str, byt
     """
     if not _LINUX or _CALLS is None:
         return None
-    found = set()
+    readers = set()
     denied = False
     for pid in pids:
         try:
             for thread in _list_numbers(f"/proc/{pid}/task")[:32]:
                 if _thread_reads(pid, thread, terminal):
-                    found.add((thread, _count_sleeps(pid, thread)))
+                    readers.add((thread, _count_sleeps(pid, thread)))
         except PermissionError:
             denied = True
         except OSError:
             continue
-    return None if denied and not found else frozenset(found)
+    return None if denied and not readers else frozenset(readers)
 
 
 def _count_sleeps(pid: int, thread: str) -> bytes:

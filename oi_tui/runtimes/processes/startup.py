@@ -109,8 +109,8 @@ def _wait_for_event(
     """
     event: Event | None = None
     until = time.monotonic() + seconds
-    while not (process.ended or stopped.is_set()) and (left := until - time.monotonic()) > 0:
-        for item in process.read(min(left, _GLANCE)):
+    while not (process.ended or stopped.is_set()) and (remaining_seconds := until - time.monotonic()) > 0:
+        for item in process.read(min(remaining_seconds, _GLANCE)):
             if isinstance(item, dict) and item["event"] == kind:
                 event = item
             else:

@@ -152,11 +152,11 @@ class ConnectingProgram:
         """Wait for the first line of Python on the remote host; return what came after it."""
         received, count = b"", 0
         is_told = False
-        while (waited := self._waited()) < self.timeout and not stopped.is_set():
+        while (elapsed_seconds := self._waited()) < self.timeout and not stopped.is_set():
             if self._signals:
                 raise TargetError("Connecting was stopped.")
             if not select.select([self.output], [], [], _GLANCE)[0]:
-                if waited > _LATE and not is_told and self._ask:
+                if elapsed_seconds > _LATE and not is_told and self._ask:
                     is_told = True
                     self._ask(self._describe_wait(received), "nothing")
                 continue
@@ -191,10 +191,10 @@ class ConnectingProgram:
         if self._is_asking:
             # Where a code comes from, ssh does not say in its question but before it.
             self._take_errors()
-            said, self._said = _list_reasons(self._said.decode("utf-8", "replace")), b""
+            reasons, self._said = _list_reasons(self._said.decode("utf-8", "replace")), b""
             is_repeated = question in self._asked
             self._asked.add(question)
-            question = compose_question(question, said=said, is_repeated=is_repeated)
+            question = compose_question(question, said=reasons, is_repeated=is_repeated)
         try:
             return self._ask(question, wanted)
         finally:
@@ -350,9 +350,9 @@ def _list_reasons(printed: str) -> list[str]:
 def _explain_changed_key(title: str, printed: str) -> str:
     """Say what it means that a host has another key than before, and where the known one is."""
     where = re.search(r"Offending .*key in (\S+:\d+)", printed)
-    known = f" ({where[1][:200]})" if where else ""
+    place = f" ({where[1][:200]})" if where else ""
     return (
-        f"The host key of {_find_host(title, printed)} has changed{known}, so nothing was sent. Another "
+        f"The host key of {_find_host(title, printed)} has changed{place}, so nothing was sent. Another "
         "machine may be in its place. If you know that the new key is right, remove the old one with "
         "ssh-keygen -R, and connect again."
     )

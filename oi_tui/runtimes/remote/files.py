@@ -362,15 +362,15 @@ class _Copy:
         offsets = iter(range(start, size, PART))
         while True:
             while len(waiting) < _ON_THE_WAY and (offset := next(offsets, None)) is not None:
-                wanted = min(PART, size - offset)
-                answer = self._link.begin("file", what="read", path=path, offset=offset, size=wanted)
-                waiting.append((wanted, answer))
+                part_size = min(PART, size - offset)
+                answer = self._link.begin("file", what="read", path=path, offset=offset, size=part_size)
+                waiting.append((part_size, answer))
             if not waiting:
                 return
-            wanted, answer = waiting.popleft()
+            part_size, answer = waiting.popleft()
             part = self._wait(path, answer)
             data = base64.b64decode(part.data) if isinstance(part, FilePart) else b""
-            if len(data) != wanted:
+            if len(data) != part_size:
                 raise _ChangedError(path)
             yield data
 
@@ -391,12 +391,12 @@ class _Copy:
             if self._stopped.is_set():
                 raise FileError("The copy was stopped; the same command continues it.")
             try:
-                found = answer.get(timeout=_GLANCE)
+                reply = answer.get(timeout=_GLANCE)
             except queue.Empty:
                 continue
-            if isinstance(found, FileRefused):
-                raise FileError(f"{path} on {self._title}: {found.reason}.")
-            if found is None:
+            if isinstance(reply, FileRefused):
+                raise FileError(f"{path} on {self._title}: {reply.reason}.")
+            if reply is None:
                 why = self._link.lost or "it could not be done"
                 raise FileError(f"{path} on {self._title}: {why}. The same command continues the copy.")
-            return found
+            return reply

@@ -119,15 +119,15 @@ class JupyterServer:
         request = urllib.request.Request(f"{self.address.base}login", data, self.headers)
         try:
             with self._opener.open(request, timeout=_TIMEOUT) as answer:
-                given = answer.headers.get_all("Set-Cookie", [])
+                cookie_headers = answer.headers.get_all("Set-Cookie", [])
         except urllib.error.HTTPError as error:
             # It leads on to another page after the right password.
             with error:
-                given = error.headers.get_all("Set-Cookie", [])
+                cookie_headers = error.headers.get_all("Set-Cookie", [])
         except (OSError, http.client.HTTPException):
             return False
         cookies = SimpleCookie()
-        for line in given:
+        for line in cookie_headers:
             with contextlib.suppress(CookieError):
                 cookies.load(line)
         self._cookies = {name: item.coded_value for name, item in cookies.items() if item.value}
@@ -243,8 +243,8 @@ class JupyterServer:
         and whether it was started for us.
         """
         name = self.address.name
-        if name and (found := self._find(name)):
-            return str(found["id"]), str(found.get("name", "")), False
+        if name and (kernel := self._find(name)):
+            return str(kernel["id"]), str(kernel.get("name", "")), False
         try:
             usual, specs = self.list_kernelspecs()
         except TargetError:

@@ -93,10 +93,10 @@ class KernelTarget:
         about = self._info or {}
         info = about.get("language_info") or {}
         name = str(info.get("name") or "code").lower()[:40]
-        known = next((item for item in LANGUAGES if name == item.name or name in item.aliases), None)
+        language = next((item for item in LANGUAGES if name == item.name or name in item.aliases), None)
         self.version = str(info.get("version", ""))[:40]
-        if known:
-            return known
+        if language:
+            return language
         return Language(
             name=name,
             title=name.capitalize(),

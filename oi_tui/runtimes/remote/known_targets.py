@@ -44,14 +44,16 @@ def list_at_once() -> Iterator[KnownTarget]:
 
 def list_left_running() -> list[KnownTarget]:
     """Return the targets on which something was left running, each once."""
-    descriptions = {left.target: left.describe().partition(", ")[2] for left in left_targets.list_shown()}
+    descriptions = {
+        record.target: record.describe().partition(", ")[2] for record in left_targets.list_shown()
+    }
     return [KnownTarget(target, facts) for target, facts in descriptions.items()]
 
 
 def list_containers() -> list[KnownTarget]:
     """Return the containers that run; none of a program that does not answer in time. Blocks."""
     with ThreadPoolExecutor(len(CONTAINER_PROGRAMS)) as pool:
-        return [target for found in pool.map(_list_containers, find_container_programs()) for target in found]
+        return [target for group in pool.map(_list_containers, find_container_programs()) for target in group]
 
 
 def _list_containers(program: str) -> list[KnownTarget]:

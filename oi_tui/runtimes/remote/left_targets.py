@@ -90,38 +90,38 @@ def load() -> list[LeftTarget]:
     targets = []
     with contextlib.suppress(OSError):
         for path in _find_folder().glob("*.json"):
-            left = _read(path)
-            if left is None:
+            record = _read(path)
+            if record is None:
                 continue
-            if left.until < time.time() and not left.is_connected:
-                remove(left)
+            if record.until < time.time() and not record.is_connected:
+                remove(record)
             else:
-                targets.append(left)
+                targets.append(record)
     return sorted(targets, key=lambda left: (left.since, left.id))
 
 
 def _read(path: Path) -> LeftTarget | None:
     try:
         facts = json.loads(path.read_text(encoding="utf-8"))
-        left = LeftTarget(
+        record = LeftTarget(
             **{item.name: facts[item.name] for item in fields(LeftTarget) if item.name in facts}
         )
         texts = (
-            left.target,
-            left.where,
-            left.folder,
-            left.wire,
-            left.release,
-            left.running,
-            left.conversation,
+            record.target,
+            record.where,
+            record.folder,
+            record.wire,
+            record.release,
+            record.running,
+            record.conversation,
         )
         if (
-            left.id == path.stem
-            and all(isinstance(text, str) for text in (*texts, *left.languages))
-            and isinstance(left.since + left.until + left.owner, int | float)
-            and (left.seen is None or isinstance(left.seen, int))
+            record.id == path.stem
+            and all(isinstance(text, str) for text in (*texts, *record.languages))
+            and isinstance(record.since + record.until + record.owner, int | float)
+            and (record.seen is None or isinstance(record.seen, int))
         ):
-            return replace(left, languages=tuple(left.languages))
+            return replace(record, languages=tuple(record.languages))
     except (OSError, ValueError, TypeError):
         pass
     return None
@@ -129,29 +129,29 @@ def _read(path: Path) -> LeftTarget | None:
 
 def choose(named: str) -> LeftTarget | str:
     """Return the record that is meant by its target, or by its number in the list; or why there is none."""
-    listed = list_shown()
+    records = list_shown()
     if named.isascii() and named.isdecimal():
         place = int(named[:6])
-        if 0 < place <= len(listed):
-            return listed[place - 1]
+        if 0 < place <= len(records):
+            return records[place - 1]
         return f"There is no number {place} in the list of %attach."
-    matches = [left for left in listed if left.target == named]
+    matches = [record for record in records if record.target == named]
     if len(matches) > 1:
-        numbers = ", ".join(str(listed.index(left) + 1) for left in matches)
+        numbers = ", ".join(str(records.index(record) + 1) for record in matches)
         return f"{clean_line(named, _LONGEST)} was left {len(matches)} times. Choose by number: {numbers}."
     # One that another program holds may have lost it without knowing.
-    matches = matches or [left for left in load() if left.target == named]
+    matches = matches or [record for record in load() if record.target == named]
     return matches[-1] if matches else f"Nothing was left running on {clean_line(named, _LONGEST)}."
 
 
 def list_shown() -> list[LeftTarget]:
     """List the targets to come back to: those that no program on this machine is connected to."""
-    return [left for left in load() if not left.is_connected]
+    return [record for record in load() if not record.is_connected]
 
 
 def list_for_conversation(id: str) -> Sequence[LeftTarget]:
     """Return what was left in that conversation."""
-    return [left for left in list_shown() if left.conversation == id]
+    return [record for record in list_shown() if record.conversation == id]
 
 
 def describe_way_back(target: str) -> str:

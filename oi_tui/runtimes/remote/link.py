@@ -164,8 +164,8 @@ class Link:
                     "Connecting was stopped." if stopped.is_set() else self._program.explain_silence()
                 )
         if not self.facts:
-            lost = f"the connection ended ({self.lost})" if self.lost else ""
-            reason = self._refused or lost or "it ended"
+            loss = f"the connection ended ({self.lost})" if self.lost else ""
+            reason = self._refused or loss or "it ended"
             self.close()
             raise (GoneError if self._gone else TargetError)(f"{self._target.title}: {reason}")
         if self._attaches:

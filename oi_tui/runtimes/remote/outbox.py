@@ -170,8 +170,8 @@ class Outbox:
     def list_runs(self) -> "set[int]":
         """Return the runs of which something waits here."""
         with self._room:
-            kept = {item.run for item in (*self._front, *self._kept)}
-            return (kept | {item.run for item in self._untaken} | set(self._left_out)) - {0}
+            runs = {item.run for item in (*self._front, *self._kept)}
+            return (runs | {item.run for item in self._untaken} | set(self._left_out)) - {0}
 
     def leave(self, stream: Stream) -> None:
         """Keep all that comes from now on; what was sent before has been given to the stream."""
@@ -233,9 +233,9 @@ class Outbox:
         if not item.can_go:
             self._front.append(item)
             return
-        shown = item.report.text if isinstance(item.report, Printed) else ""
+        text = item.report.text if isinstance(item.report, Printed) else ""
         # What no text shows is small, or an image.
-        size = len(shown.encode("utf-8", "replace")) if shown or isinstance(item.report, Printed) else 0
+        size = len(text.encode("utf-8", "replace")) if text or isinstance(item.report, Printed) else 0
         self._left_out[item.run] = self._left_out.get(item.run, 0) + size
         if isinstance(item.report, (InputRequested, InputReceived)):
             self._asking[item.run] = item.report

@@ -171,8 +171,8 @@ class RemoteTarget:
     @property
     def left_languages(self) -> tuple[str, ...]:
         """The languages that were at work when the connection was made."""
-        known = {language.name for language in LANGUAGES}
-        return tuple(name for name in self._facts.get("languages", ()) if name in known)
+        known_names = {language.name for language in LANGUAGES}
+        return tuple(name for name in self._facts.get("languages", ()) if name in known_names)
 
     @property
     def is_used(self) -> bool:

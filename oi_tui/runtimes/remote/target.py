@@ -189,9 +189,9 @@ def _keeps_shared_connection(program: str, words: list[str]) -> bool:
     """Return whether the configuration lets a shared connection outlive the ssh
     that makes it (ControlPersist).
     """
-    asked = [program, "-G", *words]
+    command = [program, "-G", *words]
     try:
-        done = subprocess.run(asked, capture_output=True, timeout=_TIMEOUT, check=False, **_QUIETLY)
+        done = subprocess.run(command, capture_output=True, timeout=_TIMEOUT, check=False, **_QUIETLY)
     except (OSError, subprocess.TimeoutExpired):
         return False
     return re.search(r"^controlpersist (?!no$)", done.stdout, re.MULTILINE) is not None

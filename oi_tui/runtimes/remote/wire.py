@@ -223,8 +223,8 @@ def _check(name: str, field: str, value: object) -> object:
         items = tuple(map(unpack, value))
         if all(isinstance(item, _LISTS[name, field]) for item in items):
             return items
-    wanted = _KINDS.get((name, field), _TEXT)
-    fits = isinstance(value, wanted) and (isinstance(value, bool) <= (bool in wanted))
+    kinds = _KINDS.get((name, field), _TEXT)
+    fits = isinstance(value, kinds) and (isinstance(value, bool) <= (bool in kinds))
     words = _WORDS.get((name, field))
     if isinstance(value, dict):
         fits = fits and all(isinstance(item, str) for item in value.values())

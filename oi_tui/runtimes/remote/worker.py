@@ -170,8 +170,8 @@ class _Worker:
         waiting = [stream.source] if stream else []
         waiting += [listener.fileno()] if listener else []
         waiting += [front] if front is not None else []
-        left = self._stays_for - (time.monotonic() - self._alone_since)
-        ready = select.select(waiting, [], [], BEAT if stream else max(0.0, min(BEAT, left)))[0]
+        remaining_seconds = self._stays_for - (time.monotonic() - self._alone_since)
+        ready = select.select(waiting, [], [], BEAT if stream else max(0.0, min(BEAT, remaining_seconds)))[0]
         if listener and listener.fileno() in ready:
             self._receive(listener)
             return
@@ -182,7 +182,7 @@ class _Worker:
             self._lose(stream)
         elif stream and time.monotonic() - stream.heard > self._silence:
             self._lose(stream)
-        elif stream is None and (left < 0 or self._is_empty()):
+        elif stream is None and (remaining_seconds < 0 or self._is_empty()):
             raise _GoneError
 
     def _hear(self, stream: Stream) -> None:

@@ -74,13 +74,13 @@ def _read_stat(_: Frame, path: Path) -> FileFacts:
 
 def _complete_names(message: Frame, _: Path) -> FileWords:
     """Return the names that begin as `path` does, each as it would be typed; folders end with "/"."""
-    typed = message["path"]
-    before, slash, beginning = typed.rpartition("/")
+    path = message["path"]
+    before, slash, beginning = path.rpartition("/")
     names = []
     with os.scandir(_find_path(before + slash or ".", Path.cwd())) as entries:
         for entry in entries:
-            hidden = entry.name.startswith(".") and not beginning.startswith(".")
-            if hidden or not entry.name.startswith(beginning) or not entry.name.isprintable():
+            is_hidden = entry.name.startswith(".") and not beginning.startswith(".")
+            if is_hidden or not entry.name.startswith(beginning) or not entry.name.isprintable():
                 continue
             names.append(f"{before}{slash}{entry.name}{'/' if paths.is_folder(entry) else ''}")
             if len(names) >= 100 * MOST_NAMES:
@@ -97,19 +97,19 @@ def _list_folder(folder: "Path | None", root: Path) -> FileWords:
     if folder is None:
         raise _RefusedError("is not known")
     entries: dict[str, list[object]] = {}
-    listed: list[str] = []
+    folders: list[str] = []
     waiting = [""]
     end = time.monotonic() + LISTING_SECONDS
     while waiting and time.monotonic() < end:
         place = waiting.pop(0)
         try:
-            with os.scandir(folder / place) as found:
-                names = list(itertools.islice(found, MOST_LISTED + 1 - len(entries)))
+            with os.scandir(folder / place) as scan:
+                names = list(itertools.islice(scan, MOST_LISTED + 1 - len(entries)))
         except OSError:
             continue
         if len(entries) + len(names) > MOST_LISTED:
             continue
-        listed.append(place)
+        folders.append(place)
         for entry in names:
             name = f"{place}/{entry.name}" if place else entry.name
             is_link = entry.is_symlink()
@@ -124,7 +124,7 @@ def _list_folder(folder: "Path | None", root: Path) -> FileWords:
                 "real_root": os.path.realpath(root),
                 "home": os.path.expanduser("~"),  # noqa: PTH111 -- there may be none
                 "search_path": os.environ.get("PATH", "").split(os.pathsep),
-                "listed": listed,
+                "listed": folders,
                 "entries": entries,
             }
         )
@@ -226,8 +226,8 @@ def append_at(descriptor: int, offset: int, data: bytes) -> None:
         return
     view = memoryview(data)
     while view:
-        written = os.pwrite(descriptor, view, offset)
-        view, offset = view[written:], offset + written
+        byte_count = os.pwrite(descriptor, view, offset)
+        view, offset = view[byte_count:], offset + byte_count
 
 
 def _finish(message: Frame, path: Path) -> FileWords:

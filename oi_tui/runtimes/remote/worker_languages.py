@@ -124,11 +124,11 @@ class WorkerLanguages:
 
     def list_runs(self) -> "tuple[list[Frame], int]":
         """Return the runs that go on or that nobody heard the end of, and the highest number of a run."""
-        known = self._outbox.list_runs()
+        outbox_runs = self._outbox.list_runs()
         runs = [
             facts.to_json(running=number in self._stops)
             for number, facts in self._runs.items()
-            if number in self._stops or number in known
+            if number in self._stops or number in outbox_runs
         ]
         return runs, max(self._runs, default=0)
 
@@ -181,8 +181,8 @@ class WorkerLanguages:
         stop = self._stops[number] = threading.Event()
         self._turns.setdefault(name, threading.Lock())
         watched = str(message.get("watch") or "")
-        wanted = self._outbox.list_runs() | set(self._stops)
-        self._runs = {key: facts for key, facts in self._runs.items() if key in wanted}
+        live_runs = self._outbox.list_runs() | set(self._stops)
+        self._runs = {key: facts for key, facts in self._runs.items() if key in live_runs}
         self._runs[number] = _RunFacts(number, name, cell, watched, time.monotonic())
         _run_in_thread(self._attempt, lambda _: self._run(number, name, cell, stop, watched), message)
 

@@ -69,12 +69,12 @@ class Interrupt:
 
     def follow(self, now: float) -> None:
         """Interrupt also what took the keyboard just then: what just begins may miss its first signal."""
-        waited = now - self._sent_at
-        self.due = now + (_SOON if waited < 2 else _LATER)
+        elapsed_seconds = now - self._sent_at
+        self.due = now + (_SOON if elapsed_seconds < 2 else _LATER)
         # Ever more rarely: what cannot answer yet does not read its requests either, and they pile up.
-        if self._insists and now - self._asked_at > max(0.15, waited / 10):
+        if self._insists and now - self._asked_at > max(0.15, elapsed_seconds / 10):
             self.ask()
-        if self._may_miss and waited > _YOUNG:
+        if self._may_miss and elapsed_seconds > _YOUNG:
             self._may_miss = False
             self._process.send_signal_to_language(signal.SIGINT)
         group = self._process.terminal.foreground
@@ -85,7 +85,7 @@ class Interrupt:
             if is_new or not is_copy:
                 self._process.send_signal(signal.SIGINT)
         elif group == self._process.pid and self._too_young:
-            self._too_young = waited < _YOUNG
+            self._too_young = elapsed_seconds < _YOUNG
             self._process.send_signal_to_children(signal.SIGINT, since=self._sent_at - COARSE)
 
     def repeat_for_question(self, asked_at: float, now: float) -> None:

@@ -101,8 +101,8 @@ def mark_statements(code: str) -> str:
         if reader.blocks < 0 or reader.has_classes:
             break
         if begins and first and first != "function":
-            shown = _SHOWN.fullmatch(line) if reader.is_single and reader.is_at_statement else None
-            lines[number - 1] = _mark(number, line, shown)
+            match = _SHOWN.fullmatch(line) if reader.is_single and reader.is_at_statement else None
+            lines[number - 1] = _mark(number, line, match)
     return "\n".join(lines)
 
 

@@ -36,15 +36,15 @@ class PersonQuestions:
             self._add_reports(printed)
             self._wait_until_taken(stopped)
             return None
-        typed: queue.SimpleQueue[str] = queue.SimpleQueue()
+        answers: queue.SimpleQueue[str] = queue.SimpleQueue()
         with self._one_at_a_time:
             with self._lock:
-                self._typed = typed
+                self._typed = answers
             self._add_reports(printed, InputRequested(prompt, masked=False))
             try:
                 while not (stopped.is_set() or self._closed):
                     try:
-                        return typed.get(timeout=_FRAME)
+                        return answers.get(timeout=_FRAME)
                     except queue.Empty:
                         continue
                 return None

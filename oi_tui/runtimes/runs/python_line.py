@@ -89,7 +89,7 @@ class PythonLine:
         if not isinstance(interpreter, dict):
             raise ValueError("the driver reports no position")
         version, thread, code = (interpreter.get(name) for name in ("version", "thread", "code"))
-        places = next((place for known, place in _PLACES.items() if list(known) == version), None)
+        places = next((place for candidate, place in _PLACES.items() if list(candidate) == version), None)
         if places is None or not isinstance(thread, int) or not isinstance(code, int):
             raise ValueError("the memory layout of this Python version is unknown")
         self._places, self._thread, self._instructions = places, thread, code
@@ -135,12 +135,12 @@ class PythonLine:
         for _ in range(_DEEPEST):
             if not frame:
                 return None
-            found = self._read_bytes(frame, 64)
-            (address,) = _POINTER.unpack_from(found, self._places.code)
+            data = self._read_bytes(frame, 64)
+            (address,) = _POINTER.unpack_from(data, self._places.code)
             code = self._find_code(address & ~_TAG)
             if code is not None:
-                return code.line(*_POINTER.unpack_from(found, self._places.instruction))
-            (frame,) = _POINTER.unpack_from(found, self._places.previous)
+                return code.line(*_POINTER.unpack_from(data, self._places.instruction))
+            (frame,) = _POINTER.unpack_from(data, self._places.previous)
         return None
 
     def _find_code(self, address: int) -> _Code | None:
@@ -154,12 +154,12 @@ class PythonLine:
 
     def _is_of_the_cell(self, address: int) -> bool:
         """Return whether a code object has the name of the cell's file. Raises _NoCodeError."""
-        wanted = self._file_name
+        file_name = self._file_name
         try:
             name = self._read_word(address + self._places.file_name)
             return (
-                self._read_word(name + 16) == len(wanted)
-                and self._read_bytes(name + self._places.text, len(wanted)) == wanted
+                self._read_word(name + 16) == len(file_name)
+                and self._read_bytes(name + self._places.text, len(file_name)) == file_name
             )
         except _TornError:
             raise _NoCodeError from None

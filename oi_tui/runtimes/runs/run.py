@@ -255,13 +255,13 @@ class CellRun:
     def _lose(self, how: str) -> None:
         if self.ended:
             return
-        title, lost = self._runtime.language.title, describe_loss(self._runtime.names)
+        title, loss = self._runtime.language.title, describe_loss(self._runtime.names)
         if self._steps.killing:
-            how = f"{title} did not react to the interrupt, so it was ended; {lost}"
+            how = f"{title} did not react to the interrupt, so it was ended; {loss}"
         elif self._steps.begun:
-            how = f"{title} ended when it was interrupted ({how}); {lost}"
+            how = f"{title} ended when it was interrupted ({how}); {loss}"
         else:
-            how = f"{title} ended ({how}); {lost}"
+            how = f"{title} ended ({how}); {loss}"
         self._end("lost", how)
 
     def _end(self, state: Literal["finished", "failed", "interrupted", "lost"], reason: str | None) -> None:

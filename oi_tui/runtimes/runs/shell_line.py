@@ -77,7 +77,7 @@ def _read_symbols(program: Path) -> dict[str, int]:
     (kind,) = struct.unpack_from("=H", data, 16)
     (table,) = struct.unpack_from("=Q", data, 0x28)
     size, count = struct.unpack_from("=HH", data, 0x3A)
-    wanted = {name.encode(): name for names in _SYMBOLS.values() for name in names}
+    symbols = {name.encode(): name for names in _SYMBOLS.values() for name in names}
     sections = [struct.unpack_from("=IIQQQQIIQQ", data, table + size * n) for n in range(count)]
     addresses: dict[str, int] = {}
     origin = 0 if kind == 3 else 0x400000
@@ -88,7 +88,7 @@ def _read_symbols(program: Path) -> dict[str, int]:
         for at in range(section[4], section[4] + section[5], 24):
             name_at, _, _, _, value, _ = struct.unpack_from("=IBBHQQ", data, at)
             end = data.index(b"\0", strings + name_at)
-            name = wanted.get(data[strings + name_at : end])
+            name = symbols.get(data[strings + name_at : end])
             if name and value:
                 addresses[name] = value - origin
     return addresses

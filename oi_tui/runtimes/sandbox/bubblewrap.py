@@ -266,9 +266,9 @@ def _list_readable(wanted: SandboxRequest) -> tuple[list[Path], list[tuple[Path,
     readable = [*readable_paths.list_programs_at_home(home), DRIVERS, *list_own_paths()]
     links: list[tuple[Path, str]] = []
     for program in dict.fromkeys((wanted.program, wanted.argv[0], sys.executable)):
-        folders, found = readable_paths.list_of_program(program, home, cwd)
+        folders, program_links = readable_paths.list_of_program(program, home, cwd)
         readable += folders
-        links += found
+        links += program_links
     for program in wanted.programs:
         folders, _ = readable_paths.list_of_program(program, home, cwd)
         readable += [item for item in folders if item.resolve().is_relative_to(cwd)]
@@ -289,8 +289,8 @@ def list_own_paths() -> list[Path]:
 
 def on_path() -> list[Path]:
     """Return the folders on PATH, by their real names: from there programs are run outside."""
-    named = os.environ.get("PATH", "").split(os.pathsep)
-    return [Path(item).resolve() for item in named if item]
+    entries = os.environ.get("PATH", "").split(os.pathsep)
+    return [Path(item).resolve() for item in entries if item]
 
 
 def _list_sockets() -> Iterator[Path]:
@@ -324,15 +324,15 @@ def _open_below(folder: Path, path: Path) -> int:
         for part in parts:
             above, at = at, os.open(part, flags | os.O_DIRECTORY, dir_fd=at)
             os.close(above)
-        found = os.open(name, flags, dir_fd=at)
+        descriptor = os.open(name, flags, dir_fd=at)
     except OSError:
         raise _make_change_error(path) from None
     finally:
         os.close(at)
-    if stat.S_ISLNK(os.fstat(found).st_mode):
-        os.close(found)
+    if stat.S_ISLNK(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
         raise _make_change_error(path)
-    return found
+    return descriptor
 
 
 def _make_change_error(path: Path) -> NoSandboxError:

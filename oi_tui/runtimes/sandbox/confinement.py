@@ -180,8 +180,8 @@ class Confinement:
 
 def _drain(waiting: deque[str], length: int) -> list[str]:
     """Empty a queue that others fill, and return the first of its texts, each once and as one short line."""
-    taken = []
+    texts = []
     with contextlib.suppress(IndexError):
         while True:
-            taken.append(clean_line(waiting.popleft(), length))
-    return list(dict.fromkeys(taken))[:8]
+            texts.append(clean_line(waiting.popleft(), length))
+    return list(dict.fromkeys(texts))[:8]

@@ -40,10 +40,10 @@ def find_named_files(path: Path, root: Path, cwd: Path) -> Iterator[Path]:
             if not word or word.startswith(b"-") or b"%" in word or b"\0" in word:
                 continue
             for base in (root, path.parent):
-                named = Path(os.path.normpath(base / os.fsdecode(word)))
-                if base.is_relative_to(named):
+                candidate = Path(os.path.normpath(base / os.fsdecode(word)))
+                if base.is_relative_to(candidate):
                     continue
-                for file in (named, Path(os.path.realpath(named))):
+                for file in (candidate, Path(os.path.realpath(candidate))):
                     if file.is_relative_to(cwd) and file != cwd:
                         yield file
 

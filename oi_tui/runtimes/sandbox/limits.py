@@ -128,14 +128,14 @@ class LimitWatch:
 
     def _count_written_bytes(self) -> int:
         """Return the bytes written to the working directory since the start."""
-        used = self._free - _free(self._cwd)
-        if used <= self._limits.disk:
+        disk_usage = self._free - _free(self._cwd)
+        if disk_usage <= self._limits.disk:
             return 0
         # Another program may have filled the disk.
-        written = _measure_written_since(self._cwd, self._began)
-        if written <= self._limits.disk:
-            self._free -= used - written
-        return written
+        written_bytes = _measure_written_since(self._cwd, self._began)
+        if written_bytes <= self._limits.disk:
+            self._free -= disk_usage - written_bytes
+        return written_bytes
 
 
 def _list_descendants(pid: int) -> Iterator[int]:
@@ -165,8 +165,8 @@ def _read_memory(pid: int) -> int:
         lines = Path(f"/proc/{pid}/status").read_bytes().splitlines()
     except OSError:
         return 0
-    wanted = (b"RssAnon:", b"VmSwap:")
-    return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith(wanted))
+    prefixes = (b"RssAnon:", b"VmSwap:")
+    return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith(prefixes))
 
 
 def _measure_shared_memory(pids: Iterable[int]) -> int:
@@ -174,17 +174,17 @@ def _measure_shared_memory(pids: Iterable[int]) -> int:
 
     It belongs to none of them, and counts also where nobody has mapped it.
     """
-    found: dict[tuple[int, int], int] = {}
+    sizes: dict[tuple[int, int], int] = {}
     for pid in pids:
         for number in _list_names(f"/proc/{pid}/fd"):
             path = Path(f"/proc/{pid}/fd/{number}")
             try:
                 if str(path.readlink()).startswith("/memfd:"):
                     status = path.stat()
-                    found[status.st_dev, status.st_ino] = status.st_blocks * 512
+                    sizes[status.st_dev, status.st_ino] = status.st_blocks * 512
             except OSError:
                 continue
-    return sum(found.values())
+    return sum(sizes.values())
 
 
 def _measure_written_since(folder: Path, since: float = 0.0) -> int:

@@ -119,21 +119,21 @@ def find(cwd: Path, writable: Sequence[str] = ()) -> ProtectedFiles:
     _make_hooks(cwd)
     entries, complete = _list_entries(cwd)
     run_by_git = [path for path in _run_by_git(cwd, entries) if os.path.lexists(path)]
-    named = [
+    files = [
         entry
         for entry in dict.fromkeys([*(entry for entry, _ in entries if _is_read_only(entry)), *run_by_git])
         if not _is_let_through(entry, cwd, writable)
     ]
     # What lies in a folder that is read-only is so too.
-    guarded = set(named)
-    named = [item for item in named if guarded.isdisjoint(item.parents)]
+    guarded = set(files)
+    files = [item for item in files if guarded.isdisjoint(item.parents)]
     linked = [item for item in _find_linked(cwd, entries) if not _is_let_through(item, cwd, writable)]
     remarks = [] if complete else [_INCOMPLETE.format(MOST_ENTRIES)]
-    first, pinned = _select_guarded(cwd, named)
-    if len(named) > len(first):
-        remarks.append(f"Only {len(first)} of {len(named)} files that tools run automatically are read-only.")
-    named = first
-    return ProtectedFiles((*named, *linked), tuple(pinned), tuple(linked), tuple(remarks))
+    first, pinned = _select_guarded(cwd, files)
+    if len(files) > len(first):
+        remarks.append(f"Only {len(first)} of {len(files)} files that tools run automatically are read-only.")
+    files = first
+    return ProtectedFiles((*files, *linked), tuple(pinned), tuple(linked), tuple(remarks))
 
 
 def _select_guarded(cwd: Path, named: Sequence[Path]) -> tuple[list[Path], set[Path]]:
@@ -224,7 +224,7 @@ def _run_by_git(cwd: Path, entries: Sequence[tuple[Path, os.stat_result]]) -> It
 
 def _list_entries(cwd: Path, *, packages: bool = True) -> tuple[list[tuple[Path, os.stat_result]], bool]:
     """List the folder, nearest entries first, and whether the list is complete."""
-    found: list[tuple[Path, os.stat_result]] = []
+    listing: list[tuple[Path, os.stat_result]] = []
     folders = [cwd]
     for folder in folders:
         try:
@@ -232,15 +232,15 @@ def _list_entries(cwd: Path, *, packages: bool = True) -> tuple[list[tuple[Path,
         except OSError:
             continue
         for entry in entries:
-            if len(found) >= MOST_ENTRIES:
-                return found, False
+            if len(listing) >= MOST_ENTRIES:
+                return listing, False
             try:
-                found.append((Path(entry.path), entry.stat(follow_symlinks=False)))
+                listing.append((Path(entry.path), entry.stat(follow_symlinks=False)))
                 if entry.is_dir(follow_symlinks=False) and _may_hold(folder, entry.name, packages):
                     folders.append(Path(entry.path))
             except OSError:
                 continue
-    return found, True
+    return listing, True
 
 
 def _may_hold(folder: Path, name: str, packages: bool) -> bool:

@@ -123,8 +123,8 @@ def parse(head: bytes, within: Request | None = None) -> Request:
             target = f"http://{write_address(within.host, within.port)}{target}"
         parts = urlsplit(f"//{target}" if method == "CONNECT" else target)
         host, port = (parts.hostname or "").rstrip("."), HTTP if parts.port is None else parts.port
-        known = method == "CONNECT" or parts.scheme == "http"
-        if not (host and port and known and version in _VERSIONS and _METHOD.fullmatch(method)):
+        has_known_scheme = method == "CONNECT" or parts.scheme == "http"
+        if not (host and port and has_known_scheme and version in _VERSIONS and _METHOD.fullmatch(method)):
             raise ValueError
         if re.search(rb"\n|[\0-\x08\x0b-\x1f]", head.replace(b"\r\n", b"")):
             raise ValueError
@@ -135,8 +135,8 @@ def parse(head: bytes, within: Request | None = None) -> Request:
         raise RefusedError("This is not a proxy request.") from None
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     # The host that was allowed, and not another one that the same server answers for.
-    named = add_brackets(host) if port == HTTP else write_address(host, port)
-    first = f"{method} {path} {version}\r\nHost: {named}".encode("latin-1")
+    host_header = add_brackets(host) if port == HTTP else write_address(host, port)
+    first = f"{method} {path} {version}\r\nHost: {host_header}".encode("latin-1")
     remaining = [field for field in fields if not _NOT_SENT.match(field)]
     return Request(host, port, b"\r\n".join([first, *remaining, b"Connection: close", b"", b""]), body)
 

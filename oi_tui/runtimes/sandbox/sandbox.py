@@ -220,11 +220,11 @@ class Sandbox:
 
     def find_own_files(self) -> list[Path]:
         """Return the real path of oi-tui's own files, which are hidden inside."""
-        named = [paths.config(), paths.data(), paths.state(), *self.private]
+        files = [paths.config(), paths.data(), paths.state(), *self.private]
         if (config := paths.config()).is_dir():
             # A file that is kept elsewhere and linked here is ours as well.
-            named += [path for path in (*config.glob("*"), *config.glob("*/*")) if path.is_symlink()]
-        return list(dict.fromkeys(item.resolve() for item in named))
+            files += [path for path in (*config.glob("*"), *config.glob("*/*")) if path.is_symlink()]
+        return list(dict.fromkeys(item.resolve() for item in files))
 
 
 def has_proxy() -> bool:

@@ -87,8 +87,10 @@ def enclose(wanted: SandboxRequest) -> SandboxedCommand:
     ]
     profile.say("allow file-read* file-test-existence", readable)
     profile.say("allow file-read* file-write* file-test-existence", [cwd, wanted.channel])
-    named = [cwd, wanted.channel, *readable]
-    profile.say("allow file-read-metadata", {above for item in named for above in item.parents}, "literal")
+    reachable_paths = [cwd, wanted.channel, *readable]
+    profile.say(
+        "allow file-read-metadata", {above for item in reachable_paths for above in item.parents}, "literal"
+    )
     guarded = (*readable, *protected, *wanted.read_only, cwd / paths.PROJECT)
     inside = [item for item in guarded if item.is_relative_to(cwd)]
     profile.say("deny file-write*", inside)

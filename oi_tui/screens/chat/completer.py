@@ -151,20 +151,20 @@ class Completer:
         if query.language == "attach":
             self._offer_targets(query, known_targets.list_left_running())
             return
-        known = list(known_targets.list_at_once())
-        self._offer_targets(query, known)
+        targets = list(known_targets.list_at_once())
+        self._offer_targets(query, targets)
         if query.text and ("container:".startswith(query.text) or query.text.startswith("container:")):
-            self._offer_targets(query, known_targets.list_containers() + known)
+            self._offer_targets(query, known_targets.list_containers() + targets)
 
     def _offer_targets(self, query: CompletionQuery, known: Sequence[KnownTarget]) -> None:
         """Offer those that begin with what is typed before those that hold it."""
         if get_current_worker().is_cancelled:
             return
-        typed = query.text.lower()
+        needle = query.text.lower()
         matches = [
-            item for item in known if typed in item.spelling.lower() and item.spelling.lower() != typed
+            item for item in known if needle in item.spelling.lower() and item.spelling.lower() != needle
         ]
-        matches.sort(key=lambda item: not item.spelling.lower().startswith(typed))
+        matches.sort(key=lambda item: not item.spelling.lower().startswith(needle))
         offers = [
             CompletionOffer(item.spelling, clean_line(item.spelling, 200), clean_line(item.facts, 200))
             for item in matches[:_MOST]
@@ -176,14 +176,14 @@ class Completer:
         if get_current_worker().is_cancelled:
             return
         variables = list(self._find_variables(query.text))
-        taken = {name for name, _ in variables}
+        variable_names = {name for name, _ in variables}
         offers = [offer for _, offer in variables] + list(self._find_resources(query.text))
         names = self.files.find(query.text, _MOST) if names_there is None else names_there
         for path in names:
-            named = f"./{path}" if path in taken else path
+            mention = f"./{path}" if path in variable_names else path
             end = "" if path.endswith("/") else " "
             # A path in quotes that leads on is open at its end.
-            text = mentions.write_mention(named) + end
+            text = mentions.write_mention(mention) + end
             offers.append(CompletionOffer(text.rstrip('"') if text.endswith('/"') else text, path))
         listing = self.files.listing and names_there is None
         note = "loading files…" if listing else "" if offers else "no file or variable of this name"
@@ -191,13 +191,13 @@ class Completer:
 
     def _find_resources(self, typed: str) -> Iterator[CompletionOffer]:
         """Resources of the MCP server whose name was typed, as `docs:`."""
-        server, colon, wanted = typed.partition(":")
+        server, colon, needle = typed.partition(":")
         if not colon:
             return
         if server not in self._known_resources:
             self._known_resources[server] = self._resources(server)
         for uri, name in self._known_resources[server][:_MOST]:
-            if wanted.lower() in f"{uri} {name}".lower():
+            if needle.lower() in f"{uri} {name}".lower():
                 full = f"{server}:{uri}"
                 yield CompletionOffer(f"{mentions.write_mention(full)} ", clean_line(full, 200), name)
 
@@ -205,12 +205,12 @@ class Completer:
         """Variables by name: data before code, those that begin with what is typed before the others."""
         matches: list[tuple[tuple[bool, bool], str, Variable]] = []
         count = Counter(variable.name for memory in self._memories for variable in memory.variables)
-        wanted = typed.lower()
+        needle = typed.lower()
         for memory in self._memories:
             for variable in reversed(memory.variables):
                 full = f"{memory.language}:{variable.name}".lower()
-                if wanted in variable.name.lower() or full.startswith(wanted):
-                    begins = variable.name.lower().startswith(wanted)
+                if needle in variable.name.lower() or full.startswith(needle):
+                    begins = variable.name.lower().startswith(needle)
                     matches.append(((not begins, is_code(variable)), memory.language, variable))
         matches.sort(key=lambda item: item[0])
         for _, language, variable in matches[: _MOST if typed else _UNASKED]:

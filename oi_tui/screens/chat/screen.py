@@ -491,11 +491,11 @@ class ChatScreen(BaseScreen[None]):
             self._status.left, self._status.right = (*mode, (self._hint, "")), ()
         else:
             now = time.monotonic()
-            left = None if progress.until is None else progress.until - now
+            remaining_seconds = None if progress.until is None else progress.until - now
             left_part, self._status.right = status.write_status(
                 doing,
                 now - progress.since,
-                left,
+                remaining_seconds,
                 progress.choice,
                 self._place,
                 pointer=view.workspace.languages.has_pointer,

@@ -72,12 +72,12 @@ class SidebarControl:
             self._save_shown(not self._workspace.profile.sidebar if on is None else on)
         else:
             self._drawer = not self._drawer if on is None else on
-        wanted = self._wanted
-        if wanted and self._view.screen.has_class("-empty"):
+        is_wanted = self._wanted
+        if is_wanted and self._view.screen.has_class("-empty"):
             self._drawer = False
             self._view.notify("The sidebar opens with the first message.", timeout=3)
         self.fit()
-        if wanted and self._drawer:
+        if is_wanted and self._drawer:
             self._view.call_after_refresh(self.focus)
 
     def close_drawer(self) -> bool:
@@ -99,14 +99,14 @@ class SidebarControl:
         """Show or hide it, depending on the screen and the settings."""
         wide = self._is_wide
         self._drawer = self._drawer and not wide
-        wanted = self._wanted and not self._view.screen.has_class("-empty")
-        if wanted and self._sidebar is None:
+        is_wanted = self._wanted and not self._view.screen.has_class("-empty")
+        if is_wanted and self._sidebar is None:
             self._mount()
         if self._sidebar is None:
             return
         self._sidebar.set_class(not wide, "-drawer")
-        if wanted != self._sidebar.display:
-            self._display(self._sidebar, wanted)
+        if is_wanted != self._sidebar.display:
+            self._display(self._sidebar, is_wanted)
 
     def _mount(self) -> None:
         from oi_tui.widgets.sidebar.sidebar import Sidebar
@@ -207,7 +207,7 @@ class SidebarControl:
         session = self._workspace.session
         totals = session.usage.totals
         messages, codes = self._turn()
-        known = SidebarFacts(
+        facts = SidebarFacts(
             self._memories,
             tuple(codes),
             find_plan(messages),
@@ -215,4 +215,4 @@ class SidebarControl:
             self._tokens(),
             session.window,
         )
-        return replace(known, requests=totals.requests, price=totals.price if totals.requests else "")
+        return replace(facts, requests=totals.requests, price=totals.price if totals.requests else "")

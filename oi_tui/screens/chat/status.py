@@ -100,12 +100,12 @@ def write_status(
     uses mouse and keyboard, `stop` which keys stop what is in progress, and `line` where running code is.
     """
     names = _NAMES_WHILE_TYPING if place == "typing" else _NAMES
-    shown = [
+    hints = [
         f"{command.keys} {names.get(command.name, command.name)}"
         for command in COMMANDS.values()
         if command.shown
     ]
-    keys = tuple((hint, "$text-muted") for hint in _HINTS.get(place, shown))
+    keys = tuple((hint, "$text-muted") for hint in _HINTS.get(place, hints))
     if not doing:
         return (("ready", "$text-muted"),), keys
     timed = format_elapsed(seconds) if seconds >= 1 else ""

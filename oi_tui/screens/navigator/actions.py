@@ -59,9 +59,9 @@ class NavigatorActions:
             self._rows.marked_for_deletion = item.id
             self._rows.refresh()
             return
-        shown = self._rows.items
-        at = shown.place_of(item.id) or 0
-        after = shown[at + 1 : at + 2] or shown[max(0, at - 1) : at]
+        items = self._rows.items
+        at = items.place_of(item.id) or 0
+        after = items[at + 1 : at + 2] or items[max(0, at - 1) : at]
         if self._attempt("Could not delete", lambda: self._library.delete(item)):
             self._view.show(after[0].id if after else None)
             self._view.show_notice(f"Deleted {_quote_title(item)}; u restores it.")
@@ -85,13 +85,13 @@ class NavigatorActions:
 
     def export(self, item: Summary, path: str) -> None:
         """Write the conversation to the file `path`, in the format of its extension."""
-        written: list[Path] = []
+        files: list[Path] = []
         if reason := self._refuse(paths.expand_typed(path.strip())):
             self._view.show_notice(f"Not exported. {reason}.")
         elif path.strip() and self._attempt(
-            "Could not export", lambda: written.append(self._library.export(item, path.strip()))
+            "Could not export", lambda: files.append(self._library.export(item, path.strip()))
         ):
-            self._view.show_notice(f"Exported to {paths.shorten(written[0])}.")
+            self._view.show_notice(f"Exported to {paths.shorten(files[0])}.")
 
     def _attempt(self, otherwise: str, act: Callable[[], None]) -> bool:
         """Do it, or say in the last line why it was not done."""

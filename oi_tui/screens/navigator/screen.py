@@ -351,11 +351,13 @@ class NavigatorScreen(Page[str | None]):
         self._say()
 
     def _say(self) -> None:
-        shown, count = len(self._list.items), len(self._library.listing)
+        visible_count, count = len(self._list.items), len(self._library.listing)
         if not self._read:
             number = "loading …"
         elif self._query or self._folder:
-            number = f"{shown:,} of {count:,}" + (" · searching …" if self._text_search.is_running else "")
+            number = f"{visible_count:,} of {count:,}" + (
+                " · searching …" if self._text_search.is_running else ""
+            )
         else:
             number = f"{count:,} saved" if count else ""
         self._head.update(words.write_headline(number, self._folder))

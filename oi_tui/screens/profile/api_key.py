@@ -68,8 +68,8 @@ class ApiKeyPanel:
                 self._call(self._editor.show_notice, f"Not saved: {error}")
                 return
             api_key = self._secrets.find(name)
-            hidden = api_key is not None and api_key.value != key
-            self._call(self._show_kept, name, was_saved, hidden)
+            is_overridden = api_key is not None and api_key.value != key
+            self._call(self._show_kept, name, was_saved, is_overridden)
 
         self._run_in_thread(save)
 

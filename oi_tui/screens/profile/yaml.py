@@ -68,8 +68,8 @@ class ProfileYaml(Page[bool]):
     @property
     def _text(self) -> str:
         """The text to save: as it was, unless it was changed here."""
-        typed = self.query_one(TextArea).text
-        return self._before if typed == self._shown else typed
+        text = self.query_one(TextArea).text
+        return self._before if text == self._shown else text
 
     def _check(self) -> str | None:
         """Check the text, show what is wrong, and return it as a sentence."""

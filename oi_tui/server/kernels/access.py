@@ -44,13 +44,13 @@ class KernelAccess:
     def has_ticket(self, cookies: bytes, xsrf: bytes) -> bool:
         """Return whether the cookies contain the ticket for this value of X-XSRFToken."""
         try:
-            found = SimpleCookie(cookies.decode("ascii")).get(COOKIE)
+            cookie = SimpleCookie(cookies.decode("ascii")).get(COOKIE)
             expected = self.ticket(xsrf.decode("ascii"))
         except (UnicodeDecodeError, CookieError):
             return False
-        if found is None or not xsrf:
+        if cookie is None or not xsrf:
             return False
-        return hmac.compare_digest(found.value.encode(), expected.encode())
+        return hmac.compare_digest(cookie.value.encode(), expected.encode())
 
 
 def is_for_kernels(path: str) -> bool:
@@ -59,5 +59,5 @@ def is_for_kernels(path: str) -> bool:
 
 
 def _sign(key: bytes, text: str) -> str:
-    made = hmac.digest(key, text.encode(), "sha256")
-    return base64.urlsafe_b64encode(made).rstrip(b"=").decode()
+    digest = hmac.digest(key, text.encode(), "sha256")
+    return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()

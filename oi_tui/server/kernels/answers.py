@@ -77,9 +77,9 @@ def make_completions(backend: Backend, language: str, content: Mapping[str, Any]
     No matches while the language is busy.
     """
     code, end = _find_at_cursor(content)
-    found = backend.computer.inspector.complete(language, code[:end])
-    start = end - min(found.typed, end) if found else end
-    matches = [item.text for item in found.found] if found else []
+    completion = backend.computer.inspector.complete(language, code[:end])
+    start = end - min(completion.typed, end) if completion else end
+    matches = [item.text for item in completion.found] if completion else []
     return {"status": "ok", "matches": matches, "cursor_start": start, "cursor_end": end, "metadata": {}}
 
 
@@ -93,11 +93,11 @@ def describe_at_cursor(backend: Backend, language: str, content: Mapping[str, An
     if detail:
         text = f"{name}: {detail.description}\n{detail.preview}"
     else:
-        called = f"{code[:place]}{after[0] if after else ''}("
-        found = (
-            inspector.complete(language, start) for start in ((called,) if name else ()) + (code[:place],)
+        call = f"{code[:place]}{after[0] if after else ''}("
+        completions = (
+            inspector.complete(language, start) for start in ((call,) if name else ()) + (code[:place],)
         )
-        text = next((item.note for item in found if item and item.note), "")
+        text = next((item.note for item in completions if item and item.note), "")
     return {"status": "ok", "found": bool(text), "data": {"text/plain": text} if text else {}, "metadata": {}}
 
 

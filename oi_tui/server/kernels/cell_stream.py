@@ -68,8 +68,8 @@ class CellStream:
 
     def flush(self) -> str:
         """Return the text that was held back."""
-        held, self._held = self._held, ""
-        return self._send(held)
+        text, self._held = self._held, ""
+        return self._send(text)
 
     def ask(self, prompt: str, *, masked: bool) -> tuple[str, str]:
         """Return the text to send before a prompt, and the part of the prompt that was not sent yet."""
@@ -114,19 +114,19 @@ class CellStream:
         """Return what gives the client the lines that a terminal would show."""
         if not text:
             return ""
-        written = self._line + text
-        first, *others = make_plain(written).split("\n")
+        full_text = self._line + text
+        first, *others = make_plain(full_text).split("\n")
         if not first.startswith(self._shown):
             # The rest of a longer text is written over with blanks.
             first = first.ljust(len(self._shown))
-            drawn = f"\r{first}"
+            output = f"\r{first}"
         else:
-            drawn = first[len(self._shown) :]
+            output = first[len(self._shown) :]
         self._shown = others[-1] if others else first
-        self._line = _shorten(written.rpartition("\n")[2])
+        self._line = _shorten(full_text.rpartition("\n")[2])
         if len(self._line) > _LONGEST_LINE:
             self._line = self._shown = ""
-        return "\n".join((drawn, *others))
+        return "\n".join((output, *others))
 
     def _send(self, text: str) -> str:
         self._sent = (self._sent + text)[-_TAIL:]

@@ -447,15 +447,15 @@ class CellRun:
 
     async def _publish_value(self, kind: str, data: Mapping[str, Any], place: str | None = None) -> None:
         await self._clear(wait=True)
-        shown: dict[str, Any] = {"data": data, "metadata": {}}
+        content: dict[str, Any] = {"data": data, "metadata": {}}
         if kind != "result":
-            known = place in self._kernel.places
+            is_update = place in self._kernel.places
             self._kernel.places |= {place} if place else set()
             transient = {"display_id": f"{self._kernel.starts}/{place}"} if place else {}
-            name = "update_display_data" if known else "display_data"
-            await self._publish(name, {**shown, "transient": transient})
+            name = "update_display_data" if is_update else "display_data"
+            await self._publish(name, {**content, "transient": transient})
         elif not self._is_silent:
-            await self._publish("execute_result", {**shown, "execution_count": self._kernel.count})
+            await self._publish("execute_result", {**content, "execution_count": self._kernel.count})
 
     async def _print(self, text: str) -> None:
         if text:

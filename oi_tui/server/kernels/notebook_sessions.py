@@ -49,13 +49,13 @@ async def end_session(request: Request) -> Response:
 async def _find_kernel(request: Request, body: Mapping[str, Any]) -> Kernel:
     """Return the kernel that a request names by its id, or a new one of the language that it names."""
     context = find_context(request)
-    wanted = {} if body.get("kernel") is None else body["kernel"]
-    if not isinstance(wanted, dict):
+    selector = {} if body.get("kernel") is None else body["kernel"]
+    if not isinstance(selector, dict):
         raise RequestRefusedError(
             400, 'kernel must be an object, such as {"name": "python3"}.', param="kernel"
         )
-    if wanted.get("id"):
-        kernel = context.kernels.get(str(wanted["id"]))
+    if selector.get("id"):
+        kernel = context.kernels.get(str(selector["id"]))
         if kernel is None:
             raise RequestRefusedError(
                 400, "There is no kernel of this id; GET /api/kernels lists all.", param="kernel"
@@ -65,7 +65,7 @@ async def _find_kernel(request: Request, body: Mapping[str, Any]) -> Kernel:
                 409, "The kernel belongs to another session; end that one first.", param="kernel"
             )
         return kernel
-    return await begin_kernel(context, wanted.get("name"))
+    return await begin_kernel(context, selector.get("name"))
 
 
 def _describe_notebook(body: Mapping[str, Any]) -> dict[str, str]:

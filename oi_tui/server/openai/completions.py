@@ -47,28 +47,30 @@ async def complete_chat(request: Request) -> Response:
 
     While code waits for approval, the message "yes" runs it. Any other message rejects it.
     """
-    wanted = read_completion(await read_object(request))
-    if wanted.is_task:
-        return await _answer_task(request, wanted)
-    session, new = await _choose(request, wanted)
-    if wanted.words == "{STOP}":
+    completion_request = read_completion(await read_object(request))
+    if completion_request.is_task:
+        return await _answer_task(request, completion_request)
+    session, new = await _choose(request, completion_request)
+    if completion_request.words == "{STOP}":
         session.stop()
-        return JSONResponse(_make_whole_reply(wanted, "", None))
-    if wanted.words in ("{AUTO_RUN_ON}", "{AUTO_RUN_OFF}"):
-        await _set_auto_run(request, session, wanted.words == "{AUTO_RUN_ON}")
-        return JSONResponse(_make_whole_reply(wanted, "", None))
-    if wanted.words in _MODES:
-        raise RequestRefusedError(400, f"{wanted.words} is not supported: each request is answered.")
+        return JSONResponse(_make_whole_reply(completion_request, "", None))
+    if completion_request.words in ("{AUTO_RUN_ON}", "{AUTO_RUN_OFF}"):
+        await _set_auto_run(request, session, completion_request.words == "{AUTO_RUN_ON}")
+        return JSONResponse(_make_whole_reply(completion_request, "", None))
+    if completion_request.words in _MODES:
+        raise RequestRefusedError(
+            400, f"{completion_request.words} is not supported: each request is answered."
+        )
     reply = _Reply(session, find_context(request).completions.recall(session))
-    texts = reply.texts(wanted, new)
+    texts = reply.texts(completion_request, new)
     # What cannot begin is refused, before a stream is promised.
     await anext(texts)
-    if wanted.stream:
-        return StreamingResponse(_stream(wanted, reply, texts), media_type="text/event-stream")
+    if completion_request.stream:
+        return StreamingResponse(_stream(completion_request, reply, texts), media_type="text/event-stream")
     content = await while_client_waits(request, _join(texts))
     if reply.failure:
         return JSONResponse(reply.describe_failure(), reply.status, _NO_RETRY)
-    return JSONResponse(_make_whole_reply(wanted, content or "", reply.usage))
+    return JSONResponse(_make_whole_reply(completion_request, content or "", reply.usage))
 
 
 async def _answer_task(request: Request, wanted: CompletionRequest) -> Response:
@@ -113,12 +115,12 @@ async def _choose(request: Request, wanted: CompletionRequest) -> tuple[HostedSe
     history is a new session.
     """
     context, spoken = find_context(request), wanted.spoken
-    named = request.headers.get(SESSION_HEADER)
-    if named is not None and named != _NEW:
-        session, count = await context.sessions.find(named), len(spoken) - 1
-    elif found := context.completions.find(spoken):
-        session, count = found
-    elif named == _NEW:
+    session_name = request.headers.get(SESSION_HEADER)
+    if session_name is not None and session_name != _NEW:
+        session, count = await context.sessions.find(session_name), len(spoken) - 1
+    elif match := context.completions.find(spoken):
+        session, count = match
+    elif session_name == _NEW:
         session, count = await context.sessions.create(disposable=True), 0
     elif not any(item.role == "assistant" for item in spoken):
         session = await context.sessions.find(DEFAULT)
@@ -238,11 +240,14 @@ class _Reply:
                 return f"\n{write_input_notice(prompt)}"
             case UsageReported(prompt, completion):
                 before = self.usage or {"prompt_tokens": 0, "completion_tokens": 0}
-                read, written = before["prompt_tokens"] + prompt, before["completion_tokens"] + completion
+                read, completion_tokens = (
+                    before["prompt_tokens"] + prompt,
+                    before["completion_tokens"] + completion,
+                )
                 self.usage = {
                     "prompt_tokens": read,
-                    "completion_tokens": written,
-                    "total_tokens": read + written,
+                    "completion_tokens": completion_tokens,
+                    "total_tokens": read + completion_tokens,
                 }
             case TurnEnded("failed", reason, setting):
                 self._over = True

@@ -192,13 +192,13 @@ class ResponseBuilder:
             logs["logs"] = make_plain(message.content)[:_MOST_LOGS]
             self._printed[message.id] = [message.content]
             return
-        shown = ""
+        earlier_text = ""
         if message.id in self._items:
             item = self._items[message.id][1]
-            shown = item["content"][0]["text"] if item["type"] == "message" else item["code"]
+            earlier_text = item["content"][0]["text"] if item["type"] == "message" else item["code"]
         else:
             yield MessageStarted(message.replace(content=""))
-        yield MessageGrew(message.id, message.content[len(shown) :])
+        yield MessageGrew(message.id, message.content[len(earlier_text) :])
 
     def _grow(self, id: str, text: str) -> Iterator[Event]:
         if logs := self._outputs.get(id):
@@ -278,13 +278,13 @@ class ResponseBuilder:
 
     def _ask(self, question: ApprovalQuestion) -> Iterator[Event]:
         message = question.request.message
-        shown = {"language": message.format, "code": message.content, "hash": question.hash}
+        arguments = {"language": message.format, "code": message.content, "hash": question.hash}
         request = {
             "id": question.id,
             "type": "mcp_approval_request",
             "name": "run",
             "server_label": LABEL,
-            "arguments": json.dumps(shown),
+            "arguments": json.dumps(arguments),
         }
         yield from self._add(question.id, request)
         yield self._finish_item(question.id)
@@ -295,13 +295,13 @@ class ResponseBuilder:
         before = self.response["usage"] or {"input_tokens": 0, "output_tokens": 0}
         cached = before.get("input_tokens_details", {}).get("cached_tokens", 0)
         read = before["input_tokens"] + usage.prompt_tokens
-        written = before["output_tokens"] + usage.completion_tokens
+        output_tokens = before["output_tokens"] + usage.completion_tokens
         self.response["usage"] = {
             "input_tokens": read,
             "input_tokens_details": {"cached_tokens": cached + usage.cached_tokens},
-            "output_tokens": written,
+            "output_tokens": output_tokens,
             "output_tokens_details": {"reasoning_tokens": 0},
-            "total_tokens": read + written,
+            "total_tokens": read + output_tokens,
         }
 
     def _begin_call(self, message: Message, id: str) -> Iterator[Event]:

@@ -126,8 +126,8 @@ def _read_item(item: Mapping[str, Any], number: int) -> Item:
         raise make_refusal(f"input[{number}].type", "must be text.")
     if role not in _ROLES and (kind == "message" or "role" in item):
         raise make_refusal(f"input[{number}].role", f"must be one of {', '.join(_ROLES)}.")
-    given = item.get("id")
-    name = given if isinstance(given, str) and given else f"msg_{secrets.token_hex(12)}"
+    item_id = item.get("id")
+    name = item_id if isinstance(item_id, str) and item_id else f"msg_{secrets.token_hex(12)}"
     if "role" not in item:
         return {**item, "id": name}
     content = item.get("content")
@@ -177,20 +177,20 @@ def _join_texts(item: Item) -> str:
 
 def _join_logs(item: Item) -> str:
     outputs = item.get("outputs")
-    given = outputs if isinstance(outputs, list) else ()
-    texts = [output.get("logs") for output in given if isinstance(output, dict)]
+    entries = outputs if isinstance(outputs, list) else ()
+    texts = [output.get("logs") for output in entries if isinstance(output, dict)]
     return "".join(text for text in texts if isinstance(text, str))
 
 
 def compute_digests(items: Sequence[Item], start: bytes = b"") -> list[bytes]:
     """Return a digest for each item, of the conversation up to it. `start` is the digest before the first."""
-    found, digest = [], start
+    digests, digest = [], start
     for item in items:
         if essence := _reduce(item):
             text = json.dumps(essence, sort_keys=True).encode("utf-8", "surrogatepass")
             digest = hashlib.sha256(digest + text).digest()
-        found.append(digest)
-    return found
+        digests.append(digest)
+    return digests
 
 
 def _reduce(item: Item) -> list[Any] | None:

@@ -58,8 +58,8 @@ class StoredResponse:
 
     async def begin(self, work: Callable[[], None], messages: Sequence[Message]) -> None:
         """Call `work`, and collect its events in a task. Raises what `work` raises."""
-        known = frozenset(message.id for message in messages)
-        self._builder = ResponseBuilder(self.id, self.request, known, self.session.messages)
+        message_ids = frozenset(message.id for message in messages)
+        self._builder = ResponseBuilder(self.id, self.request, message_ids, self.session.messages)
         reader = EventReader(self.session.log)
         reader.__enter__()
         try:
@@ -166,23 +166,25 @@ class ResponseStore:
 
         A second reference to an item stays: it adds nothing. Raises RequestRefusedError.
         """
-        wanted = {item["id"]: number for number, item in enumerate(items) if item["type"] == REFERENCE}
-        if not wanted:
+        references = {item["id"]: number for number, item in enumerate(items) if item["type"] == REFERENCE}
+        if not references:
             return tuple(items)
         stored = [response for response in self._responses.values() if response.over]
         groups = [response.request.items for response in stored]
         # The server's own items come last, so that none of a client takes their place.
         groups += [response.response["output"] for response in stored]
-        known = {item["id"]: item for group in groups for item in group if item["id"] in wanted}
-        for name, number in wanted.items():
-            if name not in known:
+        items_by_id = {item["id"]: item for group in groups for item in group if item["id"] in references}
+        for name, number in references.items():
+            if name not in items_by_id:
                 raise RequestRefusedError(
                     404,
                     f"There is no item {name[:100]!r}: its response was deleted or not stored, or the server "
                     "was restarted. Send the item itself.",
                     param=f"input[{number}].id",
                 )
-        return tuple(known.pop(item["id"], item) if item["type"] == REFERENCE else item for item in items)
+        return tuple(
+            items_by_id.pop(item["id"], item) if item["type"] == REFERENCE else item for item in items
+        )
 
     def continues(self, stored: StoredResponse) -> bool:
         """Return whether nothing happened in the session of a response since the response ended."""

@@ -24,12 +24,12 @@ _MOST_LISTED = 100
 
 async def create_response(request: Request) -> Response:
     """Create a response for the input: streamed, whole, or in the background."""
-    wanted = read_request(await read_object(request))
+    response_request = read_request(await read_object(request))
     # What cannot begin is refused, before a stream is promised.
-    stored = await _begin(find_context(request), wanted)
-    if wanted.stream:
-        return _stream(stored, -1, stops=not wanted.background)
-    if not wanted.background:
+    stored = await _begin(find_context(request), response_request)
+    if response_request.stream:
+        return _stream(stored, -1, stops=not response_request.background)
+    if not response_request.background:
         await _wait_while_connected(request, stored)
     return JSONResponse(stored.response)
 
@@ -76,12 +76,12 @@ def _find_stored(request: Request) -> StoredResponse:
 
 
 def _read_number(request: Request, name: str, default: int) -> int:
-    given = request.query_params.get(name)
-    if given is None:
+    value = request.query_params.get(name)
+    if value is None:
         return default
-    if not (given.isascii() and given.isdigit() and len(given) < 10):
+    if not (value.isascii() and value.isdigit() and len(value) < 10):
         raise RequestRefusedError(400, f"{name} must be a whole number.", param=name)
-    return int(given)
+    return int(value)
 
 
 async def _begin(context: ServerContext, wanted: ResponseRequest) -> StoredResponse:
@@ -109,9 +109,9 @@ async def _begin(context: ServerContext, wanted: ResponseRequest) -> StoredRespo
     new = wanted.instructions if wanted.instructions and wanted.instructions != instructions else None
     messages = [*(read_content(new) if new else ()), *make_messages(history), *new_messages]
     stored = StoredResponse(replace(wanted, items=items), session, earlier)
-    typed = "\n".join(message.content for message in messages if message.type == "message")
-    waits = session.waits_for and typed
-    await stored.begin(lambda: session.send_input(f"{typed}\n") if waits else session.say(messages), messages)
+    text = "\n".join(message.content for message in messages if message.type == "message")
+    waits = session.waits_for and text
+    await stored.begin(lambda: session.send_input(f"{text}\n") if waits else session.say(messages), messages)
     context.responses.put(stored)
     return stored
 
@@ -130,11 +130,11 @@ def _find_earlier(
 
 
 async def _answer(context: ServerContext, wanted: ResponseRequest, approval: Item) -> StoredResponse:
-    asked, reason = str(approval.get("approval_request_id")), str(approval.get("reason") or "")
+    question_id, reason = str(approval.get("approval_request_id")), str(approval.get("reason") or "")
     if wanted.previous is not None:
         earlier = context.responses.find(wanted.previous, param="previous_response_id")
-    elif (found := context.responses.find_by_question(asked)) is not None:
-        earlier = found
+    elif (asking_response := context.responses.find_by_question(question_id)) is not None:
+        earlier = asking_response
     else:
         raise RequestRefusedError(409, "This question is no longer open.", param="input")
     session = earlier.session
@@ -142,7 +142,7 @@ async def _answer(context: ServerContext, wanted: ResponseRequest, approval: Ite
 
     def answer() -> None:
         question = session.question
-        session.answer(asked, question.hash if question else "", decision, reason=reason)
+        session.answer(question_id, question.hash if question else "", decision, reason=reason)
 
     stored = StoredResponse(replace(wanted, items=(approval,)), session, earlier)
     await stored.begin(answer, ())

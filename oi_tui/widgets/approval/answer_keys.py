@@ -27,10 +27,10 @@ _DESCRIPTIONS = {
 
 def map_answers(app: App[Any]) -> dict[str, str]:
     """Return the answer of each key, with the keys that the person chose."""
-    chosen = get_changed_keys(app)
+    changed_keys = get_changed_keys(app)
     answers: dict[str, str] = {}
     for answer, default in _DEFAULT_KEYS.items():
-        answers |= dict.fromkeys(chosen.get(f"answer.{answer}", default).split(","), answer)
+        answers |= dict.fromkeys(changed_keys.get(f"answer.{answer}", default).split(","), answer)
     return answers
 
 

@@ -63,8 +63,8 @@ class Question:
     def warnings(self) -> list[str]:
         """The text above the answers."""
         warnings = [self.request.caution] if self.request.caution else []
-        if hidden := self._hidden:
-            warnings.append("Hidden characters: " + ", ".join(hidden))
+        if characters := self._hidden:
+            warnings.append("Hidden characters: " + ", ".join(characters))
         if mixed := self._mixed:
             warnings.append("Look-alike letters: " + clean_line(", ".join(mixed), 300))
         return warnings

@@ -34,8 +34,8 @@ def describe_request(
 
     `level` says how much care it needs.
     """
-    shown = normalise_line_ends(code, request.message.format)
-    lines = shown.count("\n") + (not shown.endswith("\n"))
+    text = normalise_line_ends(code, request.message.format)
+    lines = text.count("\n") + (not text.endswith("\n"))
     facts = [request.note, f"{lines} line{'s' * (lines != 1)}"]
     if below:
         facts[-1] += f", {below} more below (page down)"
@@ -65,9 +65,9 @@ def list_risks(findings: Findings, code: str, width: int, most: int) -> Content:
     does not fit into one row, from the first line on.
     """
     risks, lines = findings.risks_by_line, code.splitlines()
-    shown = risks if len(risks) <= most else risks[: max(most - 1, 1)]
-    digits = max((len(str(line)) for line, _ in shown if line), default=0)
-    texts = [clean_line(lines[line - 1], 200) if 0 < line <= len(lines) else "" for line, _ in shown]
+    visible_risks = risks if len(risks) <= most else risks[: max(most - 1, 1)]
+    digits = max((len(str(line)) for line, _ in visible_risks if line), default=0)
+    texts = [clean_line(lines[line - 1], 200) if 0 < line <= len(lines) else "" for line, _ in visible_risks]
     room = 0
     if width >= _ROOM_FOR_CODE:
         # What a line does is read first; its code, which also stands above, has the rest.
@@ -75,24 +75,26 @@ def list_risks(findings: Findings, code: str, width: int, most: int) -> Content:
             width
             - digits
             - 3
-            - max((measure_width(clean_line(does, _LONGEST_RISK)) for _, does in shown), default=0)
+            - max((measure_width(clean_line(does, _LONGEST_RISK)) for _, does in visible_risks), default=0)
         )
         room = min(
             max(map(measure_width, texts), default=0), max(_LEAST_CODE, min(rest, width // 2 - digits))
         )
     rows: list[Content] = []
-    spare = most - len(shown) - (len(risks) > len(shown))
-    for (line, does), text in zip(shown, texts, strict=True):
+    spare = most - len(visible_risks) - (len(risks) > len(visible_risks))
+    for (line, does), text in zip(visible_risks, texts, strict=True):
         number = f"{line or '':>{digits}} " if digits else ""
         excerpt = Content(text).truncate(room, ellipsis=True, pad=True) if room else Content("")
-        left = Content.assemble((number, "$text-muted"), excerpt, "  " if room else "")
-        wrapped = _wrap(clean_line(does, _LONGEST_RISK), width - left.cell_length, 1 + max(spare, 0))
+        prefix = Content.assemble((number, "$text-muted"), excerpt, "  " if room else "")
+        wrapped = _wrap(clean_line(does, _LONGEST_RISK), width - prefix.cell_length, 1 + max(spare, 0))
         spare -= len(wrapped) - 1
         for part in wrapped:
-            rows.append(Content.assemble(left, (part, "bold")).truncate(width, ellipsis=True))
-            left = Content(" " * left.cell_length)
-    if len(risks) > len(shown) and most > 1:
-        rows.append(Content.styled(f"{len(risks) - len(shown)} more, marked with ! above", "$text-muted"))
+            rows.append(Content.assemble(prefix, (part, "bold")).truncate(width, ellipsis=True))
+            prefix = Content(" " * prefix.cell_length)
+    if len(risks) > len(visible_risks) and most > 1:
+        rows.append(
+            Content.styled(f"{len(risks) - len(visible_risks)} more, marked with ! above", "$text-muted")
+        )
     return Content("\n").join(rows)
 
 

@@ -37,8 +37,8 @@ class Activity:
         words = self.words[:1].upper() + self.words[1:]
         if self.until is not None:
             words = f"{words} in {max(ceil(self.until - now), 0)} s"
-        waited = now - self.since
-        facts = (format_elapsed(int(waited)) if waited >= 1 and self.until is None else "", *self.facts)
+        seconds = now - self.since
+        facts = (format_elapsed(int(seconds)) if seconds >= 1 and self.until is None else "", *self.facts)
         spans: list[Span] = [(f"{mark} ", look.accent), (words, look.accent)]
         spans += [(f" · {clean_line(fact, 60)}", look.muted) for fact in facts if fact]
         return Row([Segment(*span) if isinstance(span, tuple) else span for span in clip_spans(spans, width)])

@@ -48,11 +48,11 @@ def format_hint(keys: str, room: int, changed: Mapping[str, str]) -> str:
     Where some are left out, the key is there that lists all; "" where not even one fits.
     """
     parts = [_as_chosen(part, changed) for part in keys.split(_BETWEEN)]
-    shown = parts
-    while shown and measure_width(_BETWEEN.join(shown)) > room:
+    visible_parts = parts
+    while visible_parts and measure_width(_BETWEEN.join(visible_parts)) > room:
         parts = parts[:-1]
-        shown = [*parts, _as_chosen(_MORE, changed)] if parts else []
-    return _BETWEEN.join(shown)
+        visible_parts = [*parts, _as_chosen(_MORE, changed)] if parts else []
+    return _BETWEEN.join(visible_parts)
 
 
 def find_hint(keys: str, hint: str, cell: int) -> str:

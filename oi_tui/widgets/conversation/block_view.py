@@ -229,10 +229,10 @@ class BlockView(ScrollView):
     def _find_visible_row(self, line: int) -> PaintedRow:
         if self.layout_of_blocks.is_tail(line):
             return PaintedRow(self.layout_of_blocks.tail, None)
-        found = self.find_row(line)
-        if found is not None and line == round(self.scroll_y):
-            found = self.layout_of_blocks.find_sticky_header(found, self.look) or found
-        return PaintedRow(found.row, self.get_margin(found)) if found else PaintedRow(None, None)
+        found_row = self.find_row(line)
+        if found_row is not None and line == round(self.scroll_y):
+            found_row = self.layout_of_blocks.find_sticky_header(found_row, self.look) or found_row
+        return PaintedRow(found_row.row, self.get_margin(found_row)) if found_row else PaintedRow(None, None)
 
     def get_margin(self, found: FoundRow) -> object:  # noqa: ARG002 -- for those who paint one
         """Return what stands left of a row; where that changes, the line is painted again."""
@@ -359,5 +359,5 @@ class BlockView(ScrollView):
     def _list_images(self) -> "list[tuple[RowImage, int, int]]":
         """Return the images whose first line is in view, with the line and column where they begin."""
         top = round(self.scroll_y)
-        rows = ((y, found.row) for y in range(self.size.height) if (found := self.find_row(top + y)))
+        rows = ((y, found_row.row) for y in range(self.size.height) if (found_row := self.find_row(top + y)))
         return [(row.image[0], y, MARGIN + row.indent) for y, row in rows if row.image and not row.image[1]]

@@ -99,11 +99,11 @@ class UserBlock(Block):
     @override
     def rows(self, width: int, look: Styles) -> list[Row]:
         text = self.text.strip("\n")
-        shown = _cut_beginning(text) if self.folded else text
-        rows = wrap_plain(shown, width - 1, look.user)
-        if len(shown) < len(text):
-            hidden = text.count("\n", len(shown))
-            rest = count_lines(hidden) if hidden else f"{len(text) - len(shown):,} characters"
+        excerpt = _cut_beginning(text) if self.folded else text
+        rows = wrap_plain(excerpt, width - 1, look.user)
+        if len(excerpt) < len(text):
+            hidden_lines = text.count("\n", len(excerpt))
+            rest = count_lines(hidden_lines) if hidden_lines else f"{len(text) - len(excerpt):,} characters"
             rows.append(Row([Segment(f"… {rest} not shown — f unfolds", look.user_muted)], click="fold"))
         for row in rows:
             row.fill = look.user

@@ -43,12 +43,12 @@ def find_lexer(language: str | None) -> Lexer | None:
     A name of ours stands for the language that would run it: "nodejs" is coloured as JavaScript.
     """
     # They are loaded in a thread. Imported here at the same time, each would get a half of the other.
-    known = getattr(sys.modules.get("oi_tui.runtimes.languages"), "LANGUAGES", ())
+    languages = getattr(sys.modules.get("oi_tui.runtimes.languages"), "LANGUAGES", ())
     name = (language or "").strip().lower()
     if is_tool(name):
         name = "json"
     elif name != "tsx":
-        name = next((item.name for item in known if name in item.aliases), name)
+        name = next((item.name for item in languages if name in item.aliases), name)
     return _load_lexer(name)
 
 
@@ -192,7 +192,7 @@ def paint_pieces(pieces: Sequence[Piece], look: Styles) -> list[Span]:
             spans.extend((character, look.hidden if character in alike else style) for character in text)
             column += measure_width(text)
             continue
-        for part, hidden in split_spelled(simplify_emoji(text)):
+        for part, is_hidden in split_spelled(simplify_emoji(text)):
             if "\t" in part:
                 for index, bit in enumerate(part.split("\t")):
                     if index:
@@ -201,13 +201,13 @@ def paint_pieces(pieces: Sequence[Piece], look: Styles) -> list[Span]:
                     spans.append((bit, style))
                     column += measure_width(bit)
             else:
-                spans.append((part, look.hidden if hidden else style))
+                spans.append((part, look.hidden if is_hidden else style))
                 column += measure_width(part)
     return [span for span in spans if span[0]]
 
 
 def _is_name(kind: _TokenType) -> bool:
-    return any(kind is named or kind[: len(named)] == named for named in (Name, Keyword, Error))
+    return any(kind is base or kind[: len(base)] == base for base in (Name, Keyword, Error))
 
 
 def find_mixed_identifiers(code: str, language: str | None) -> list[str]:
@@ -243,16 +243,18 @@ def draw_code_line(
     inner = max(width - max(gutter, 2), 8)
     for index, line in enumerate(wrap_code(paint_pieces(pieces, look), inner)):
         if not gutter:
-            left = [Segment("  " if index == 0 else "↳ ", look.code_muted)]
+            gutter_segments = [Segment("  " if index == 0 else "↳ ", look.code_muted)]
         elif index:
-            left = [Segment("↳ ".rjust(gutter), look.code_muted)]
+            gutter_segments = [Segment("↳ ".rjust(gutter), look.code_muted)]
         else:
             mark = look.code_changed if changed != " " else look.code_muted
-            left = [
+            gutter_segments = [
                 Segment(f" {number:>{gutter - 3}}", look.code_muted),
                 Segment(f"{changed} ", mark),
             ]
-        rows.append(Row(left + line.segments, line.text, max(gutter, 2), line.joint, fill=look.code))
+        rows.append(
+            Row(gutter_segments + line.segments, line.text, max(gutter, 2), line.joint, fill=look.code)
+        )
     return rows
 
 
@@ -284,8 +286,8 @@ def find_changed_lines(before: Sequence[str], after: Sequence[str]) -> set[int]:
     end = _count_alike(before[start:][::-1], after[start:][::-1])
     old, new = before[start : len(before) - end], after[start : len(after) - end]
     if len(old) * len(new) > 40_000:
-        known = set(old)
-        return {start + index for index, line in enumerate(new) if line not in known}
+        old_lines = set(old)
+        return {start + index for index, line in enumerate(new) if line not in old_lines}
     steps = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
     return {start + i for tag, _, _, first, last in steps if tag != "equal" for i in range(first, last)}
 

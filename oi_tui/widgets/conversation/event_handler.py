@@ -209,13 +209,13 @@ class EventHandler:
     def _record_output(self, message: Message) -> None:
         if message.format == "active_line":
             return
-        if known := self._outputs.get(message.id):
-            known.output.end_table()
-            if message.type == "image" and isinstance(known, CellBlock):
-                self._show_anew(known.images, message)
+        if block := self._outputs.get(message.id):
+            block.output.end_table()
+            if message.type == "image" and isinstance(block, CellBlock):
+                self._show_anew(block.images, message)
             return
-        if isinstance(shown := self.blocks.get(message.id), ImageBlock):
-            self._show_anew(shown.images, message)
+        if isinstance(image_block := self.blocks.get(message.id), ImageBlock):
+            self._show_anew(image_block.images, message)
             return
         if message.type != "image":
             self._begin_output(message).end_table()

@@ -81,8 +81,8 @@ class FindBar(Widget):
             transcript = self._conversation.transcript
             if self._origin is transcript:
                 # What was found is in view, and the keys of a block act on it.
-                found = transcript.layout_of_blocks.find_block(match.key) if match else None
-                transcript.restore_cursor(self._block if found is None else found)
+                block = transcript.layout_of_blocks.find_block(match.key) if match else None
+                transcript.restore_cursor(self._block if block is None else block)
             self.post_message(self.Closed(self._origin))
         self.display = False
 

@@ -73,22 +73,22 @@ class InlineTable(RowTable):
         label_name = cut_end(self.labels.name, _LABELS)
         label_width = min(max(map(measure_width, (label_name, *labels))), width)
         widths = [label_width, *self._measure_widths(width - label_width - _GAP)]
-        shown = self.columns[: len(widths) - 1]
-        hidden = self.width - len(shown)
+        columns = self.columns[: len(widths) - 1]
+        hidden_count = self.width - len(columns)
         right = self.labels.numeric
         heads = [_Cell(label_name, look.muted, right)]
-        heads += [_Cell(column.name, look.strong, column.numeric) for column in shown]
+        heads += [_Cell(column.name, look.strong, column.numeric) for column in columns]
         kinds = [_Cell("", look.muted)]
-        kinds += [_Cell(column.type, look.muted, column.numeric) for column in shown]
+        kinds += [_Cell(column.type, look.muted, column.numeric) for column in columns]
         lines = [
-            [_Cell(label, look.muted, right), *(_make_cell(column, at, look) for column in shown)]
+            [_Cell(label, look.muted, right), *(_make_cell(column, at, look) for column in columns)]
             for at, label in enumerate(labels)
         ]
         rows = [_draw_row(cells, widths, look) for cells in (heads, kinds, *lines)]
-        if hidden:
-            more = f"{' ' * _GAP}… {hidden:,} more"
-            used = sum(widths) + _GAP * (len(widths) - 1)
-            rows[0].segments.append(Segment(cut_end(more, max(width - used, 0)), look.muted))
+        if hidden_count:
+            more = f"{' ' * _GAP}… {hidden_count:,} more"
+            table_width = sum(widths) + _GAP * (len(widths) - 1)
+            rows[0].segments.append(Segment(cut_end(more, max(width - table_width, 0)), look.muted))
         if self.head < self.total:
             rows.insert(_HEADER + self.head, _make_gap_row(self.total - len(labels), width, look))
         return [*rows, self._draw_footer(width, look)]
@@ -102,10 +102,10 @@ class InlineTable(RowTable):
         """Return the widths of the columns that are shown: from the first on, as many
         as there is room for.
         """
-        wanted = [column.width for column in self.columns]
-        usual = [min(width, _USUAL) for width in wanted]
+        full_widths = [column.width for column in self.columns]
+        usual = [min(width, _USUAL) for width in full_widths]
         if len(usual) == self.width and sum(usual) + _GAP * (len(usual) - 1) <= room:
-            return _widen(usual, wanted, room - sum(usual) - _GAP * (len(usual) - 1))
+            return _widen(usual, full_widths, room - sum(usual) - _GAP * (len(usual) - 1))
         room -= _GAP + measure_width(f"… {self.width:,} more")
         widths: list[int] = []
         for column, width in zip(self.columns, usual, strict=True):

@@ -173,13 +173,13 @@ class Layout:
         line = -1
         while True:
             if anchor is None:
-                wanted = max(self.end - height, 0)
+                target = max(self.end - height, 0)
             else:
                 last = max(self.get_height(anchor.block) - 1, 0)
-                wanted = self.find_top(anchor.block) + min(anchor.line, last)
-            if wanted == line:
+                target = self.find_top(anchor.block) + min(anchor.line, last)
+            if target == line:
                 return line
-            line = wanted
+            line = target
             # One view above as well, so that the scrollbar does not depend on what was painted meanwhile.
             above = min(line, height)
             self.ensure_seen(line - above, above + height, look)

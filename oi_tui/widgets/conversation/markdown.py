@@ -134,23 +134,23 @@ def _list(node: SyntaxTreeNode, width: int, look: Styles, depth: int) -> list[Ro
     tight = _is_tight(node)
     for index, item in enumerate(node.children):
         if node.type == "ordered_list":
-            shown = copied = f"{number + index}. "
+            marker = copied = f"{number + index}. "
         else:
-            shown, copied = _BULLETS[min(depth, 2)] + " ", "- "
-        margin = len(shown)
+            marker, copied = _BULLETS[min(depth, 2)] + " ", "- "
+        margin = len(marker)
         inner = _draw_blocks(item.children, max(width - margin, 8), look, depth + 1, tight) or [Row([], "")]
         if index and not tight:
             rows.append(Row([], ""))
         mark = look.muted
         for position, row in enumerate(inner):
-            left = Segment(shown if position == 0 else " " * margin, mark)
+            prefix = Segment(marker if position == 0 else " " * margin, mark)
             if position == 0 or (row.joint == "\n" and row.text is not None and row.indent == 0):
                 before = copied if position == 0 else " " * margin
                 rows.append(
-                    Row([left, *row.segments], before + (row.text or ""), row.indent, row.joint, row.fill)
+                    Row([prefix, *row.segments], before + (row.text or ""), row.indent, row.joint, row.fill)
                 )
             else:
-                rows.append(Row([left, *row.segments], row.text, row.indent + margin, row.joint, row.fill))
+                rows.append(Row([prefix, *row.segments], row.text, row.indent + margin, row.joint, row.fill))
     return rows
 
 

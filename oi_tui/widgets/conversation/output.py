@@ -91,14 +91,14 @@ class Output:
     @property
     def tables(self) -> list[InlineTable]:
         """The tables that it shows."""
-        return [shown.table for shown in self._tables]
+        return [entry.table for entry in self._tables]
 
     def _follow_tables(self) -> None:
         """Count the lines of the last table's text; forget tables whose text was removed from the screen."""
         total = self._line_total
         if self._in_table:
             self._tables[-1].end = total
-        self._tables = [shown for shown in self._tables if shown.end <= total]
+        self._tables = [entry for entry in self._tables if entry.end <= total]
         self._in_table = self._in_table and bool(self._tables)
 
     @property
@@ -123,15 +123,15 @@ class Output:
         """Return about how many rows it takes."""
         count = self.text.line_count
         if self._tables:
-            return sum(len(shown.table.labels.cells) + 4 for shown in self._tables)
+            return sum(len(entry.table.labels.cells) + 4 for entry in self._tables)
         return count if self.open or not self.foldable else FOLDED_HEAD + FOLDED_TAIL + 1
 
     def forget(self) -> None:
         """Drop what can be drawn again."""
         self._drawn = None
         self._line_rows.clear()
-        for shown in self._tables:
-            shown.drawn = None
+        for entry in self._tables:
+            entry.drawn = None
 
     def freeze(self) -> None:
         """Keep the shown output unchanged until `thaw`."""
@@ -168,10 +168,10 @@ class Output:
             self._line_rows.clear()
         if self._tables:
             return self._add_tables(width, look, live=live)
-        count, lost = self.text.line_count, self.text.lines_not_kept
+        count, missing_count = self.text.line_count, self.text.lines_not_kept
         if self.open:
             head = self.text.head_count
-            middle = [note(f"… {count_lines(lost)} not shown …", look)] if lost else []
+            middle = [note(f"… {count_lines(missing_count)} not shown …", look)] if missing_count else []
             return (
                 self._draw_lines(0, head, width, look) + middle + self._draw_lines(head, count, width, look)
             )
@@ -179,24 +179,24 @@ class Output:
             return [note("a full-screen program has the terminal — ctrl+o shows it", look)]
         if live:
             rows = self._draw_lines(max(count - LIVE_LINES, 0), count, width, look)
-            shown = rows[-LIVE_LINES:]
-            if count > LIVE_LINES or len(rows) > len(shown):
-                above = max(count - LIVE_LINES, 0) + lost
+            visible_rows = rows[-LIVE_LINES:]
+            if count > LIVE_LINES or len(rows) > len(visible_rows):
+                above = max(count - LIVE_LINES, 0) + missing_count
                 text = f"… {count_lines(above)} above" if above else "… more above"
-                shown.insert(0, _note_hidden(text, look))
-            return shown
+                visible_rows.insert(0, _note_hidden(text, look))
+            return visible_rows
         return self._draw_folded(0, count, width, look)
 
     def _draw_folded(self, start: int, end: int, width: int, look: Styles) -> list[Row]:
         """Draw some kept lines; if there are many, the first and the last."""
-        lost = self.text.lines_not_kept if start <= self.text.head_count < end else 0
-        if end - start <= FOLDED_HEAD + FOLDED_TAIL + 2 and not lost:
+        missing_count = self.text.lines_not_kept if start <= self.text.head_count < end else 0
+        if end - start <= FOLDED_HEAD + FOLDED_TAIL + 2 and not missing_count:
             return self._render_folded(start, end, width, look)
         first, last = min(start + FOLDED_HEAD, end), max(end - FOLDED_TAIL, start)
         last = max(first, last)
         return [
             *self._render_folded(start, first, width, look),
-            _note_hidden(f"… {count_lines(last - first + lost)} not shown", look),
+            _note_hidden(f"… {count_lines(last - first + missing_count)} not shown", look),
             *self._render_folded(last, end, width, look),
         ]
 
@@ -207,14 +207,14 @@ class Output:
         parts = self._split_parts()
         if live and not self.open:
             return self._draw_last_parts(parts, width, look)
-        hidden = len(self._tables) - 2 * _FOLDED_TABLES
-        if hidden <= 0 or self.open:
+        hidden_count = len(self._tables) - 2 * _FOLDED_TABLES
+        if hidden_count <= 0 or self.open:
             return [row for part in parts for row in self._draw_part(part, width, look)]
         places = [at for at, part in enumerate(parts) if isinstance(part, _Shown)]
         first, last = places[_FOLDED_TABLES], places[-_FOLDED_TABLES]
         return [
             *(row for part in parts[:first] for row in self._draw_part(part, width, look)),
-            _note_hidden(f"… {hidden:,} more table{'s' * (hidden > 1)} not shown", look),
+            _note_hidden(f"… {hidden_count:,} more table{'s' * (hidden_count > 1)} not shown", look),
             *(row for part in parts[last:] for row in self._draw_part(part, width, look)),
         ]
 
@@ -222,9 +222,9 @@ class Output:
         """Tables, and first and last numbers of the kept lines between them."""
         parts: list[_Shown | tuple[int, int]] = []
         done = 0
-        for shown in self._tables:
-            parts += [(self._find_kept_line(done), self._find_kept_line(shown.start)), shown]
-            done = shown.end
+        for entry in self._tables:
+            parts += [(self._find_kept_line(done), self._find_kept_line(entry.start)), entry]
+            done = entry.end
         parts.append((self._find_kept_line(done), self.text.line_count))
         return [part for part in parts if isinstance(part, _Shown) or part[0] < part[1]]
 
@@ -245,28 +245,28 @@ class Output:
     ) -> list[Row]:
         """Return the last lines, and the tables among them, of a program that runs."""
         rows: list[Row] = []
-        left = list(parts)
-        while left and len(rows) < LIVE_LINES:
-            part = left.pop()
+        remaining_parts = list(parts)
+        while remaining_parts and len(rows) < LIVE_LINES:
+            part = remaining_parts.pop()
             if isinstance(part, _Shown):
                 rows = [*part.rows(width, look), *rows]
                 continue
             start = max(part[0], part[1] - LIVE_LINES)
             rows = [*self._draw_lines(start, part[1], width, look), *rows]
             if start > part[0]:
-                left.append((part[0], start))
+                remaining_parts.append((part[0], start))
                 break
-        return [_note_hidden("… more above", look), *rows] if left else rows
+        return [_note_hidden("… more above", look), *rows] if remaining_parts else rows
 
     def _render_folded(self, start: int, end: int, width: int, look: Styles) -> list[Row]:
         rows: list[Row] = []
         for index in range(start, end):
             line = self._draw_line(index, width, look)
             if len(line) > _FOLDED_ROWS:
-                cut = len(line) - _FOLDED_ROWS
+                hidden_count = len(line) - _FOLDED_ROWS
                 line = [
                     *line[: _FOLDED_ROWS - 1],
-                    _note_hidden(f"… {cut} more rows of this line", look),
+                    _note_hidden(f"… {hidden_count} more rows of this line", look),
                     line[-1],
                 ]
             rows += line

@@ -242,8 +242,8 @@ def _find_place_in_code(head: str, rest: str) -> int:
         return len(head)
     for pattern, share in _PLACES:
         # The next character decides whether there is a place at the edge.
-        found = [match.start() for match in pattern.finditer(head + rest[0], len(head) // share)]
-        if places := [at for at in found if 0 < at <= len(head)]:
+        starts = [match.start() for match in pattern.finditer(head + rest[0], len(head) // share)]
+        if places := [at for at in starts if 0 < at <= len(head)]:
             return places[-1]
     return len(head)
 

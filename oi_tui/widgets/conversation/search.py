@@ -32,17 +32,17 @@ def find_matches(blocks: Sequence[Block], text: str) -> list[Match]:
     if not text:
         return []
     sought = build_pattern(text)
-    found: list[Match] = []
+    matches: list[Match] = []
     for block in blocks:
         if not isinstance(block, ImageBlock | OutputBlock):
             count = len(sought.findall(block.source()))
-            found += [Match(block.key, False, nth) for nth in range(count)]
+            matches += [Match(block.key, False, nth) for nth in range(count)]
         if isinstance(block, CellBlock | OutputBlock):
             count = len(sought.findall(_join_output(block.output)))
-            found += [Match(block.key, True, nth) for nth in range(count)]
-        if len(found) >= MOST:
-            return found[:MOST]
-    return found
+            matches += [Match(block.key, True, nth) for nth in range(count)]
+        if len(matches) >= MOST:
+            return matches[:MOST]
+    return matches
 
 
 def _join_output(output: Output) -> str:
@@ -70,16 +70,16 @@ def find_place(block: Block, rows: Sequence[Row], match: Match, text: str) -> tu
     Markdown shows other words than those that were written: where there is no such occurrence in the rows, it
     is the last one before, or the first row.
     """
-    shown: list[str] = []
+    parts: list[str] = []
     starts: list[tuple[int, int]] = []
     size = 0
     for number, row in enumerate(rows):
         if row.text is not None:
-            part = (row.joint if shown else "") + row.text
+            part = (row.joint if parts else "") + row.text
             starts.append((size + len(part) - len(row.text), number))
-            shown.append(part)
+            parts.append(part)
             size += len(part)
-    hits = [found.span() for found in build_pattern(text).finditer("".join(shown))]
+    hits = [hit.span() for hit in build_pattern(text).finditer("".join(parts))]
     if not hits:
         return 0, (0, 0)
     nth = match.nth

@@ -100,7 +100,7 @@ def _make_native(dark: bool, colourful: bool) -> Styles:
     on its own background.
     """
     plain = Style.parse("default on default")
-    named = {
+    colours = {
         "muted": "bright_black" if colourful else "default",
         "primary": "blue",
         "secondary": "cyan",
@@ -111,7 +111,7 @@ def _make_native(dark: bool, colourful: bool) -> Styles:
     }
 
     def ink(name: str, attributes: str = "") -> Style:
-        return plain + Style.parse(f"{attributes} {named[name] if colourful else 'default'}")
+        return plain + Style.parse(f"{attributes} {colours[name] if colourful else 'default'}")
 
     return Styles(
         base=plain,
@@ -170,8 +170,8 @@ def _build_styles(theme: Theme, colourful: bool) -> Styles:
 
     def ink(name: str, on: Color, attributes: str = "") -> Style:
         ink_color = foreground if name == "foreground" else parsed[name]
-        shown = make_legible(ink_color, on)
-        return Style.from_color(shown.rich_color, on.rich_color) + Style.parse(attributes or "none")
+        legible_color = make_legible(ink_color, on)
+        return Style.from_color(legible_color.rich_color, on.rich_color) + Style.parse(attributes or "none")
 
     selected = background.blend(parsed.get("screen-selection-background", parsed["primary"]), 0.9, 1.0)
     return Styles(
@@ -222,9 +222,9 @@ def adapt_program_style(look: Styles, style: Style) -> Style:
     if ground is None or ground.is_default or not look.colourful:
         return look.base + style
     behind = _resolve(look, style.bgcolor, ground)
-    written = _resolve(look, style.color, look.base.color or ground)
-    shown = make_legible(written, behind, LEGIBLE)
-    return look.base + style + Style(color=shown.rich_color, bgcolor=behind.rich_color)
+    foreground = _resolve(look, style.color, look.base.color or ground)
+    legible_color = make_legible(foreground, behind, LEGIBLE)
+    return look.base + style + Style(color=legible_color.rich_color, bgcolor=behind.rich_color)
 
 
 def _resolve(look: Styles, color: RichColor | None, default: RichColor) -> Color:

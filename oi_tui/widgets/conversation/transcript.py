@@ -123,8 +123,8 @@ class Transcript(BlockView, can_focus=True):
 
     def on_mouse_move(self, event: MouseMove) -> None:
         """Show the keys of the block under the mouse, unless text is being selected."""
-        found = None if event.button else self.find_row(round(self.scroll_y) + event.y)
-        self._point(found.number if found else None)
+        found_row = None if event.button else self.find_row(round(self.scroll_y) + event.y)
+        self._point(found_row.number if found_row else None)
 
     def on_leave(self) -> None:
         """Show no keys of a block without the cursor."""
@@ -137,28 +137,28 @@ class Transcript(BlockView, can_focus=True):
 
     def on_click(self, event: Click) -> None:
         """Press a key of the block, open a table, an image or what is folded, or select words."""
-        found = self.find_row(round(self.scroll_y) + event.y)
+        found_row = self.find_row(round(self.scroll_y) + event.y)
         if event.chain > 1:
             # Textual would select the whole conversation.
             event.prevent_default()
             event.stop()
             self._select_around(event)
             return
-        if found is None or self.text_selection is not None:
+        if found_row is None or self.text_selection is not None:
             return
         if event.y == 0:
-            found = self.layout_of_blocks.find_sticky_header(found, self.look) or found
-        if key := self._find_key(found, event.x):
+            found_row = self.layout_of_blocks.find_sticky_header(found_row, self.look) or found_row
+        if key := self._find_key(found_row, event.x):
             event.stop()
-            self._press(found.number, key)
+            self._press(found_row.number, key)
             return
-        what = "image" if found.row.image is not None else found.row.click
-        if found.row.table is not None:
+        what = "image" if found_row.row.image is not None else found_row.row.click
+        if found_row.row.table is not None:
             event.stop()
-            self.post_message(self.TableChosen(found.row.table))
+            self.post_message(self.TableChosen(found_row.row.table))
         elif what:
             event.stop()
-            self.post_message(self.BlockKeyPressed(self.blocks[found.number], what))
+            self.post_message(self.BlockKeyPressed(self.blocks[found_row.number], what))
 
     def _find_key(self, found: FoundRow, cell: int) -> str:
         """Return the key whose words stand at a cell of the first row of a block; "" where there is none."""
@@ -181,11 +181,11 @@ class Transcript(BlockView, can_focus=True):
     def _select_around(self, event: Click) -> None:
         """Select the word that was clicked twice, or the row that was clicked three times."""
         _, offset = self.screen.get_widget_and_offset_at(event.screen_x, event.screen_y)
-        found = self.find_row(offset.y) if offset else None
-        if offset is None or found is None or not found.row.text:
+        found_row = self.find_row(offset.y) if offset else None
+        if offset is None or found_row is None or not found_row.row.text:
             return
-        start = MARGIN + found.row.indent
-        if span := find_clicked_span(found.row.text, offset.x - start, event.chain):
+        start = MARGIN + found_row.row.indent
+        if span := find_clicked_span(found_row.row.text, offset.x - start, event.chain):
             first, end = (Offset(start + at, offset.y) for at in span)
             self.screen.selections = {self: Selection(first, end)}
 
@@ -227,35 +227,35 @@ class Transcript(BlockView, can_focus=True):
         """Render one line of the view."""
         look, width = self.look, self.size.width
         line = round(self.scroll_y) + y
-        found = self.find_row(line)
+        found_row = self.find_row(line)
         if (
             y == 0
-            and found is not None
-            and (header := self.layout_of_blocks.find_sticky_header(found, look)) is not None
+            and found_row is not None
+            and (header := self.layout_of_blocks.find_sticky_header(found_row, look)) is not None
         ):
             strip = Strip([self.get_margin(header), *header.row.segments])
             if header.number == self.pointed:
                 strip = self._add_keys(strip, header.number)
             strip = Strip([*strip, Segment(" ", look.base)])
             return strip.adjust_cell_length(width, look.base).apply_style(_ABOVE)
-        if found is None:
+        if found_row is None:
             tail = self.layout_of_blocks.tail
             if tail is None or not self.layout_of_blocks.is_tail(line):
                 return Strip.blank(width, look.base)
             strip = Strip([Segment(" " * MARGIN, look.base), *tail.segments])
             return strip.adjust_cell_length(width, look.base)
-        row, index, place = found
+        row, index, place = found_row
         if row.image is not None:
             row.image[0].note_seen()
         selection = self.text_selection
         span = selection.get_span(line) if selection else None
         mark = self._mark[2] if self._mark and self._mark[:2] == (index, place) else None
-        margin = self.get_margin(found)
+        margin = self.get_margin(found_row)
         pointed = place == 0 and index == self.pointed
         key = (line, width, index == self.cursor, place == 0, pointed, margin, span, mark, self._sought, look)
         if row.painted is not None and row.painted[0] == key:
             return row.painted[1]
-        strip = self._paint(found, line, margin, span, mark)
+        strip = self._paint(found_row, line, margin, span, mark)
         row.painted = (key, strip)
         self._paintings.append(row)
         if len(self._paintings) > _PAINTINGS:
@@ -331,7 +331,7 @@ class Transcript(BlockView, can_focus=True):
         total = self.layout_of_blocks.total
         first = selection.start.y if selection.start else 0
         last = selection.end.y if selection.end else total - 1
-        found = (
+        rows = (
             (self.find_row(n), selection.get_span(n)) for n in range(max(first, 0), min(last, total - 1) + 1)
         )
-        return copy_rows(((item.row if item else None), span) for item, span in found), "\n"
+        return copy_rows(((item.row if item else None), span) for item, span in rows), "\n"

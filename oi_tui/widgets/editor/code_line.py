@@ -103,14 +103,14 @@ def _paint_characters(
         for character in text:
             if cells > end:
                 break
-            shown = _draw(character, cells)
-            is_itself = shown == character or character == "\t"
+            glyph = _draw(character, cells)
+            is_itself = glyph == character or character == "\t"
             style = view.style_at(column, base if is_itself else look.hidden)
             if segments and segments[-1].style is style:
-                segments[-1] = Segment(segments[-1].text + shown, style)
+                segments[-1] = Segment(segments[-1].text + glyph, style)
             else:
-                segments.append(Segment(shown, style))
-            cells += measure_width(shown)
+                segments.append(Segment(glyph, style))
+            cells += measure_width(glyph)
             column += 1
     return segments, column, cells
 
@@ -120,12 +120,12 @@ def _paint_gutter(view: RowView) -> Strip:
     look = view.look
     if view.part:
         return Strip([Segment("↳ ".rjust(view.gutter), look.code_muted)], view.gutter)
-    left = [
+    segments = [
         Segment(">" if view.caret is not None else " ", look.code_changed),
         Segment(f"{view.line + 1:>{view.gutter - 3}}", look.code_muted),
         Segment("~ " if view.is_changed else "  ", look.code_changed),
     ]
-    return Strip(left, view.gutter)
+    return Strip(segments, view.gutter)
 
 
 def _mark_cut(body: Strip, left: bool, right: bool, caret: int | None, style: Style) -> Strip:

@@ -169,16 +169,16 @@ class FindReplaceBar(Widget):
     async def _search(self, start: int | None = None) -> None:
         """Find all places, and show the first one from character `start`, or from the caret, on."""
         self._stop_timer()
-        text, sought, put = self._editor.code, self._field.value, self._with.value
+        text, sought, replacement = self._editor.code, self._field.value, self._with.value
         where = Locations(text)
         if start is None:
             start = where.find_index(min(self._editor.selection.start, self._editor.selection.end))
         self._problem, locations = "", list[Location]()
         try:
             if self._regular:
-                locations = await find_pattern_places(text, sought, put)
+                locations = await find_pattern_places(text, sought, replacement)
             else:
-                locations = find_places(text, sought, put)
+                locations = find_places(text, sought, replacement)
         except PatternError as error:
             self._problem = str(error)
         if text != self._editor.code or not self.display:

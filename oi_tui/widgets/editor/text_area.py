@@ -37,10 +37,10 @@ class StableTextArea(TextArea):
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Draw lines, with the styles as they are. Textual's own computes them again with every key."""
-        wanted = (self._theme, self.rich_style)
-        if self._styled_for[0] is not wanted[0] or self._styled_for[1] != wanted[1]:
+        styles = (self._theme, self.rich_style)
+        if self._styled_for[0] is not styles[0] or self._styled_for[1] != styles[1]:
             self._theme.apply_css(self)
-            self._styled_for = wanted
+            self._styled_for = styles
         return super(TextArea, self).render_lines(crop)
 
     def notify_style_update(self) -> None:

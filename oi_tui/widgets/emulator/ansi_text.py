@@ -178,15 +178,15 @@ class AnsiText:
         return text
 
     def _on_main_screen(self, text: str) -> str:
-        if cut := _SWITCH_START.search(text, max(len(text) - 50, 0)):
-            self._held, text = text[cut.start() :] + self._held, text[: cut.start()]
+        if switch := _SWITCH_START.search(text, max(len(text) - 50, 0)):
+            self._held, text = text[switch.start() :] + self._held, text[: switch.start()]
         if self.aside or "\x1b[?" in text or "\x9b?" in text:
-            kept, position = [], 0
+            pieces, position = [], 0
             for match in _SWITCH.finditer(text):
                 if not self.aside:
-                    kept.append(text[position : match.start()])
+                    pieces.append(text[position : match.start()])
                 self.aside, position = match["way"] == "h", match.end()
-            text = "".join(kept) + ("" if self.aside else text[position:])
+            text = "".join(pieces) + ("" if self.aside else text[position:])
         return text
 
     def _grow(self, text: str) -> None:

@@ -23,8 +23,8 @@ def apply_colours(style: Style, parameters: str) -> Style:
         elif code in _MANNERS:
             style += _MANNERS[code]
         elif code in (38, 48):
-            color, used = _read_extended(codes[position:])
-            position += used
+            color, count = _read_extended(codes[position:])
+            position += count
             if color:
                 style += Style(color=color) if code == 38 else Style(bgcolor=color)
         elif 30 <= code <= 37 or 90 <= code <= 97:
@@ -46,12 +46,12 @@ def _read_extended(codes: list[int]) -> tuple[Color | None, int]:
 
 
 def _remove(style: Style, *, foreground: bool) -> Style:
-    kept = style.without_color
+    base = style.without_color
     if foreground and style.bgcolor:
-        return kept + Style(bgcolor=style.bgcolor)
+        return base + Style(bgcolor=style.bgcolor)
     if not foreground and style.color:
-        return kept + Style(color=style.color)
-    return kept
+        return base + Style(color=style.color)
+    return base
 
 
 _MANNERS = {

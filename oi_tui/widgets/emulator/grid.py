@@ -54,7 +54,7 @@ class TerminalGrid(pyte.Screen):
     def switch_private_modes(self, modes: list[int], *, on: bool) -> None:
         """Switch private modes on or off; those that are of no use here are only remembered."""
         for mode in modes:
-            known = mode in self.private_modes
+            was_on = mode in self.private_modes
             (self.private_modes.add if on else self.private_modes.discard)(mode)
             if mode in ALTERNATE:
                 self._change_screen(on)
@@ -62,7 +62,7 @@ class TerminalGrid(pyte.Screen):
                 (self.set_mode if on else self.reset_mode)(mode, private=True)
             elif mode == CURSOR_SHOWN:
                 self.cursor.hidden = not on
-            elif mode == INVERSE and known != on:
+            elif mode == INVERSE and was_on != on:
                 self.dirty.update(range(self.lines))
 
     def _change_screen(self, on: bool) -> None:
@@ -76,11 +76,11 @@ class TerminalGrid(pyte.Screen):
             rows, cursor = self._aside
             self._aside = None
             self.private_modes -= ALTERNATE
-            hidden = self.cursor.hidden
+            is_hidden = self.cursor.hidden
             self.buffer.clear()
             self.buffer.update((y, row) for y, row in rows.items() if y < self.lines)
             self.cursor = cursor
-            self.cursor.hidden = hidden
+            self.cursor.hidden = is_hidden
             self.ensure_hbounds()
             self.ensure_vbounds()
         self.dirty.update(range(self.lines))

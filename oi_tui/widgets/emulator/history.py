@@ -38,8 +38,8 @@ class _Modes:
                 self.on -= ALTERNATE if numbers & ALTERNATE else numbers
                 self.on -= numbers
                 self.off |= numbers
-        cut = _CUT.search(text, max(0, len(text) - 50))
-        self._cut = cut.group() if cut else ""
+        tail = _CUT.search(text, max(0, len(text) - 50))
+        self._cut = tail.group() if tail else ""
 
     def copy(self) -> "_Modes":
         other = _Modes()
@@ -99,9 +99,9 @@ class OutputHistory:
 
     def _drop(self) -> None:
         text = "".join(self._pieces)
-        cut = len(text) - KEPT
-        safe = re.compile(r"(?=\x1b)|(?<=\n)").search(text, cut, cut + _SEARCHED)
-        cut = safe.start() if safe else cut
-        self._before.feed(text[:cut])
-        self._pieces = [text[cut:]]
-        self._size = len(text) - cut
+        position = len(text) - KEPT
+        safe = re.compile(r"(?=\x1b)|(?<=\n)").search(text, position, position + _SEARCHED)
+        position = safe.start() if safe else position
+        self._before.feed(text[:position])
+        self._pieces = [text[position:]]
+        self._size = len(text) - position

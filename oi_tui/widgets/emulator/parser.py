@@ -49,9 +49,9 @@ class TerminalEmulator(TerminalGrid):
         text, self._held = self._held + text, ""
         position, end = 0, len(text)
         start = max(text.rfind("\x1b"), text.rfind("\x9b"))
-        for opened in _find_openings(text, start):
-            if _UNFINISHED.match(text, opened) and end - opened < _LONGEST_STRING:
-                self._held, end = text[opened:], opened
+        for opening in _find_openings(text, start):
+            if _UNFINISHED.match(text, opening) and end - opening < _LONGEST_STRING:
+                self._held, end = text[opening:], opening
                 break
         while position < end:
             match = _TOKEN.match(text, position, end)

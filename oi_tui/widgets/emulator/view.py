@@ -155,8 +155,8 @@ class TerminalView(Widget, can_focus=True):
             inverse = Style(reverse=terminal is not None and terminal.inverse)
             return Strip.blank(width, adapt_program_style(look, inverse))
         row: dict[int, GridCell] = terminal.buffer[y]
-        shown = not terminal.cursor.hidden and self._cursor.y == y and self.has_focus
-        cursor = self._cursor.x if shown else -1
+        has_cursor = not terminal.cursor.hidden and self._cursor.y == y and self.has_focus
+        cursor = self._cursor.x if has_cursor else -1
         if cursor > 0 and not row[cursor].data:
             cursor -= 1
         segments: list[Segment] = []

@@ -61,11 +61,11 @@ def decode_pixels(
         data = _read(content, LARGEST_FILE) if format == "path" else base64.b64decode(content)
         with _open(data) as image, warnings.catch_warnings(action="ignore"):
             turned = _turn(image)
-            wanted = size[::-1] if turned in _SIDEWAYS else size
-            image.draft("RGB", (wanted[0] * 2, wanted[1] * 2))
+            target_size = size[::-1] if turned in _SIDEWAYS else size
+            image.draft("RGB", (target_size[0] * 2, target_size[1] * 2))
             _check(image)
             resampling = Image.Resampling.LANCZOS if fine else Image.Resampling.BOX
-            small = _convert_to_eight_bits(image).resize(wanted, resampling, reducing_gap=3.0)
+            small = _convert_to_eight_bits(image).resize(target_size, resampling, reducing_gap=3.0)
     except _FAULTS as error:
         raise _make_error(error) from error
     if turned in _TURNS:

@@ -125,8 +125,8 @@ class ImageRow:
             except UnreadableError as error:
                 self._error = str(error)
         support = look.image_support
-        shown = support.protocol != "off" and (look.colourful or support.protocol != "blocks")
-        if self._size is not None and shown:
+        can_show = support.protocol != "off" and (look.colourful or support.protocol != "blocks")
+        if self._size is not None and can_show:
             room = min(width, widest, MOST)
             self.shape = fit_size(self._size, room, min(support.highest, MOST), support.slant)
         return self._fill(look, width)

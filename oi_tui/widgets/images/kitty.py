@@ -69,8 +69,8 @@ class PlacedImage:
         """Return the characters of one of its lines."""
         begin, end = PLACEHOLDER + NUMBERS[line], self.last
         text = "".join(begin + NUMBERS[column] + end for column in range(self.columns))
-        named = Style(color=self.colour, bgcolor=ground.bgcolor, meta={META: self.colour})
-        return [Segment(text, named)]
+        style = Style(color=self.colour, bgcolor=ground.bgcolor, meta={META: self.colour})
+        return [Segment(text, style)]
 
 
 class KittyImages:

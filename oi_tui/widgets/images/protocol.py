@@ -105,13 +105,13 @@ class ImageSupportMixin(App[str]):
 
         window = _read_cell_size()
         answers = replace(self._answers, cell=self._answers.cell or window)
-        chosen = choose_protocol(self._images, answers, self._tmux)
+        protocol = choose_protocol(self._images, answers, self._tmux)
         depth = self.console.color_system
-        if self.is_headless or (chosen == "kitty" and depth not in ("truecolor", "256")):
-            chosen = "off" if chosen == "off" else "blocks"
-        kitty = (self.image_support.kitty or self._make_kitty()) if chosen == "kitty" else None
+        if self.is_headless or (protocol == "kitty" and depth not in ("truecolor", "256")):
+            protocol = "off" if protocol == "off" else "blocks"
+        kitty = (self.image_support.kitty or self._make_kitty()) if protocol == "kitty" else None
         slant = min(max(window[1] / window[0], 1.5), 3.0) if window else 2.0
-        self.use_image_support(ImageSupport(chosen, answers.cell, slant, kitty=kitty))
+        self.use_image_support(ImageSupport(protocol, answers.cell, slant, kitty=kitty))
 
     def _make_kitty(self) -> "KittyImages":
         from oi_tui.widgets.images.kitty import KittyImages

@@ -23,9 +23,9 @@ def encode_sixel(image: "Image") -> str:
     colours = _COLOURS if image.getcolors(8192) else _FEWER
     few = image.quantize(colours, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
     palette, data, width = few.getpalette() or [], few.tobytes(), few.width
-    used = sorted(set(data))
+    palette_indexes = sorted(set(data))
     parts = [f'\x1bP0;1;0q"1;1;{width};{few.height}'.encode()]
-    for colour in used:
+    for colour in palette_indexes:
         red, green, blue = (round(level * 100 / 255) for level in palette[colour * 3 : colour * 3 + 3])
         parts.append(f"#{colour};2;{red};{green};{blue}".encode())
     empty = int.from_bytes(b"?" * width, "big")

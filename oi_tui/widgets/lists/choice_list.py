@@ -84,7 +84,7 @@ class CommandChoiceList(CommandList, ChoiceList):
 
     def validate_highlighted(self, highlighted: int | None) -> int | None:
         """Choose the entry below a title, never the title."""
-        chosen = super().validate_highlighted(highlighted)
-        while chosen is not None and chosen + 1 < self.option_count and self.options[chosen].disabled:
-            chosen += 1
-        return chosen
+        index = super().validate_highlighted(highlighted)
+        while index is not None and index + 1 < self.option_count and self.options[index].disabled:
+            index += 1
+        return index

@@ -49,9 +49,9 @@ def draw_preview(
         parts += [Content(""), Content.styled(f"… {start} earlier", "$text-muted")]
     for message in messages[start : start + _MESSAGES]:
         parts += [Content(""), *_draw_message(message, words, width, look)]
-    left = len(messages) - start - _MESSAGES
-    if left > 0:
-        parts += [Content(""), Content.styled(f"… {left:,} more", "$text-muted")]
+    remaining_count = len(messages) - start - _MESSAGES
+    if remaining_count > 0:
+        parts += [Content(""), Content.styled(f"… {remaining_count:,} more", "$text-muted")]
     return Content("\n").join(parts)
 
 
@@ -73,23 +73,23 @@ def _draw_message(message: Message, words: list[str], width: int, look: Styles) 
     start = text.rfind("\n", 0, at) + 1 if at > _CHARACTERS // 2 else 0
     # As the conversation does: a tab stands for spaces, of which a Static would make its own number.
     body = clean_text(text[start : start + _CHARACTERS]).expandtabs(4)
-    cut = "…" if start + _CHARACTERS < len(text) else ""
+    ellipsis = "…" if start + _CHARACTERS < len(text) else ""
     before = "…\n" if start else ""
     if message.type == "code":
-        shown = _paint(_draw_code(before + body + cut, message.format, width, look), width)
+        preview = _paint(_draw_code(before + body + ellipsis, message.format, width, look), width)
     elif message.role == "assistant" and message.type == "message":
-        shown = _paint(draw_markdown(before + body + cut, width, look), width)
+        preview = _paint(draw_markdown(before + body + ellipsis, width, look), width)
     else:
-        shown = Content(before + body + cut)
+        preview = Content(before + body + ellipsis)
     if message.role == "computer" or message.type == "reasoning":
-        shown = shown.stylize("$text-muted")
-    lowered = shown.plain.lower()
+        preview = preview.stylize("$text-muted")
+    lowered = preview.plain.lower()
     for word in words:
         position = lowered.find(word)
         while position >= 0:
-            shown = shown.stylize("bold $text-warning", position, position + len(word))
+            preview = preview.stylize("bold $text-warning", position, position + len(word))
             position = lowered.find(word, position + 1)
-    return [Content.styled(sentence, style), shown]
+    return [Content.styled(sentence, style), preview]
 
 
 def _draw_code(code: str, language: str | None, width: int, look: Styles) -> list[Row]:

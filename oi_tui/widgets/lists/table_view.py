@@ -87,8 +87,8 @@ class TableView(ScrollView, can_focus=True):
         """Show the same table with more rows below, and perhaps more columns; full pages stay."""
         if self.shape is None or shape.columns is not self.shape.columns:
             fits = [_fit(column.name, column.type) for column in shape.columns]
-            known = self._widths + [0] * (len(fits) - len(self._widths))
-            self._widths = [max(pair) for pair in zip(fits, known, strict=True)]
+            old_widths = self._widths + [0] * (len(fits) - len(self._widths))
+            self._widths = [max(pair) for pair in zip(fits, old_widths, strict=True)]
         for place in [place for place, rows in self._pages.items() if len(rows) < ROWS]:
             del self._pages[place]
             self._asked.discard(place)
@@ -189,10 +189,10 @@ class TableView(ScrollView, can_focus=True):
             self.scroll_to(y=self.row if self.row < top else self.row - room + 1, animate=False, force=True)
         self._left = min(self._left, self.column)
         # From the selected column to the left: there may be many thousands before it.
-        first, used = self.column, self._label_width + self._measure(self.column) + 2 if self._widths else 0
-        while first > self._left and used + self._measure(first - 1) + 2 <= self.size.width:
+        first, width = self.column, self._label_width + self._measure(self.column) + 2 if self._widths else 0
+        while first > self._left and width + self._measure(first - 1) + 2 <= self.size.width:
             first -= 1
-            used += self._measure(first) + 2
+            width += self._measure(first) + 2
         self._left = first
 
     @property
@@ -233,9 +233,9 @@ class TableView(ScrollView, can_focus=True):
         return Strip(segments).simplify().adjust_cell_length(width, self.rich_style).crop(0, width)
 
     def _choose_columns(self) -> range:
-        last, used = self._left, self._label_width
-        while last < len(self._widths) and used < self.size.width:
-            used += self._measure(last) + 2
+        last, width = self._left, self._label_width
+        while last < len(self._widths) and width < self.size.width:
+            width += self._measure(last) + 2
             last += 1
         return range(self._left, last)
 
@@ -256,9 +256,11 @@ class TableView(ScrollView, can_focus=True):
             column = self.shape.columns[at]
             mark = "" if at != self.view.sort else " ↓" if self.view.descending else " ↑"
             text = (_make_one_line(column.name) if y == 0 else column.type) + (mark if y == 0 else "")
-            chosen = self._style("row") if at == self.column else Style()
+            highlight = self._style("row") if at == self.column else Style()
             parts.append(
-                Segment("  " + _fit_to_width(text, self._measure(at), right=column.numeric), style + chosen)
+                Segment(
+                    "  " + _fit_to_width(text, self._measure(at), right=column.numeric), style + highlight
+                )
             )
         return parts
 
@@ -266,14 +268,14 @@ class TableView(ScrollView, can_focus=True):
         assert self.shape is not None
         if number >= self.shape.rows:
             return []
-        shown = self._choose_columns()
-        for block in {at // COLUMNS for at in shown}:
+        columns = self._choose_columns()
+        for block in {at // COLUMNS for at in columns}:
             self._request_page((number // ROWS, block))
         ground = self._style("row") if number == self.row else Style()
         first = self.get_row(number, self._left)
         label = _make_one_line(first.label) if first else ""
         parts = [Segment(_fit_to_width(label, self._label_width, right=True), self._style("type") + ground)]
-        for at in shown:
+        for at in columns:
             row = self.get_row(number, at)
             cell = row.cells[at % COLUMNS] if row and at % COLUMNS < len(row.cells) else None
             selected = number == self.row and at == self.column

@@ -47,21 +47,21 @@ class VariableRow:
 def make_rows(memories: Sequence[Memory], wanted: str) -> list[VariableRow]:
     """Return the lines for what is remembered, of the variables with all the words in their name or type."""
     words = wanted.lower().split()
-    found: list[VariableRow] = []
+    rows: list[VariableRow] = []
     if all(memory.state == "unstarted" for memory in memories):
-        return found
+        return rows
     for memory in memories:
         if memory.state != "known":
             continue
         matching = [variable for variable in memory.variables if _matches(memory.language, variable, words)]
         if words and not matching:
             continue
-        found.append(
+        rows.append(
             VariableRow(memory.language, f"{memory.language}: {_count(memory, len(matching), bool(words))}")
         )
         matching.sort(key=partial(_rank, memory.language))
-        found += [VariableRow(memory.language, variable=item) for item in matching]
-    return found if words else [*found, *_describe_languages_without_variables(memories)]
+        rows += [VariableRow(memory.language, variable=item) for item in matching]
+    return rows if words else [*rows, *_describe_languages_without_variables(memories)]
 
 
 def _describe_languages_without_variables(memories: Sequence[Memory]) -> Iterator[VariableRow]:

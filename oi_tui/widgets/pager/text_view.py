@@ -191,8 +191,8 @@ class TextView(ScrollView, can_focus=True):
         colours = ""
         for number, raw in enumerate(self.text.lines(above, last), above):
             if number >= first:
-                drawn = AnsiText(colours + raw)
-                self._spans[number] = drawn.spans(0) if drawn.line_count else []
+                ansi_text = AnsiText(colours + raw)
+                self._spans[number] = ansi_text.spans(0) if ansi_text.line_count else []
                 self._widest = max(self._widest, sum(measure_width(text) for text, _ in self._spans[number]))
             for match in _COLOURS.finditer(raw):
                 colours = "" if match[1] in ("", "0") else (colours + match.group())[-200:]

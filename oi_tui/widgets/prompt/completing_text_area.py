@@ -68,9 +68,9 @@ class CompletingTextArea(PromptTextArea):
     def offer(self, query: CompletionQuery, offers: Sequence[CompletionOffer], note: str = "") -> None:
         """Take offers for a mention; they are forgotten when something else is typed by now."""
         if query == self._find_query():
-            wanted = self._choice.set_offers(query, offers, note)
+            is_awaited = self._choice.set_offers(query, offers, note)
             self._post_offers()
-            if wanted:
+            if is_awaited:
                 self._accept_offer()
 
     def _find_query(self) -> CompletionQuery | None:
@@ -91,8 +91,8 @@ class CompletingTextArea(PromptTextArea):
             return None
         from oi_tui.input import mentions
 
-        typed = mentions.find_typed_mention(before)
-        return None if typed is None else CompletionQuery("mention", typed, before.rindex("@"), row)
+        mention = mentions.find_typed_mention(before)
+        return None if mention is None else CompletionQuery("mention", mention, before.rindex("@"), row)
 
     def _find_console_query(self, row: int, column: int) -> CompletionQuery | None:
         """Return the code at the caret, of `%python CODE`."""

@@ -56,12 +56,12 @@ class CompletionChoice:
 
         A choice that was made before stays.
         """
-        chosen = self.chosen if query == self._answered else None
-        wanted = query == self._awaited and bool(offers)
+        choice = self.chosen if query == self._answered else None
+        is_awaited = query == self._awaited and bool(offers)
         self.query = self._answered = query
         self.offers, self.note, self._awaited = offers, note, None
-        self.number = offers.index(chosen) if chosen is not None and chosen in offers else 0
-        return wanted
+        self.number = offers.index(choice) if choice is not None and choice in offers else 0
+        return is_awaited
 
     def wait(self, query: CompletionQuery) -> bool:
         """Take the first offer once there is an answer; False when that has come and was empty."""

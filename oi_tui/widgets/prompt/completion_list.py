@@ -55,13 +55,13 @@ class Completions(Widget):
         column = min(column, max(12, width * 2 // 3))
         lines = []
         for number, offer in enumerate(rows, first):
-            chosen = number == self._chosen
+            is_chosen = number == self._chosen
             label = _fit(clean_line(offer.label, 200), column)
             facts = cut_end(clean_line(offer.facts, 200), max(0, width - column - 4))
             lines.append(
                 Content.assemble(
-                    ("> " if chosen else "  ", "$accent bold"),
-                    (label, "bold" if chosen else ""),
+                    ("> " if is_chosen else "  ", "$accent bold"),
+                    (label, "bold" if is_chosen else ""),
                     "  ",
                     (facts, "$text-muted"),
                 )

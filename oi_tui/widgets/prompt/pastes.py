@@ -50,15 +50,15 @@ class Pastes:
     def add(self, text: str) -> None:
         """Remember that this text was pasted."""
         lines = [stripped for line in text.splitlines() if (stripped := line.strip())]
-        for known, new, most in (
+        for store, new, most in (
             (self._lines, lines, _KNOWN_LINES),
             (self._ends, [line for line in lines[:1] + lines[-1:] if _NAMES_FILE.search(line)], _KEPT),
         ):
             for line in new:
-                known.pop(line, None)
-                known[line] = None
-            while len(known) > most:
-                del known[next(iter(known))]
+                store.pop(line, None)
+                store[line] = None
+            while len(store) > most:
+                del store[next(iter(store))]
 
     def remove_pastes(self, text: str) -> str:
         """Return the text without what was pasted."""

@@ -392,9 +392,9 @@ class Prompt(CompletingTextArea):
         text = self.text
         if text.startswith("%%"):
             return "%% runs the rest in your shell; the model does not see it"
-        typed = self._find_typed_name()
-        matches = commands.find_commands(typed) if typed else []
-        if len(matches) == 1 or (matches and typed and matches[0].name == typed[1:]):
+        name = self._find_typed_name()
+        matches = commands.find_commands(name) if name else []
+        if len(matches) == 1 or (matches and name and matches[0].name == name[1:]):
             return f"{matches[0].title}   {matches[0].summary}"
         row, column = self.cursor_location
         if self.pastes and self.pastes.find_at(self.document.get_line(row), column):

@@ -81,17 +81,17 @@ class SidebarRow:
 def list_rows(facts: SidebarFacts, height: int) -> list[SidebarRow]:
     """List the rows; the longer sections are cut so that all of them fit, as far as that is possible."""
     context = _list_context(facts)
-    known = [memory for memory in facts.memories if memory.state == "known" and memory.variables]
+    memories = [memory for memory in facts.memories if memory.state == "known" and memory.variables]
     files = sum(len(change_set.changes) for _, change_set in facts.change_sets)
     most = max(1, min(_MOST_ITEMS, (height - 20) // 4))
     turn = _list_plan(facts.plan, most)
     if not turn or height >= _TALL:
         turn += _turn(facts.codes, most)
-    fixed = len(turn) + len(context) + 4 + 2 * max(len(known), 1)
+    fixed = len(turn) + len(context) + 4 + 2 * max(len(memories), 1)
     room = max(height - fixed, 0)
     for_files = min(files, max(_FEWEST, room // 3))
-    for_each = max(_FEWEST, (room - max(for_files, 1)) // max(len(known), 1))
-    variables = _make_variable_rows(known, facts.memories, for_each)
+    for_each = max(_FEWEST, (room - max(for_files, 1)) // max(len(memories), 1))
+    variables = _make_variable_rows(memories, facts.memories, for_each)
     return [*turn, *variables, *_make_file_rows(facts.change_sets, for_files), SidebarRow(), *context]
 
 
@@ -108,8 +108,8 @@ def _list_plan(items: Sequence[PlanItem], most: int) -> list[SidebarRow]:
     for number, item in enumerate(items[first : first + most], first + 1):
         mark = "✓" if item.done else "·" if has_marks else f"{number}."
         rows.append(SidebarRow(f"{mark} {item.text}"))
-    if (hidden := len(items) - first - most) > 0:
-        rows.append(SidebarRow(f"… {hidden} more"))
+    if (hidden_count := len(items) - first - most) > 0:
+        rows.append(SidebarRow(f"… {hidden_count} more"))
     return [*rows, SidebarRow()]
 
 
@@ -155,13 +155,13 @@ def _make_variable_rows(known: Sequence[Memory], all_: Sequence[Memory], room: i
 def _list_data(memory: Memory, room: int) -> list[SidebarRow]:
     """List the data; functions, classes and what has no room are only counted."""
     data, code = sort_by_interest(memory.language, memory.variables)
-    hidden = memory.total - len(memory.variables) + max(0, len(data) - room)
-    counted = [
-        f"{hidden:,} more" if hidden else "",
+    hidden_count = memory.total - len(memory.variables) + max(0, len(data) - room)
+    counts = [
+        f"{hidden_count:,} more" if hidden_count else "",
         _count(len(code), "function or class", "functions and classes"),
     ]
     rows = [_make_variable_row(memory.language, variable) for variable in data[:room]]
-    if words := ", ".join(filter(None, counted)):
+    if words := ", ".join(filter(None, counts)):
         rows.append(SidebarRow(f"… {words}", "f4", action="more", language=memory.language))
     return rows
 
@@ -180,8 +180,8 @@ def _make_file_rows(change_sets: Sequence[tuple[int, ChangeSet]], room: int) -> 
     for cell, change in changes[:room]:
         text = f"{MARKS[change.what]} {clean_line(change.name, 120)}"
         rows.append(SidebarRow(text, f"[{cell}] undo", "entry", "restore", name=str(cell)))
-    if hidden := count - room if count > room else 0:
-        rows.append(SidebarRow(f"… {hidden:,} more (%files)"))
+    if hidden_count := count - room if count > room else 0:
+        rows.append(SidebarRow(f"… {hidden_count:,} more (%files)"))
     return rows
 
 

@@ -87,8 +87,8 @@ class Sidebar(ScrollView, can_focus=True):
         """Select the next row that does something."""
         places = [number for number, row in enumerate(self._rows) if row.action]
         if self._selected in places:
-            wanted = places.index(self._selected) + by
-            self._selected = places[min(max(wanted, 0), len(places) - 1)]
+            index = places.index(self._selected) + by
+            self._selected = places[min(max(index, 0), len(places) - 1)]
             self.scroll_to_region(Region(0, self._selected, 1, 1), animate=False)
             self.refresh()
 

@@ -108,14 +108,14 @@ class MotionFinder:
     def _find_character(self, lines: Sequence[str], place: Position, rest: str, times: int) -> Motion | None:
         again = rest in (";", ",")
         if again and self._found_by:
-            key, wanted = self._found_by
+            key, character = self._found_by
             key = key.swapcase() if rest == "," else key
         elif len(rest) == 2 and rest[0] in "fFtT":
-            key, wanted = self._found_by = rest[0], rest[1]
+            key, character = self._found_by = rest[0], rest[1]
         else:
             return None
         row, column = place
-        target = motions.find_in_line(lines[row], column, key, wanted, times, again=again)
+        target = motions.find_in_line(lines[row], column, key, character, times, again=again)
         kind: Kind = "inclusive" if key in "ft" else "exclusive"
         return None if target is None else Motion((row, target), kind)
 

@@ -128,13 +128,13 @@ def find_other_bracket(lines: Sequence[str], place: Position) -> Position | None
     """Return the partner of the first bracket from here to the end of the line."""
     row, column = place
     line = lines[row]
-    found = next((at for at in range(column, len(line)) if line[at] in "()[]{}"), None)
-    if found is None:
+    position = next((at for at in range(column, len(line)) if line[at] in "()[]{}"), None)
+    if position is None:
         return None
-    bracket = line[found]
+    bracket = line[position]
     if bracket in BRACKETS:
-        return find_closing(lines, (row, found), bracket)
-    return find_opening(lines, (row, found), _OPENING[bracket])
+        return find_closing(lines, (row, position), bracket)
+    return find_opening(lines, (row, position), _OPENING[bracket])
 
 
 def find_closing(lines: Sequence[str], place: Position, bracket: str) -> Position | None:

@@ -82,8 +82,8 @@ class Keys:
         else:
             self._down.pop(code, None)
         self._wire.request(self._object, _KEY, _make_timestamp(), code, int(down))
-        held = sum({MODIFIERS[key] for key in self._down if key in MODIFIERS})
-        self._wire.request(self._object, _MODIFIERS, held, 0, 0, 0)
+        modifiers = sum({MODIFIERS[key] for key in self._down if key in MODIFIERS})
+        self._wire.request(self._object, _MODIFIERS, modifiers, 0, 0, 0)
 
 
 def _make_timestamp() -> int:

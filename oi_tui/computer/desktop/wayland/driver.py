@@ -140,10 +140,10 @@ class Wayland:
     def windows(self) -> list[Window]:
         """Return the windows; where each of them is on the screen is not known."""
         with self._lock:
-            found = self._toplevels.read()
+            toplevels = self._toplevels.read()
         return [
             Window(item.object, item.title, UNKNOWN_PLACE, item.active, hidden=item.minimized)
-            for item in found
+            for item in toplevels
         ]
 
     def window_at(self, x: int, y: int) -> int | None:

@@ -46,9 +46,9 @@ class Event:
     def array(self) -> bytes:
         """Return the next bytes, whose length stands before them."""
         length = self.unsigned()
-        found = self._data[self._at : self._at + length]
+        data = self._data[self._at : self._at + length]
         self._at += -(-length // 4) * 4
-        return found
+        return data
 
     def text(self) -> str:
         """Return the next text."""
@@ -109,18 +109,18 @@ class WaylandConnection:
 
         Raises ComputerError that says what to do without one.
         """
-        found = next((item for item in self.globals if item[1] == interface), None)
-        if found is None:
+        entry = next((item for item in self.globals if item[1] == interface), None)
+        if entry is None:
             raise ComputerError(_MISSING.format(interface))
-        return self.bind(found, most, handler)
+        return self.bind(entry, most, handler)
 
     def bind(self, item: tuple[int, str, int], most: int, handler: Handler | None = None) -> int:
         """Return one global as an object."""
         number, interface, version = item
-        made = self.new(handler)
-        end = struct.pack("=II", min(version, most), made)
+        object_id = self.new(handler)
+        end = struct.pack("=II", min(version, most), object_id)
         self.request(self._registry, 0, struct.pack("=I", number) + encode_text(interface) + end)
-        return made
+        return object_id
 
     def request(self, target: int, code: int, *parts: int | bytes, fd: int | None = None) -> None:
         """Send a request: numbers with or without a sign, and bytes that are ready."""
@@ -128,11 +128,11 @@ class WaylandConnection:
             part if isinstance(part, bytes) else struct.pack("=I", part & 0xFFFFFFFF) for part in parts
         )
         data = struct.pack("=II", target, (len(body) + 8) << 16 | code) + body
-        sent = [] if fd is None else [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [fd]))]
+        rights = [] if fd is None else [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [fd]))]
         try:
             while data:
-                count = self._socket.sendmsg([data], sent)
-                data, sent = data[count:], []
+                count = self._socket.sendmsg([data], rights)
+                data, rights = data[count:], []
         except OSError as error:
             self._fail(error)
 
@@ -197,5 +197,5 @@ class WaylandConnection:
         if code == 0:
             self.globals.append((event.unsigned(), event.text(), event.unsigned()))
         elif code == 1:
-            gone = event.unsigned()
-            self.globals = [item for item in self.globals if item[0] != gone]
+            number = event.unsigned()
+            self.globals = [item for item in self.globals if item[0] != number]

@@ -102,12 +102,12 @@ class X11:
             )
         if not monitors_info:
             return []
-        found = [
+        monitors = [
             (self._read_atom_name(item.name), Region(item.x, item.y, item.width, item.height))
             for item in monitors_info[: count.value]
         ]
         randr.XRRFreeMonitors(monitors_info)
-        return found
+        return monitors
 
     def _read_atom_name(self, atom: int) -> str:
         with self._lock:

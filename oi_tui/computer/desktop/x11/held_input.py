@@ -35,13 +35,13 @@ class HeldInput:
 
     def release_leftovers(self) -> None:
         """Release keys and buttons of programs that were killed while they held them: the server does not."""
-        held = self._list()
-        left = [item for item in held if self._properties.read_numbers(item[0], _HELD) != [item[1]]]
-        for _, _, kind, number in left:
+        entries = self._list()
+        leftovers = [item for item in entries if self._properties.read_numbers(item[0], _HELD) != [item[1]]]
+        for _, _, kind, number in leftovers:
             self._send(kind, number, down=False)
-        if left:
+        if leftovers:
             self._properties.set_numbers(
-                self._root, _HELD, [value for item in held if item not in left for value in item]
+                self._root, _HELD, [value for item in entries if item not in leftovers for value in item]
             )
 
     def _send(self, kind: int, number: int, down: bool) -> None:
@@ -58,8 +58,8 @@ class HeldInput:
             self._mark = secrets.randbits(31) | 1
             self._properties.set_numbers(self._hidden, _HELD, [self._mark])
         mine = self._hidden, self._mark, kind, number
-        held = [*(item for item in self._list() if item != mine), *[mine] * down]
-        self._properties.set_numbers(self._root, _HELD, [value for item in held for value in item])
+        entries = [*(item for item in self._list() if item != mine), *[mine] * down]
+        self._properties.set_numbers(self._root, _HELD, [value for item in entries for value in item])
 
     def _list(self) -> list[tuple[int, int, int, int]]:
         values = self._properties.read_numbers(self._root, _HELD)

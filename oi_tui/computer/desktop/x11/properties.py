@@ -23,10 +23,10 @@ class Properties:
 
     def read(self, window: int, name: str) -> tuple[int, bytes]:
         """Return the format and the raw bytes of a property; `(0, b"")` if it is not set."""
-        kind, format_, count, left, data = c_ulong(), c_int(), c_ulong(), c_ulong(), c_void_p()
+        kind, format_, count, remaining_bytes, data = c_ulong(), c_int(), c_ulong(), c_ulong(), c_void_p()
         failed = self._x.XGetWindowProperty(
             *(self._display, window, self.intern(name), 0, 100_000, 0, _ANY_PROPERTY),
-            *map(byref, (kind, format_, count, left, data)),
+            *map(byref, (kind, format_, count, remaining_bytes, data)),
         )
         if failed or not data.value:
             return 0, b""

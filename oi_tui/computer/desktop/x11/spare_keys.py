@@ -87,8 +87,8 @@ class SpareKeys:
         """
         with self._lock:
             mapping = self._read_mapping()
-            given = self._list_given(mapping)
-            return mapping.find(symbol) or self._give(symbol, mapping.list_free(), given)
+            assignments = self._list_given(mapping)
+            return mapping.find(symbol) or self._give(symbol, mapping.list_free(), assignments)
 
     def note_press(self, code: int) -> None:
         """Note that a key is about to be pressed, which the active window will have to read."""
@@ -102,10 +102,10 @@ class SpareKeys:
         """Raise ComputerError where the active window could get other characters than these."""
         with self._lock:
             mapping = self._read_mapping()
-            free, given = mapping.list_free(), self._list_given(mapping)
-            known = {symbol for symbols in given.values() for symbol in symbols}
-            new = [symbol for symbol in symbols if symbol in known or not mapping.find(symbol)]
-            room = 2 * len({*free, *given})
+            free, assignments = mapping.list_free(), self._list_given(mapping)
+            assigned_symbols = {symbol for symbols in assignments.values() for symbol in symbols}
+            new = [symbol for symbol in symbols if symbol in assigned_symbols or not mapping.find(symbol)]
+            room = 2 * len({*free, *assignments})
             window = self._find_active() if room < len(new) else None
             if window and not self._says_when_it_has_read(window):
                 raise ComputerError(

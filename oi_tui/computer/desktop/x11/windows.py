@@ -39,12 +39,12 @@ class X11Windows:
         with self._lock:
             if self._has_manager():
                 read = partial(self._properties.read_numbers, self._root)
-                listed = read("_NET_CLIENT_LIST_STACKING") or read("_NET_CLIENT_LIST")
+                window_ids = read("_NET_CLIENT_LIST_STACKING") or read("_NET_CLIENT_LIST")
                 active = (read("_NET_ACTIVE_WINDOW") or [0])[0]
             else:
-                listed = self._find_clients()
-                active = self._find_focus(listed)
-            regions = [(id_, self.read_region(id_)) for id_ in listed]
+                window_ids = self._find_clients()
+                active = self._find_focus(window_ids)
+            regions = [(id_, self.read_region(id_)) for id_ in window_ids]
             return [
                 Window(
                     id_,
@@ -63,14 +63,14 @@ class X11Windows:
 
         None for others.
         """
-        listed = {window.id for window in self.list_windows()}
+        window_ids = {window.id for window in self.list_windows()}
         with self._lock:
             # From the frame of the window manager inwards; a menu is above all frames, and names its window.
-            found = self._find_child_at(self._root, x, y)
-            owner = (self._properties.read_numbers(found, "WM_TRANSIENT_FOR") if found else [0]) or [0]
-            while found and found not in listed:
-                found = self._find_child_at(found, x, y)
-        return found or next((id_ for id_ in owner if id_ in listed), None)
+            child = self._find_child_at(self._root, x, y)
+            owner = (self._properties.read_numbers(child, "WM_TRANSIENT_FOR") if child else [0]) or [0]
+            while child and child not in window_ids:
+                child = self._find_child_at(child, x, y)
+        return child or next((id_ for id_ in owner if id_ in window_ids), None)
 
     def activate(self, window: Window) -> None:
         """Bring a window to the front, and its workspace before."""
@@ -116,10 +116,10 @@ class X11Windows:
 
     def _find_focus(self, listed: list[int]) -> int:
         """Return the listed window with the keyboard, or 0."""
-        found, revert = c_ulong(), c_int()
-        self._x.XGetInputFocus(self._display, byref(found), byref(revert))
+        focus, revert = c_ulong(), c_int()
+        self._x.XGetInputFocus(self._display, byref(focus), byref(revert))
         below = {child: window for window in listed for child in self._children(window)}
-        return found.value if found.value in listed else below.get(found.value, 0)
+        return focus.value if focus.value in listed else below.get(focus.value, 0)
 
     def _children(self, window: int) -> list[int]:
         root, parent, children, count = c_ulong(), c_ulong(), POINTER(c_ulong)(), c_uint()

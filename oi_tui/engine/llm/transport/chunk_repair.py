@@ -59,7 +59,7 @@ def find_signed_parts(record: dict[str, Any]) -> list[tuple[str, list[dict[str, 
 
 def find_signed_fields(delta: dict[str, Any]) -> list[tuple[str, list[dict[str, Any]]]]:
     """Return the signed fields of a piece of a reply, or of a whole one."""
-    found = [
+    fields = [
         (name, [entry for entry in entries if isinstance(entry, dict)])
         for name in ("thinking_blocks", "reasoning_details")
         if isinstance(entries := delta.get(name), list) and entries
@@ -70,13 +70,13 @@ def find_signed_fields(delta: dict[str, Any]) -> list[tuple[str, list[dict[str, 
         for call in (calls if isinstance(calls, list) else ())
         if isinstance(call, dict) and isinstance(call.get("id"), str) and call.get("extra_content")
     ]
-    return [*found, ("extra_content", extra)] if extra else found
+    return [*fields, ("extra_content", extra)] if extra else fields
 
 
 def is_chunk(record: dict[str, Any]) -> bool:
     """Return whether the record is a chunk in the format of OpenAI, or an error as any server may send it."""
-    known = record.keys() & {"choices", "usage", "error", "detail"}
-    return bool(known) or record.keys() == {"message"} or is_error(record)
+    known_keys = record.keys() & {"choices", "usage", "error", "detail"}
+    return bool(known_keys) or record.keys() == {"message"} or is_error(record)
 
 
 def join_text(content: Any) -> str:
@@ -183,17 +183,17 @@ def _normalize_error(record: dict[str, Any], *, error: bool) -> bool:
             changed = True
     reported = record.get("error")
     if isinstance(reported, dict) and isinstance(reported.get("message"), str):
-        found = extract_error_text(record)
-        if found and reported["message"] == VAGUE != found:
-            record["error"] = {**reported, "message": found}
+        text = extract_error_text(record)
+        if text and reported["message"] == VAGUE != text:
+            record["error"] = {**reported, "message": text}
             return True
         return changed
     # A record of the type "error" is one of a format that has such records.
     announced = error and not record.get("choices") and record.get("type") != "error"
     if reported or announced or is_error(record):
-        found = extract_error_text(record)
-        if found:
-            record["error"] = {"message": found, "code": extract_error_code(record)}
+        text = extract_error_text(record)
+        if text:
+            record["error"] = {"message": text, "code": extract_error_code(record)}
             return True
     return changed
 
@@ -233,9 +233,9 @@ def _repair_delta(delta: dict[str, Any]) -> bool:
             delta[key] = join_text(delta[key])
             changed = True
     if not (delta.get("reasoning_content") or delta.get("reasoning")):
-        thought = join_text(next((delta[name] for name in _THOUGHTS if delta.get(name)), None))
-        if thought:
-            delta["reasoning_content"] = thought
+        reasoning = join_text(next((delta[name] for name in _THOUGHTS if delta.get(name)), None))
+        if reasoning:
+            delta["reasoning_content"] = reasoning
             changed = True
     if not delta.get("content"):
         audio = delta.get("audio")
@@ -263,8 +263,8 @@ def _name_images(delta: dict[str, Any]) -> bool:
     content = delta.get("content")
     parts = content if isinstance(content, list) else []
     images = [part for part in parts if isinstance(part, dict) and part.get("type") in _KINDS_OF_IMAGES]
-    sent = delta.get("images")
-    count = len(images) + (len(sent) if isinstance(sent, list) else 0)
+    attached_images = delta.get("images")
+    count = len(images) + (len(attached_images) if isinstance(attached_images, list) else 0)
     if not count:
         return False
     text = join_text([part for part in parts if part not in images] if parts else content)

@@ -87,8 +87,8 @@ class CompletionCall:
         base = self._request.get("api_base")
         if not base:
             return await asyncio.to_thread(self._provider.check_name, self._request["model"])
-        wanted = urls.explain_invalid(base)
-        return errors.make_address_error(base, wanted) if wanted else None
+        requirement = urls.explain_invalid(base)
+        return errors.make_address_error(base, requirement) if requirement else None
 
     async def _find_address(self) -> None:
         """Find out where the request goes, and by which name of the model."""
@@ -243,9 +243,9 @@ class CompletionCall:
                 return await litellm.acompletion(**arguments)
             except (litellm.UnsupportedParamsError, litellm.BadRequestError) as error:
                 reason = str(error)[:4000]
-                known = isinstance(error, litellm.UnsupportedParamsError) or _UNKNOWN.search(reason)
+                is_unsupported = isinstance(error, litellm.UnsupportedParamsError) or _UNKNOWN.search(reason)
                 unwanted = next((name for name in _DISPENSABLE if name in arguments and name in reason), None)
-                if unwanted is None or not known:
+                if unwanted is None or not is_unsupported:
                     raise
                 value = arguments.pop(unwanted)
                 if unwanted == "max_tokens" and "max_completion_tokens" in reason:
@@ -259,8 +259,8 @@ def _find_signed_parts(chunk: Any) -> list[tuple[str, Any]]:
         delta = getattr(choice, "delta", None)
         if blocks := getattr(delta, "thinking_blocks", None):
             parts.append(("thinking_blocks", [dict(block) for block in blocks]))
-        given = (getattr(delta, "provider_specific_fields", None) or {}).get("thought_signatures")
-        if given and not getattr(delta, "tool_calls", None):
+        signatures = (getattr(delta, "provider_specific_fields", None) or {}).get("thought_signatures")
+        if signatures and not getattr(delta, "tool_calls", None):
             # Signatures of calls come in the ids of the calls.
-            parts.append(("thought_signatures", [{"signature": signature} for signature in given]))
+            parts.append(("thought_signatures", [{"signature": signature} for signature in signatures]))
     return parts

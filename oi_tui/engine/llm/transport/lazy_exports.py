@@ -36,15 +36,15 @@ def read_exports(source: str) -> Exports | None:
             case ast.Assign(targets=[ast.Name(id="__all__")]):
                 continue
             case ast.ImportFrom(module=None, level=1, names=aliases):
-                found = {alias.asname or alias.name: (f".{alias.name}", "") for alias in aliases}
+                names = {alias.asname or alias.name: (f".{alias.name}", "") for alias in aliases}
             case ast.ImportFrom(module=str(module), level=1, names=aliases):
-                found = {alias.asname or alias.name: (f".{module}", alias.name) for alias in aliases}
-                if module.partition(".")[0] in found:
+                names = {alias.asname or alias.name: (f".{module}", alias.name) for alias in aliases}
+                if module.partition(".")[0] in names:
                     # The import of the module would put the module itself in place of this name.
                     return None
             case _:
                 return None
-        exports |= found
+        exports |= names
     return None if "*" in exports else exports
 
 

@@ -25,13 +25,13 @@ def split_at_newlines_only() -> None:
 async def split(texts: AsyncIterator[Any]) -> AsyncIterator[str]:
     """Yield the lines of a text that comes in pieces, without their ends."""
     ends = io.IncrementalNewlineDecoder(None, translate=True)
-    begun: list[str] = []
+    pieces: list[str] = []
     async for text in texts:
         first, *more = ends.decode(text).split("\n")
-        begun.append(first)
+        pieces.append(first)
         for line in more:
-            yield "".join(begun)
-            begun = [line]
-    begun.append(ends.decode("", final=True).rstrip("\n"))
-    if last := "".join(begun):
+            yield "".join(pieces)
+            pieces = [line]
+    pieces.append(ends.decode("", final=True).rstrip("\n"))
+    if last := "".join(pieces):
         yield last

@@ -163,13 +163,13 @@ def _explain_missing_library(lines: "queue.SimpleQueue[str]", output: int, error
 
 def main() -> None:
     """Serve the parent process; what ends that by surprise is said on the first standard error."""
-    said = os.dup(2)
+    stderr_fd = os.dup(2)
     try:
         _serve()
     except Exception as error:
         # The parent reads it from there; our own standard error is closed to everything that libraries print.
         with contextlib.suppress(OSError, MemoryError):
-            os.write(said, f"{type(error).__name__}: {error}\n".encode("utf-8", "replace"))
+            os.write(stderr_fd, f"{type(error).__name__}: {error}\n".encode("utf-8", "replace"))
         raise
 
 

@@ -121,10 +121,10 @@ class Provider:
             return "openai/demo", *self._start_demo_server()
         model = model if base else resolve(model)
         prefix = model.partition("/")[0]
-        known = "/" in model and prefix in self.litellm.provider_list
+        has_provider = "/" in model and prefix in self.litellm.provider_list
         if base and prefix.lower() in COMPATIBLE and "/" in model:
             model = f"openai/{model.partition('/')[2]}"
-        elif base and not known:
+        elif base and not has_provider:
             model = f"openai/{model}"
         elif model.startswith("ollama/"):
             # The chat interface takes tools and streams them; the other one only completes text.

@@ -293,8 +293,8 @@ def _is_readable(text: str) -> bool:
 def split_delta(delta: Any) -> list[tuple[str, Any]]:
     """Return the pieces of a delta, or of a whole message; its parts are objects or dictionaries."""
     pieces_read: list[tuple[str, Any]] = []
-    if thought := _get(delta, "reasoning_content"):
-        pieces_read.append(("reasoning", str(thought)))
+    if reasoning := _get(delta, "reasoning_content"):
+        pieces_read.append(("reasoning", str(reasoning)))
     if text := _get(delta, "content"):
         pieces_read.append(("text", join_text(text)))
     for number, call in enumerate(_get(delta, "tool_calls") or ()):

@@ -153,10 +153,10 @@ class SseFilter:
         """Return the lines that were held back to the end."""
         if error := self._take_plain_error():
             return [error, "", ""]
-        held = [*self._held, *(self._about if self._held else ())]
+        lines = [*self._held, *(self._about if self._held else ())]
         self._held, self._about = [], []
         # What follows the end does not belong to the reply, such as a `[done]` in another spelling.
-        return [] if self.ended else held
+        return [] if self.ended else lines
 
     def pop_gaps(self) -> int:
         """Return and reset the number of dropped lines."""
@@ -189,8 +189,8 @@ class SseFilter:
             about = [line for line in about if line.lstrip().startswith(":")]
         if self._held and bare:
             # The data continues, so that what was held may be the beginning of it.
-            held, self._held = self._held, []
-            return [*held, *about, line]
+            lines, self._held = self._held, []
+            return [*lines, *about, line]
         if self._held:
             self._held += [*about, line]
             return []

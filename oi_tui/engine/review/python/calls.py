@@ -121,27 +121,27 @@ class CallChecker(NameChecker):
         if function.attr in known.PATH_QUESTIONS | known.PATH_LISTERS and self._is_paths(function.value):
             return self._ask_path(call, function)
         kind = self._evaluate_attribute(function)
-        shown = write_dotted(function) or f".{function.attr}"
+        dotted_name = write_dotted(function) or f".{function.attr}"
         if has_data(self._find_own(function.value), function.attr):
             self._check_noted_arguments(call)
-            return self._note(f"{shown}(…)", ", which is a variable")
-        if shown == _LIST_OF_ELEMENTS and self._find_meaning(COMPUTER) is None:
-            self._note(f"{shown}(…)", steady=self._check_noted_arguments(call))
+            return self._note(f"{dotted_name}(…)", ", which is a variable")
+        if dotted_name == _LIST_OF_ELEMENTS and self._find_meaning(COMPUTER) is None:
+            self._note(f"{dotted_name}(…)", steady=self._check_noted_arguments(call))
             # Words and places of what is on the screen.
             return PLAIN
         if kind.startswith((MEMBER, OTHER)):
-            return self._evaluate_member_call(call, kind, shown)
+            return self._evaluate_member_call(call, kind, dotted_name)
         if kind == PLAIN:
-            self._check_positions(call, (function.attr,), shown)
+            self._check_positions(call, (function.attr,), dotted_name)
             if function.attr in known.FACETS and all(map(self._is_drawing_or_constant, call.args)):
                 call = ast.copy_location(ast.Call(call.func, [], call.keywords), call)
             self._check_arguments(call, any_name=function.attr == "assign")
             return PLAIN
         if kind == LOOSE and function.attr in known.RESTRICTED:
-            return self._restrict(call, function, shown)
+            return self._restrict(call, function, dotted_name)
         plain = self._check_noted_arguments(call) or (kind == UNKNOWN and function.attr in known.WRITERS)
         steady = plain and not is_odd(function.attr) and not may_set_variables(call, function.attr)
-        return self._note(f"{shown}(…)", steady=steady)
+        return self._note(f"{dotted_name}(…)", steady=steady)
 
     def _evaluate_member_call(self, call: ast.Call, kind: str, shown: str) -> str:
         full = kind.removeprefix(MEMBER).removeprefix(OTHER)
@@ -163,8 +163,8 @@ class CallChecker(NameChecker):
             self._check_arguments(call)
             return PATHS if self._makes_inner_path(full, call) else UNKNOWN
         if full.startswith("statsmodels.formula."):
-            named = {keyword.arg: keyword.value for keyword in call.keywords}
-            if not is_simple_formula(call.args[0] if call.args else named.get("formula")):
+            keywords = {keyword.arg: keyword.value for keyword in call.keywords}
+            if not is_simple_formula(call.args[0] if call.args else keywords.get("formula")):
                 self._check_noted_arguments(call)
                 return self._note(f"{shown}(…)")
         keeps = full.partition(".")[0] in known.KEEPERS and not full.startswith("pandas.read_")
@@ -198,8 +198,8 @@ class CallChecker(NameChecker):
 
         Other things might be kept in a collection, and come out of it again as if they were known.
         """
-        given = [self._evaluate(arg) for arg in (*call.args, *(keyword.value for keyword in call.keywords))]
-        return all(kind == PLAIN for kind in given)
+        kinds = [self._evaluate(arg) for arg in (*call.args, *(keyword.value for keyword in call.keywords))]
+        return all(kind == PLAIN for kind in kinds)
 
     def _check_arguments(self, call: ast.Call, *, any_value: bool = False, any_name: bool = False) -> None:
         """Read what is given to a call, and note what the call is not known to be harmless with."""
@@ -288,21 +288,21 @@ class CallChecker(NameChecker):
         """
         for arg in (*call.args, *(keyword.value for keyword in call.keywords)):
             self._require_plain(arg)
-        named = {keyword.arg or "**": keyword.value for keyword in call.keywords}
-        axis = named.pop("axis", None)
-        named.pop("raw", None)
-        named.pop("result_type", None)
+        keywords = {keyword.arg or "**": keyword.value for keyword in call.keywords}
+        axis = keywords.pop("axis", None)
+        keywords.pop("raw", None)
+        keywords.pop("result_type", None)
         if axis is not None and not isinstance(axis, ast.Constant):
             return False
         if call.args:
-            return len(call.args) == 1 and not named and self._computes(call.args[0])
+            return len(call.args) == 1 and not keywords and self._computes(call.args[0])
         return (
-            bool(named)
-            and "**" not in named
-            and "func" not in named
+            bool(keywords)
+            and "**" not in keywords
+            and "func" not in keywords
             and all(
                 isinstance(item, ast.Tuple) and len(item.elts) == 2 and self._computes(item.elts[1])
-                for item in named.values()
+                for item in keywords.values()
             )
         )
 
@@ -327,19 +327,19 @@ class CallChecker(NameChecker):
     # -- files
 
     def _open(self, call: ast.Call) -> str:
-        named = {keyword.arg: keyword.value for keyword in call.keywords}
-        mode = call.args[1] if len(call.args) > 1 else named.get("mode")
+        keywords = {keyword.arg: keyword.value for keyword in call.keywords}
+        mode = call.args[1] if len(call.args) > 1 else keywords.get("mode")
         reads = mode is None or (
             isinstance(mode, ast.Constant) and mode.value in ("r", "rt", "rb", "br", "tr")
         )
-        odd = set(named) - {"file", "mode", "encoding", "errors", "newline"} or len(call.args) > 2
-        for arg in (*call.args[1:], *named.values()):
+        odd = set(keywords) - {"file", "mode", "encoding", "errors", "newline"} or len(call.args) > 2
+        for arg in (*call.args[1:], *keywords.values()):
             self._require_plain(arg)
         if not reads or odd:
             for arg in call.args[:1]:
                 self._evaluate(arg)
             return self._note("open(…)", steady=True)
-        self._check_path(call.args[0] if call.args else named.get("file"))
+        self._check_path(call.args[0] if call.args else keywords.get("file"))
         return PLAIN
 
     def _read_file(self, call: ast.Call) -> str:

@@ -259,9 +259,11 @@ class _Checker(ExpressionChecker):
 
     def _check_decorator(self, node: ast.expr) -> None:
         function = node.func if isinstance(node, ast.Call) else node
-        given = [*node.args, *(item.value for item in node.keywords)] if isinstance(node, ast.Call) else []
+        arguments = (
+            [*node.args, *(item.value for item in node.keywords)] if isinstance(node, ast.Call) else []
+        )
         if self._find_full_name(function) not in known.DECORATORS or not all(
-            isinstance(item, ast.Constant) for item in given
+            isinstance(item, ast.Constant) for item in arguments
         ):
             self._note("@" + (write_dotted(node) or "…"))
 
@@ -343,13 +345,13 @@ class _Checker(ExpressionChecker):
 
     def _check_import(self, alias: ast.alias) -> None:
         root = alias.name.partition(".")[0]
-        bound = alias.asname or root
+        name = alias.asname or root
         if alias.name in known.MODULES:
-            self._bind(bound, MODULE + (alias.name if alias.asname else root))
+            self._bind(name, MODULE + (alias.name if alias.asname else root))
         else:
             if not is_steady(alias.name):
                 self._note(f"import {alias.name}")
-            self._bind(bound, OTHER + (alias.name if alias.asname else root))
+            self._bind(name, OTHER + (alias.name if alias.asname else root))
 
     def _check_import_from(self, module: str, alias: ast.alias, level: int) -> None:
         full = f"{module}.{alias.name}"

@@ -121,17 +121,17 @@ def find_misread_name(node: ast.ClassDef) -> str:
         for part in _list_expressions(statement):
             names = {item.id for item in ast.walk(part) if isinstance(item, ast.Name)}
             calls = [item.func for item in ast.walk(part) if isinstance(item, ast.Call)]
-            called = {item.id for item in calls if isinstance(item, ast.Name)}
-            if found := (names & methods) | (called & data):
-                return min(found)
+            called_names = {item.id for item in calls if isinstance(item, ast.Name)}
+            if misread_names := (names & methods) | (called_names & data):
+                return min(misread_names)
         if isinstance(statement, ast.FunctionDef):
             for decorator in statement.decorator_list:
                 names = {item.id for item in ast.walk(decorator) if isinstance(item, ast.Name)}
                 if isinstance(decorator, ast.Attribute):
                     # `@x.setter` is a part of the property x.
                     names -= {statement.name}
-                if found := names & (methods | data):
-                    return min(found)
+                if misread_names := names & (methods | data):
+                    return min(misread_names)
     return ""
 
 

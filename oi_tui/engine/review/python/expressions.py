@@ -116,10 +116,10 @@ class ExpressionChecker(CallChecker):
 
     def _evaluate_member(self, node: ast.Attribute) -> str:
         """Evaluate `value.name` as a value; a method that takes arguments by their places is loose."""
-        shown = write_dotted(node) or f".{node.attr}"
-        kind = self._evaluate_value(self._evaluate_attribute(node), shown)
+        dotted_name = write_dotted(node) or f".{node.attr}"
+        kind = self._evaluate_value(self._evaluate_attribute(node), dotted_name)
         by_place = node.attr in known.BY_PLACE or node.attr in known.FEW_POSITIONS
-        return LOOSE if kind == PLAIN and by_place and shown != "str.title" else kind
+        return LOOSE if kind == PLAIN and by_place and dotted_name != "str.title" else kind
 
     def _evaluate_format(self, parts: Iterable[ast.expr]) -> str:
         """Evaluate the parts of an f-string, which is a text whatever they are."""
@@ -279,11 +279,11 @@ class ExpressionChecker(CallChecker):
 
     def _store(self, value: ast.expr, index: ast.expr) -> None:
         """Into what is stored by an index: a value that is made of known parts."""
-        shown = write_dotted(value)
-        if shown == "os.environ" and self._find_meaning("os") == MODULE + "os":
+        dotted_name = write_dotted(value)
+        if dotted_name == "os.environ" and self._find_meaning("os") == MODULE + "os":
             self._note("os.environ[…] = …", steady=is_steady_variable(index))
         elif self._evaluate(value) != PLAIN:
-            self._note(f"{shown or '…'}[…] = …")
+            self._note(f"{dotted_name or '…'}[…] = …")
 
     def _delete(self, target: ast.expr) -> None:
         match target:

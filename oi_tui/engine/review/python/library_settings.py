@@ -68,13 +68,16 @@ def _sets_looks_of_seaborn(call: ast.Call, parameters: tuple[str, ...]) -> bool:
     """Return whether a style, a context or `rc` has only settings for looks: each may be a table
     of any settings.
     """
-    given = dict(zip(parameters, call.args, strict=False))
-    given |= {item.arg or "": item.value for item in call.keywords}
+    arguments = dict(zip(parameters, call.args, strict=False))
+    arguments |= {item.arg or "": item.value for item in call.keywords}
     return (
         len(call.args) <= len(parameters)
         and not any(isinstance(item, ast.Starred) for item in call.args)
-        and given.keys() <= set(parameters)
-        and all(_is_text(given[name], str) or _is_looks(given[name]) for name in _TABLES & given.keys())
+        and arguments.keys() <= set(parameters)
+        and all(
+            _is_text(arguments[name], str) or _is_looks(arguments[name])
+            for name in _TABLES & arguments.keys()
+        )
     )
 
 

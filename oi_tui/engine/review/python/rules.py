@@ -97,7 +97,7 @@ class _Visitor:
             ):
                 self._note("controls", _WHOLE_COMPUTER, node)
         self._follow_computer(nodes)
-        called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
+        callees = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
         #: Parts of a longer name, which is noted as a whole.
         inner = {id(node.value) for node in nodes if isinstance(node, ast.Attribute)}
         for node in nodes:
@@ -109,7 +109,7 @@ class _Visitor:
                 self._store(node)
             if isinstance(node, ast.Attribute | ast.Name):
                 self._note_computer_tool(node)
-                if isinstance(node.ctx, ast.Load) and id(node) not in called and id(node) not in inner:
+                if isinstance(node.ctx, ast.Load) and id(node) not in callees and id(node) not in inner:
                     self._note_reference(node)
                 self._note_hidden_access(node)
 
@@ -243,8 +243,8 @@ class _Visitor:
 
     def _note_method_by_arguments(self, call: ast.Call, function: ast.Attribute) -> None:
         """Note methods that do something by what they are given."""
-        given = [self._references.text(arg) for arg in call.args]
-        first = given[0] if given else ""
+        texts = [self._references.text(arg) for arg in call.args]
+        first = texts[0] if texts else ""
         if function.attr in table.STATEMENTS:
             for item in sql_rules.scan(first)[0] if sql_rules.is_statement(first) else ():
                 self._note(item.kind, item.what, call)
@@ -256,13 +256,13 @@ class _Visitor:
             self._write(call, function.attr, first)
         elif function.attr == "kill" and isinstance(function.value, ast.Call):
             self._note("processes", "", call)
-        elif function.attr in ("rename", "replace") and len(given) == 1 and self._names_path(function.value):
+        elif function.attr in ("rename", "replace") and len(texts) == 1 and self._names_path(function.value):
             self._note("moves", self._read_literal(function.value), call)
             self._write(call, function.attr, first)
-        elif function.attr == "to_string" and len(given) == 1 and first:
+        elif function.attr == "to_string" and len(texts) == 1 and first:
             self._write(call, function.attr, first)
         elif function.attr in table.GIVEN_NAMES:
-            for text in given:
+            for text in texts:
                 if kind := table.METHODS.get(text) or table.CALLS.get(f"os.{text}"):
                     self._note(kind, f"by {text}", call)
 
@@ -281,8 +281,8 @@ class _Visitor:
 
     def _open(self, call: ast.Call, name: str) -> None:
         method = name not in table.OPENERS
-        given = [*call.args[0 if method else 1 :], *(k.value for k in call.keywords if k.arg == "mode")]
-        mode = next((self._read_literal(item) for item in given), "")
+        candidates = [*call.args[0 if method else 1 :], *(k.value for k in call.keywords if k.arg == "mode")]
+        mode = next((self._read_literal(item) for item in candidates), "")
         if not _WRITING.fullmatch(mode.partition(":")[0]):
             return
         owner = call.func.value if method and isinstance(call.func, ast.Attribute) else None

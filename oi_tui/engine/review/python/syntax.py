@@ -17,14 +17,14 @@ _COMPARING = (
 
 def list_parameters(arguments: ast.arguments) -> list[ast.arg]:
     """Return the parameters of a function, of every kind."""
-    named = (
+    parameters = (
         *arguments.posonlyargs,
         *arguments.args,
         *arguments.kwonlyargs,
         arguments.vararg,
         arguments.kwarg,
     )
-    return [item for item in named if item is not None]
+    return [item for item in parameters if item is not None]
 
 
 def list_names(target: ast.expr) -> set[str]:
@@ -42,22 +42,22 @@ def list_locals(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
     """Return the names that are certainly a function's own: its parameters,
     and what its statements assign to.
     """
-    found = {parameter.arg for parameter in list_parameters(function.args)}
+    local_names = {parameter.arg for parameter in list_parameters(function.args)}
     shared: set[str] = set()
     waiting: list[ast.stmt] = list(function.body)
     while waiting:
         node = waiting.pop()
         match node:
             case ast.Assign(targets):
-                found.update(name for target in targets for name in list_names(target))
+                local_names.update(name for target in targets for name in list_names(target))
             case ast.AugAssign(target) | ast.For(target) | ast.AnnAssign(target):
-                found.update(list_names(target))
+                local_names.update(list_names(target))
             case ast.Global(names) | ast.Nonlocal(names):
                 shared.update(names)
         for part in ("body", "orelse", "finalbody"):
             if not isinstance(node, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
                 waiting += getattr(node, part, [])
-    return found - shared
+    return local_names - shared
 
 
 #: What formulas of statistics call: marks of columns, and functions of numpy.
@@ -150,8 +150,8 @@ def may_set_variables(call: ast.Call, method: str) -> bool:
     if method not in ("setdefault", "update"):
         return False
     keys: list[ast.expr | None] = [ast.Constant(keyword.arg) for keyword in call.keywords]
-    for given in call.args[:1]:
-        keys += given.keys if isinstance(given, ast.Dict) else [given]
+    for argument in call.args[:1]:
+        keys += argument.keys if isinstance(argument, ast.Dict) else [argument]
     return not all(
         isinstance(key, ast.Constant)
         and (str(key.value) != str(key.value).upper() or is_steady_variable(key))

@@ -337,28 +337,28 @@ def _sets(command: ShellCommand) -> bool:
 
 def _check_command(command: ShellCommand, folder: Folder) -> Iterator[Finding]:
     name, words = command.words[0], command.words[1:]
-    known = None if name.pattern or name.quoted else _KNOWN.get(name.text)
-    if known is None:
+    options = None if name.pattern or name.quoted else _KNOWN.get(name.text)
+    if options is None:
         yield Finding("not understood", name.text, command.line)
         return
     if (place := _find_program(name.text, folder)) is not None:
         yield Finding("not understood", f"{name.text}, a program in {place}", command.line)
         return
     texts = [word.text for word in words]
-    own_syntax = known.files == _OWN_SYNTAX
-    if not known.check(texts) or (own_syntax and any(word.pattern for word in words)):
+    own_syntax = options.files == _OWN_SYNTAX
+    if not options.check(texts) or (own_syntax and any(word.pattern for word in words)):
         yield Finding("not understood", _render(name, words), command.line)
         return
     if own_syntax:
         operands = _find_files(name.text, words)
     else:
-        found = _find_operands(known, words)
-        if found is None:
+        file_operands = _find_operands(options, words)
+        if file_operands is None:
             yield Finding("not understood", _render(name, words), command.line)
             return
-        operands = found
+        operands = file_operands
     for operand in operands:
-        yield from _check_file(known, operand, command.line, folder)
+        yield from _check_file(options, operand, command.line, folder)
 
 
 def _render(name: ShellWord, words: list[ShellWord]) -> str:
@@ -371,12 +371,12 @@ def _find_files(name: str, words: list[ShellWord]) -> list[ShellWord]:
     """
     if name != "find":
         return []
-    found = []
+    operands = []
     for word in words:
         if word.text.startswith("-"):
             break
-        found.append(ShellWord(word.text, word.pattern))
-    return found
+        operands.append(ShellWord(word.text, word.pattern))
+    return operands
 
 
 def _find_operands(known: _CommandOptions, words: list[ShellWord]) -> list[ShellWord] | None:

@@ -113,17 +113,17 @@ def find_program(command: str) -> str:
 
 def _split_lines(code: str) -> Iterator[tuple[int, str]]:
     """Yield lines without comments, with their numbers; those that go on behind a backslash as one."""
-    held: list[str] = []
+    pieces: list[str] = []
     start = 1
     for number, whole in enumerate(code.split("\n"), 1):
         line = _cut_comment(whole)
         if _CONTINUED.search(line):
-            held.append(line[:-1])
+            pieces.append(line[:-1])
             continue
-        yield start, "".join([*held, line])
-        held, start = [], number + 1
-    if held:
-        yield start, "".join(held)
+        yield start, "".join([*pieces, line])
+        pieces, start = [], number + 1
+    if pieces:
+        yield start, "".join(pieces)
 
 
 def _cut_comment(line: str) -> str:

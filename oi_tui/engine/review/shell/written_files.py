@@ -82,19 +82,19 @@ def _find_outputs(name: str, arguments: list[str], files: list[str]) -> Iterator
         return
     short, long = _OUTPUTS[name]
     for word, after in pairwise([*arguments, ""]):
-        given = ""
+        output = ""
         if word == long:
-            given = after
+            output = after
         elif word.startswith(f"{long}="):
-            given = word.partition("=")[2]
+            output = word.partition("=")[2]
         elif match := short.match(word):
-            given = word[match.end() :] or after
+            output = word[match.end() :] or after
         elif name == "curl" and _NAMED_BY_ADDRESS.fullmatch(word):
             yield from (
                 path.rpartition("/")[2] for file in files if "/" in (path := re.split(r"[?#]", file)[0])
             )
-        if given and given != "-":
-            yield given
+        if output and output != "-":
+            yield output
 
 
 def _has_option(arguments: list[str], letter: str, long: str) -> bool:

@@ -180,12 +180,12 @@ def _compile_steps(tree, name, flags, shown):
     """Return the cell's statements, each compiled: its line, its code, and whether its value is shown."""
     for statement in tree.body:
         is_last = statement is tree.body[-1]
-        wanted = shown == "all" or (is_last and shown != "none")
-        if wanted and isinstance(statement, _ast.Expr):
+        is_shown = shown == "all" or (is_last and shown != "none")
+        if is_shown and isinstance(statement, _ast.Expr):
             expression = _ast.Expression(statement.value)
             yield statement.lineno, compile(expression, name, "eval", flags, True), True
             continue
-        if wanted and shown in ("all", "last"):
+        if is_shown and shown in ("all", "last"):
             # As at Python's own prompt, values within loops and conditions are shown as well.
             code = compile(_ast.Interactive([statement]), name, "single", flags, True)
         else:
@@ -194,7 +194,7 @@ def _compile_steps(tree, name, flags, shown):
             # It is on from here, as in IPython.
             flags |= code.co_flags & _FUTURES
         yield _get_first_line(statement), code, False
-        target = _make_assigned_name(statement) if wanted and shown == "last_expr_or_assign" else None
+        target = _make_assigned_name(statement) if is_shown and shown == "last_expr_or_assign" else None
         if target is not None:
             yield statement.lineno, compile(target, name, "eval", flags, True), True
 

@@ -37,8 +37,8 @@ def spell(value):
     if isinstance(value, int):
         return int.__repr__(value)
     if isinstance(value, dict):
-        return "{%s}" % ",".join("{}:{}".format(_quoted(name), spell(held)) for name, held in value.items())
-    return "[%s]" % ",".join(spell(held) for held in value)
+        return "{%s}" % ",".join("{}:{}".format(_quoted(name), spell(item)) for name, item in value.items())
+    return "[%s]" % ",".join(spell(item) for item in value)
 
 
 class Channel:

@@ -347,11 +347,11 @@ class Driver:
         self.history.begin(self._number, source)
         try:
             self._watch_again()
-            for line, code, shown in steps:
+            for line, code, is_shown in steps:
                 if self.sampler.active_line:
                     self.channel.line(line)
                 value = self._evaluate(code)
-                if shown:
+                if is_shown:
                     sys.displayhook(value)
         finally:
             self._trace, self._profile = sys.gettrace(), sys.getprofile()
@@ -386,11 +386,11 @@ class Driver:
         """Run code within a cell, its lines being those of the cell; the value of its last expression."""
         name, last = self.file_name, None
         tree, source = self._parse(source, name, remember=False)
-        for line, code, shown in python_cells.compile_cell(tree, source, name, self.futures)[0]:
+        for line, code, is_shown in python_cells.compile_cell(tree, source, name, self.futures)[0]:
             if self.sampler.active_line:
                 self.channel.line(line)
             value = self._evaluate(code)
-            last = value if shown else None
+            last = value if is_shown else None
         return last
 
     def get_tree(self, name, source):
@@ -530,17 +530,17 @@ def _locate_interpreter():
 
 def _get_newest(names):
     """Return a few of the variables, the newest first, without looking at the others."""
-    found = []
+    newest_names = []
     try:
         for name in reversed(names):
             if type(name) is str and name[:1] != "_" and type(names[name]) is not types.ModuleType:
-                found.append(name)
-                if len(found) == 5:
+                newest_names.append(name)
+                if len(newest_names) == 5:
                     break
     except (KeyError, RuntimeError):
         # A thread of the program's own defines something just now.
         pass
-    return found
+    return newest_names
 
 
 def _describe_error(error):

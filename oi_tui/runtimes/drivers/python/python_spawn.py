@@ -34,12 +34,12 @@ _TYPE_ALIAS = getattr(ast, "TypeAlias", ast.FunctionDef)
 def prepare(spawn, driver):
     """Have `multiprocessing` hand over what the cells define."""
     describe = spawn.get_preparation_data
-    known = _Definitions(driver)
+    definitions = _Definitions(driver)
 
     def get_preparation_data(name):
         data = describe(name)
         if sys.modules.get("__main__") is driver.module and not data.get("init_main_from_name"):
-            data["init_main_from_path"] = known.write(driver.folder)
+            data["init_main_from_path"] = definitions.write(driver.folder)
         return data
 
     spawn.get_preparation_data = get_preparation_data
@@ -106,14 +106,14 @@ class _Definitions:
         for name in sorted(self._needed - self._bound):
             if name not in names or isinstance(names[name], types.ModuleType):
                 continue
-            written = _Bounded(room)
+            buffer = _Bounded(room)
             try:
-                pickle.Pickler(written, pickle.HIGHEST_PROTOCOL).dump(names[name])
+                pickle.Pickler(buffer, pickle.HIGHEST_PROTOCOL).dump(names[name])
             except Exception:
                 # What cannot be pickled is missed by name, if it is needed at all.
                 continue
-            room = written.room
-            values[name] = b"".join(written.pieces)
+            room = buffer.room
+            values[name] = b"".join(buffer.pieces)
         return values
 
 

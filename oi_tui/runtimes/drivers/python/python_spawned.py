@@ -27,11 +27,11 @@ def __oi_define__(names):
         def find_class(self, module, name):
             if module not in ("__main__", "__mp_main__"):
                 return super().find_class(module, name)
-            found, *inner = name.split(".")
-            found = names[found]
+            target, *inner = name.split(".")
+            target = names[target]
             for item in inner:
-                found = getattr(found, item)
-            return found
+                target = getattr(target, item)
+            return target
 
     import io
 

@@ -42,9 +42,9 @@ def _print(error, trace):
     if mode == "Minimal":
         sys.stderr.write("".join(traceback.format_exception_only(type(error), error)))
     elif mode == "Verbose":
-        shown = traceback.TracebackException(type(error), error, trace, capture_locals=True)
-        _keep_named(shown)
-        sys.stderr.write("".join(shown.format()))
+        report = traceback.TracebackException(type(error), error, trace, capture_locals=True)
+        _keep_named(report)
+        sys.stderr.write("".join(report.format()))
     else:
         traceback.print_exception(type(error), error, trace, file=sys.stderr)
 

@@ -98,10 +98,10 @@ class CellActions:
             self._view.notify("It has no output.", timeout=2)
 
     def _show_images(self, key: str) -> None:
-        shown = self._view.conversation.images
-        first = next((number for number, (owner, _) in enumerate(shown) if owner == key), None)
+        images = self._view.conversation.images
+        first = next((number for number, (owner, _) in enumerate(images) if owner == key), None)
         if first is not None:
-            self._view.app.push_screen(ImagesScreen([image for _, image in shown], first))
+            self._view.app.push_screen(ImagesScreen([image for _, image in images], first))
 
     def _view_changes(self, cell: CellBlock) -> None:
         proposed = cell.message.proposed
@@ -139,12 +139,12 @@ class CellActions:
             self._view.notify("Nothing: reasoning is not sent back.", timeout=3)
             return
         text = escape_controls(own.content).rstrip("\n") if own is not None else ""
-        output, cut = (
+        output, extent = (
             self._render_model_view(block) if isinstance(block, CellBlock | OutputBlock) else ("", "")
         )
         ran = isinstance(block, CellBlock) and own is not None and own.state in ("finished", "failed")
         if output or ran:
-            text += f"\n\n── its output: {cut} ──\n\n{output}" if output else "\n\n── no output ──"
+            text += f"\n\n── its output: {extent} ──\n\n{output}" if output else "\n\n── no output ──"
         tokens = (weigh(text) + CHARACTERS - 1) // CHARACTERS
         limit = f"The model gets at most {profile.max_output:,} characters of an output (max_output)."
         title = f"What the model saw of {_name_block(block)}: ~{tokens:,} tokens"
@@ -155,8 +155,8 @@ class CellActions:
         printed = [item for item in self._find_output_messages(block) if item.recipient != "user"]
         whole = shorten_for_model(printed, 0)
         lines = shorten_for_model(printed, self._view.workspace.profile.max_output)
-        cut = f"{len(lines):,} of {len(whole):,} characters" if len(lines) < len(whole) else "all of it"
-        return lines, cut
+        extent = f"{len(lines):,} of {len(whole):,} characters" if len(lines) < len(whole) else "all of it"
+        return lines, extent
 
     def _find_output_messages(self, block: CellBlock | OutputBlock) -> list[Message]:
         ids = set(self._view.conversation.list_printed(block.key))

@@ -27,13 +27,13 @@ class ModelSwitcher:
 
     def switch_to(self, name: str) -> None:
         """Switch to the model named; a key that is missing is asked for."""
-        wanted = ModelChoice(name, self._workspace.model.choose_base(name))
-        variable = find_variable_name(name, wanted.api_base)
-        known = variable is None or variable in os.environ or self._keeps_key(wanted)
-        if known or llamafile.is_source(name) or local_servers.is_local(name, wanted.api_base):
-            self.use(wanted)
+        model_choice = ModelChoice(name, self._workspace.model.choose_base(name))
+        variable = find_variable_name(name, model_choice.api_base)
+        has_key = variable is None or variable in os.environ or self._keeps_key(model_choice)
+        if has_key or llamafile.is_source(name) or local_servers.is_local(name, model_choice.api_base):
+            self.use(model_choice)
         else:
-            self._ui.show_screen(self._make_screen(wanted=wanted), self.use)
+            self._ui.show_screen(self._make_screen(wanted=model_choice), self.use)
 
     def ask_for_key(self, is_wanted: Callable[[], bool], then: Callable[[], None]) -> None:
         """Ask for the API key that the model in use lacks, and go on; nothing is asked where there is one.
@@ -44,7 +44,7 @@ class ModelSwitcher:
         name = None if profile.api_key else find_variable_name(profile.model, profile.api_base)
         if name is None:
             return
-        wanted = ModelChoice(profile.model, profile.api_base)
+        model_choice = ModelChoice(profile.model, profile.api_base)
 
         def use_choice(choice: ModelChoice | None) -> None:
             self.use(choice)
@@ -53,7 +53,7 @@ class ModelSwitcher:
 
         def ask(there: bool) -> None:
             if not there and is_wanted():
-                self._ui.show_screen(self._make_screen(wanted=wanted, asks_key=True), use_choice)
+                self._ui.show_screen(self._make_screen(wanted=model_choice, asks_key=True), use_choice)
 
         self._ui.run_then(lambda: secrets.find(name) is not None, ask)
 
@@ -66,15 +66,15 @@ class ModelSwitcher:
         profile = self._workspace.profile
         if not profile.local or endpoint.is_this_machine(endpoint.find_server(profile)):
             return False
-        named = "model" in profile.origins and profile.model != DEMO.model
-        wanted = ModelChoice(profile.model) if named else None
+        is_named = "model" in profile.origins and profile.model != DEMO.model
+        model_choice = ModelChoice(profile.model) if is_named else None
 
         def use_choice(choice: ModelChoice | None) -> None:
             self.use(choice)
             if choice:
                 then()
 
-        self._ui.show_screen(self._make_screen(local=True, wanted=wanted), use_choice)
+        self._ui.show_screen(self._make_screen(local=True, wanted=model_choice), use_choice)
         return True
 
     def use(self, choice: ModelChoice | None) -> None:

@@ -164,13 +164,13 @@ class ApprovalControl:
         folder = str(computer.cwd).replace(str(computer.cwd.home()), "~", 1)
         sandbox = " · sandbox on" if computer.sandbox else ""
         self._conversation.reveal(request.message.id)
-        shown = request.message.content if code is None else code
+        source = request.message.content if code is None else code
         resolved = computer.resolve(language) or language
-        findings = scan_code(resolved, shown, computer.cwd, earlier)
+        findings = scan_code(resolved, source, computer.cwd, earlier)
         window = self._workspace.languages.acted_window
         # Another program gets no permission for later code.
         offers = (
-            () if request.asker else list_offers(resolved, shown, computer.cwd, earlier, window, findings)
+            () if request.asker else list_offers(resolved, source, computer.cwd, earlier, window, findings)
         )
         self._conversation.flag(request.message.id, findings.lines)
         self._typed_before = bool(self._prompt.text)

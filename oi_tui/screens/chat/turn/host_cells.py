@@ -82,8 +82,8 @@ class HostCells:
     async def apply_profile(self) -> None:
         """Listen or not, as the profile says now. A failure to listen is logged."""
         async with self._adapting:
-            wanted = self._is_open and self.view.workspace.profile.other_agents
-            if wanted and self._listener is None:
+            is_wanted = self._is_open and self.view.workspace.profile.other_agents
+            if is_wanted and self._listener is None:
                 listener = Listener(self.call)
                 try:
                     await listener.open(self.view.workspace.computer.cwd)
@@ -91,7 +91,7 @@ class HostCells:
                     _log.warning("Other agents cannot find this window: %s", error)
                     return
                 self._listener = listener
-            elif not wanted and self._listener is not None:
+            elif not is_wanted and self._listener is not None:
                 listener, self._listener = self._listener, None
                 await listener.close()
 
@@ -103,7 +103,7 @@ class HostCells:
 
     async def call(self, host: Host, name: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         """Carry out a call. Raises WindowCallError. Cancelled, it stops what it began."""
-        known: dict[str, Callable[..., Any]] = {
+        handlers: dict[str, Callable[..., Any]] = {
             "run": self._run,
             "variables": self._read_variables,
             "inspect": self._inspect,
@@ -111,7 +111,7 @@ class HostCells:
             "restart": self._restart,
             "files_changed": self._list_changed_files,
         }
-        if name not in known:
+        if name not in handlers:
             raise WindowCallError(f"This window does not know the call {clean_line(name, 60)}.")
         for key, value in arguments.items():
             if not isinstance(value, str | None):
@@ -120,7 +120,7 @@ class HostCells:
                 (value or "").encode()
                 continue
             raise WindowCallError(f"{clean_line(key, 60)} is not valid Unicode.")
-        return await known[name](host, arguments)  # type: ignore[no-any-return]
+        return await handlers[name](host, arguments)  # type: ignore[no-any-return]
 
     # -- the turns of the view -----------------------------------------------------------------
 

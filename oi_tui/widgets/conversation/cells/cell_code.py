@@ -117,11 +117,11 @@ class CellCode:
 
     def _draw_active(self, code: list[Row], width: int, look: Styles, *, timed: bool) -> list[Row]:
         """Mark the rows of the active line; the same rows as before if neither code nor time changed."""
-        shown = (code, self._format_line_time() if timed else "")
-        if self._active is None or self._active[0] != shown:
+        key = (code, self._format_line_time() if timed else "")
+        if self._active is None or self._active[0] != key:
             rows = [mark_active(row, look) for row in code]
-            append_at_end(rows, shown[1], width, look.code_active_muted)
-            self._active = (shown, rows)
+            append_at_end(rows, key[1], width, look.code_active_muted)
+            self._active = (key, rows)
         return self._active[1]
 
     def _format_line_time(self) -> str:

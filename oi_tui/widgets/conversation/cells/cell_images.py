@@ -34,10 +34,13 @@ class CellImages(list[ImageRow]):
         """Return the rows of all images; the same rows as before for an image that did not change."""
         rows: list[Row] = []
         for image in self:
-            drawn = image.rows(width - 2, look)
+            image_rows = image.rows(width - 2, look)
             before = self._framed.get(image.message.id)
-            if before is None or before[0] is not drawn:
-                before = self._framed[image.message.id] = (drawn, [add_rule(row, look) for row in drawn])
+            if before is None or before[0] is not image_rows:
+                before = self._framed[image.message.id] = (
+                    image_rows,
+                    [add_rule(row, look) for row in image_rows],
+                )
             rows += before[1]
         return rows
 

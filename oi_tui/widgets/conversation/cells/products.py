@@ -23,13 +23,13 @@ Name = tuple[str, str]
 def list_products(files: ChangeSet | None, tables: Sequence[InlineTable], figures: int) -> list[Name]:
     """List what code made, changed and deleted, each with its verb: `("made", "table df 120x4")`."""
     changes = files.changes if files else ()
-    listed = [(verb, change) for what, verb in _VERBS.items() for change in changes if change.what == what]
-    names = [(verb, clean_line(change.name, _LONGEST_NAME)) for verb, change in listed]
+    entries = [(verb, change) for what, verb in _VERBS.items() for change in changes if change.what == what]
+    names = [(verb, clean_line(change.name, _LONGEST_NAME)) for verb, change in entries]
     created = len([verb for verb, _ in names if verb == "made"])
-    shown = [("made", _describe_table(table)) for table in tables]
+    products = [("made", _describe_table(table)) for table in tables]
     if figures:
-        shown.append(("made", "1 figure" if figures == 1 else f"{figures} figures"))
-    return [*names[:created], *shown, *names[created:]]
+        products.append(("made", "1 figure" if figures == 1 else f"{figures} figures"))
+    return [*names[:created], *products, *names[created:]]
 
 
 def list_changed_files(files: ChangeSet) -> list[str]:

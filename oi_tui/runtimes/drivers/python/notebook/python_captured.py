@@ -63,8 +63,8 @@ def capture(shows, stdout=True, stderr=True, display=True):
     streams = {"stdout": io.StringIO(), "stderr": io.StringIO()}
     outputs = []
     with contextlib.ExitStack() as stack:
-        for (name, stream), wanted in zip(streams.items(), (stdout, stderr)):
-            if wanted:
+        for (name, stream), is_wanted in zip(streams.items(), (stdout, stderr)):
+            if is_wanted:
                 stack.enter_context(getattr(contextlib, "redirect_" + name)(stream))
         if display:
             stack.callback(setattr, shows, "kept", shows.kept)
@@ -75,8 +75,8 @@ def capture(shows, stdout=True, stderr=True, display=True):
 
 def run(driver, arguments, source):
     """Run the code; what it puts out goes to the variable that is named, or nowhere."""
-    wanted = ["--no-" + name not in arguments for name in ("stdout", "stderr", "display")]
-    with capture(driver.shows, *wanted) as kept:
+    flags = ["--no-" + name not in arguments for name in ("stdout", "stderr", "display")]
+    with capture(driver.shows, *flags) as output:
         try:
             value = driver.run_part(source)
             if value is not None:
@@ -85,7 +85,7 @@ def run(driver, arguments, source):
             # Not before: the code may read what the name held until now.
             for name in arguments:
                 if not name.startswith("-"):
-                    driver.module.__dict__[name] = kept
+                    driver.module.__dict__[name] = output
 
 
 # What their `repr` shows, as in a notebook.

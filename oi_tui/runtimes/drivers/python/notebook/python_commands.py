@@ -164,9 +164,9 @@ class Commands:
                 file.write(text)
                 file.flush()
                 done = self.program([*arguments, file.name], **streams)
-        for name, written in ((out, done.stdout), (err, done.stderr)):
+        for name, output in ((out, done.stdout), (err, done.stderr)):
             if name:
-                self._names[name] = written.decode("utf-8", "replace")
+                self._names[name] = output.decode("utf-8", "replace")
         return done.returncode
 
     def background_script(self, arguments, text, out="", err="", proc=""):
@@ -239,8 +239,8 @@ class Commands:
         if arguments[1:2] and arguments[1] in ("install", "update", "upgrade", "remove", "uninstall"):
             if not {"-y", "--yes"} & set(arguments):
                 arguments.append("--yes")
-            chosen = {"-p", "--prefix", "-n", "--name"} & set(arguments)
-            if not chosen and os.path.isdir(os.path.join(sys.prefix, "conda-meta")):
+            target_options = {"-p", "--prefix", "-n", "--name"} & set(arguments)
+            if not target_options and os.path.isdir(os.path.join(sys.prefix, "conda-meta")):
                 arguments += ["--prefix", sys.prefix]
         self._run_or_fail(arguments)
 

@@ -26,13 +26,13 @@ class ErrorMagics:
         """How errors are shown: Plain, Context, Verbose (with variables) or Minimal (in one line)."""
         trouble = import_quietly("python_trouble")
         modes = ("Plain", "Context", "Verbose", "Minimal")
-        wanted = rest.capitalize() or modes[(modes.index(trouble.mode) + 1) % len(modes)]
-        if wanted not in modes and wanted != "Docs":
+        mode = rest.capitalize() or modes[(modes.index(trouble.mode) + 1) % len(modes)]
+        if mode not in modes and mode != "Docs":
             raise ValueError(
                 "unrecognized error mode {!r}: {} and Docs are known".format(rest, ", ".join(modes))
             )
-        trouble.mode = "Context" if wanted == "Docs" else wanted
-        print("Exception reporting mode: {}".format(wanted))
+        trouble.mode = "Context" if mode == "Docs" else mode
+        print("Exception reporting mode: {}".format(mode))
 
     def _line_debug(self, rest):
         """Looks at the place of the last error, or runs code, in Python's debugger."""
@@ -54,8 +54,8 @@ class ErrorMagics:
 
     def _line_pdb(self, rest):
         """Opens Python's debugger after each error: `%pdb on`, `%pdb off`; alone, the other of the two."""
-        wanted = {"on": True, "1": True, "off": False, "0": False, "": not self.debugs_errors}
-        if rest.lower() not in wanted:
+        states = {"on": True, "1": True, "off": False, "0": False, "": not self.debugs_errors}
+        if rest.lower() not in states:
             raise ValueError("%pdb is on or off, not {}".format(rest))
-        self.debugs_errors = wanted[rest.lower()]
+        self.debugs_errors = states[rest.lower()]
         print("Automatic pdb calling has been turned {}".format("ON" if self.debugs_errors else "OFF"))

@@ -117,9 +117,9 @@ def _list(names, pattern):
         inside = dir(eval(owner, names)) if owner else [*names, *dir(builtins)]
     except Exception:
         inside = []
-    found = sorted({item for item in inside if fnmatch.fnmatchcase(item, last)})
-    shown = [item for item in found if last.startswith("_") or not item.startswith("_")]
-    print("\n".join(owner + "." + item if owner else item for item in shown) or "Nothing matches.")
+    matches = sorted({item for item in inside if fnmatch.fnmatchcase(item, last)})
+    visible_names = [item for item in matches if last.startswith("_") or not item.startswith("_")]
+    print("\n".join(owner + "." + item if owner else item for item in visible_names) or "Nothing matches.")
 
 
 def print_table(names, wanted):

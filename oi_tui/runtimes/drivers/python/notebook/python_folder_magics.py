@@ -197,15 +197,15 @@ def _parse_lines(part, many):
 
 def _find_definitions(text, names):
     """Return the definitions with these names, in their order. Raises ValueError for one that is missing."""
-    found = {}
+    definitions = {}
     for node in ast.parse(text).body:
         first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))])
         lines = text.splitlines()[first - 1 : node.end_lineno]
-        found[getattr(node, "name", "")] = "\n".join(lines) + "\n"
-    missing = [name for name in names if name not in found]
+        definitions[getattr(node, "name", "")] = "\n".join(lines) + "\n"
+    missing = [name for name in names if name not in definitions]
     if missing:
         raise ValueError("%load: there is no definition of {}".format(", ".join(missing)))
-    return "\n\n".join(found[name] for name in names)
+    return "\n\n".join(definitions[name] for name in names)
 
 
 def _shorten_path(folder):

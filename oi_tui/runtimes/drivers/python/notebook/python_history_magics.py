@@ -51,10 +51,10 @@ class HistoryMagics:
             # In IPython `3-5` has its end in it, and `3:5` has not.
             last = int(matched.group(3) or max(inputs, default=0)) if matched.group(2) else first
             last -= matched.group(2) == ":" and matched.group(3) is not None
-            found = [at for at in range(first, last + 1) if at in inputs]
-            if not found:
+            cell_numbers = [at for at in range(first, last + 1) if at in inputs]
+            if not cell_numbers:
                 raise ValueError("there is no Python cell {}".format(word))
-            numbers += found
+            numbers += cell_numbers
         return numbers
 
     def _line_history(self, rest):
@@ -62,29 +62,29 @@ class HistoryMagics:
         with numbers, `-o` with values, `-u` each text once, `-f FILE` into a file.
         """
         try:
-            chosen, arguments = getopt.gnu_getopt(shlex.split(rest), "nopturgl:f:")
+            options, arguments = getopt.gnu_getopt(shlex.split(rest), "nopturgl:f:")
         except getopt.GetoptError as error:
             raise ValueError("%history: {}".format(error)) from None
-        chosen, inputs = dict(chosen), self._inputs
-        if "-g" in chosen:
+        options, inputs = dict(options), self._inputs
+        if "-g" in options:
             pattern = " ".join(arguments) or "*"
             pattern = "*" if pattern == "*" else "*{}*".format(pattern)
             numbers = [at for at, text in inputs.items() if fnmatch.fnmatchcase(text, pattern)]
-        elif "-l" in chosen:
+        elif "-l" in options:
             earlier = [at for at in inputs if at != self._driver.number]
-            numbers = _take_last(earlier, chosen["-l"], "%history -l")
+            numbers = _take_last(earlier, options["-l"], "%history -l")
         else:
             numbers = self._parse_numbers(" ".join(arguments)) if arguments else list(inputs)
-        if "-u" in chosen:
+        if "-u" in options:
             numbers = sorted({inputs[at]: at for at in numbers}.values())
         text = "".join(
-            self._format_entry(at, "-n" in chosen or "-g" in chosen, "-p" in chosen, "-o" in chosen)
+            self._format_entry(at, "-n" in options or "-g" in options, "-p" in options, "-o" in options)
             for at in numbers
         )
-        if "-f" not in chosen:
+        if "-f" not in options:
             print(text, end="")
             return
-        path = os.path.expanduser(chosen["-f"])
+        path = os.path.expanduser(options["-f"])
         if os.path.exists(path):
             answer = builtins.input("File {!r} exists. Overwrite (y/[n])? ".format(path))
             if answer.strip().lower() not in ("y", "yes"):
@@ -112,16 +112,16 @@ class HistoryMagics:
         arguments = rest.split(None, 1)
         earlier = {at: text for at, text in self._inputs.items() if at != self._driver.number}
         if arguments[:1] == ["-g"] and arguments[1:]:
-            found = [text for text in earlier.values() if arguments[1] in text][-1:]
+            texts = [text for text in earlier.values() if arguments[1] in text][-1:]
         elif arguments[:1] == ["-l"] and arguments[1:]:
-            found = _take_last(list(earlier.values()), arguments[1], "%rerun -l")
+            texts = _take_last(list(earlier.values()), arguments[1], "%rerun -l")
         elif arguments:
-            found = [self._inputs[at] for at in self._parse_numbers(rest)]
+            texts = [self._inputs[at] for at in self._parse_numbers(rest)]
         else:
-            found = list(earlier.values())[-1:]
-        if not found:
+            texts = list(earlier.values())[-1:]
+        if not texts:
             raise ValueError("%rerun {}: there is no such cell".format(rest).replace(" :", ":"))
-        code = "\n".join(text.rstrip("\n") for text in found)
+        code = "\n".join(text.rstrip("\n") for text in texts)
         print("=== Executing: ===\n{}\n=== Output: ===".format(code))
         return self._driver.run_part(code)
 

@@ -97,7 +97,7 @@ class Magics(
         own = self.registered["line"].get(name)
         if own is not None:
             return own(self._commands.expand(rest.strip()))
-        known = getattr(type(self), "_line_" + name.rstrip("?"), None)
+        method = getattr(type(self), "_line_" + name.rstrip("?"), None)
         if name.endswith("?") or name in ("pinfo", "pinfo2"):
             return self.facts(
                 "%" + name.rstrip("?") if name.endswith("?") else rest, name.endswith(("??", "2"))
@@ -106,8 +106,8 @@ class Magics(
         if name in ("time", "timeit", "prun"):
             return self._time_code(name, self._make_padding() + rest, rest)
         rest = self._commands.expand(rest)
-        if known is not None:
-            return known(self, rest)
+        if method is not None:
+            return method(self, rest)
         if name in self.aliases:
             return self.run_alias(name, rest)
         if name in _COMMANDS or name in _ALIASES:
@@ -127,21 +127,21 @@ class Magics(
         name, _, rest = first.partition(" ")
         rest, text = rest.strip(), body.lstrip("\n") if name in ("time", "timeit", "prun", "capture") else ""
         lines = body.split("\n")
-        written = "\n".join(lines[self._make_empty_lines(lines) :])
+        source = "\n".join(lines[self._make_empty_lines(lines) :])
         if name not in ("time", "timeit", "prun", "sql", "debug"):
             rest = self._commands.expand(rest)
         own = self.registered["cell"].get(name)
         if own is not None:
-            return own(rest, written if written.endswith("\n") else written + "\n")
+            return own(rest, source if source.endswith("\n") else source + "\n")
         if name in _SCRIPTS:
-            return self._script(name, rest, written)
+            return self._script(name, rest, source)
         if name in ("time", "timeit", "prun"):
             return self._time_code(name, body, text, rest)
-        known = getattr(type(self), "_cell_" + name, None)
+        method = getattr(type(self), "_cell_" + name, None)
         if name in ("!", "system", "sx"):
-            known = type(self)._cell_system
-        if known is not None:
-            return known(self, rest, body if name in ("capture", "sql", "debug") else written)
+            method = type(self)._cell_system
+        if method is not None:
+            return method(self, rest, body if name in ("capture", "sql", "debug") else source)
         raise NameError("%%{} is not known here; %lsmagic lists what is".format(name)) from None
 
     def register(self, function, kind, name):
@@ -182,9 +182,9 @@ class Magics(
         if magic in _COMMANDS or magic in _ALIASES:
             return "Runs the command {}.".format(_ALIASES.get(magic, magic).replace(" %l", ""))
         for kind in ("_line_", "_cell_"):
-            known = getattr(Magics, kind + magic, None)
-            if known is not None:
-                return known.__doc__
+            method = getattr(Magics, kind + magic, None)
+            if method is not None:
+                return method.__doc__
         return "Has no effect here." if magic in _SILENT else None
 
     @staticmethod
@@ -229,8 +229,8 @@ class Magics(
             raise ValueError("%alias_magic takes the new name and the one that there is")
         new, old = (name.lstrip("%") for name in arguments)
         lines, cells = self.names()
-        for kind, known in (("line", lines), ("cell", cells)):
-            if old not in known or (kinds and kind not in kinds):
+        for kind, names in (("line", lines), ("cell", cells)):
+            if old not in names or (kinds and kind not in kinds):
                 continue
             run = self.line if kind == "line" else self.cell
             self.registered[kind][new] = _rename_run(run, old, kind)

@@ -57,7 +57,7 @@ class ProgramMagics:
         self._names[name.strip()] = lines if as_lines else lines.n
 
     def _script(self, name, rest, text):
-        words, arguments, options, wanted, is_background = shlex.split(rest), [], {}, None, False
+        words, arguments, options, accepted_status, is_background = shlex.split(rest), [], {}, None, False
         while words:
             # Also behind the program, as in IPython; what it does not know belongs to the program.
             word = words.pop(0)
@@ -69,7 +69,7 @@ class ProgramMagics:
             elif option == "bg":
                 is_background = True
             elif option == "no-raise-error":
-                wanted = 0
+                accepted_status = 0
             elif option != "raise-error":
                 arguments.append(word)
         if name == "script" and (not arguments or arguments[0].startswith("-")):
@@ -81,7 +81,7 @@ class ProgramMagics:
             return
         options.pop("proc", None)
         status = self._commands.script(arguments, text, **options)
-        if status and wanted is None:
+        if status and accepted_status is None:
             raise subprocess.CalledProcessError(status, name)
 
     def _line_killbgscripts(self, rest):
@@ -117,16 +117,16 @@ class ProgramMagics:
         command = self.aliases[name]
         if "%l" in command:
             return self.shell(command.replace("%l", rest))
-        wanted = len(re.findall(r"(?<!%)%s", command))
-        if not wanted:
+        argument_count = len(re.findall(r"(?<!%)%s", command))
+        if not argument_count:
             return self.shell("{} {}".format(command.replace("%%s", "%s"), rest).rstrip())
-        arguments = rest.split(None, wanted)
-        if len(arguments) < wanted:
+        arguments = rest.split(None, argument_count)
+        if len(arguments) < argument_count:
             raise ValueError(
                 "the alias {} takes {} argument{}, and got {}".format(
-                    name, wanted, "s" * (wanted != 1), len(arguments)
+                    name, argument_count, "s" * (argument_count != 1), len(arguments)
                 )
             )
         parts = re.split(r"(?<!%)%s", command)
         filled = parts[0] + "".join(word + part for word, part in zip(arguments, parts[1:]))
-        return self.shell("{} {}".format(filled, " ".join(arguments[wanted:])).rstrip())
+        return self.shell("{} {}".format(filled, " ".join(arguments[argument_count:])).rstrip())

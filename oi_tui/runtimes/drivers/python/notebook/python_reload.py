@@ -70,8 +70,8 @@ class Reloader:
                 time = os.stat(file).st_mtime_ns
             except OSError:
                 continue
-            known = self._times.setdefault(name, time)
-            if known != time and (self._mode != "1" or name in self._chosen):
+            last_time = self._times.setdefault(name, time)
+            if last_time != time and (self._mode != "1" or name in self._chosen):
                 self._times[name] = time
                 self._reload(module)
 

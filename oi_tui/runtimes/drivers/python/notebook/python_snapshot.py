@@ -82,14 +82,14 @@ def save(names, path, bounds=None):
 
     What cannot be pickled, or has no room, is left out and listed. Raises SnapshotError when nothing is left.
     """
-    wanted = {name: value for name, value in names.items() if name[:1] != "_"}
-    if not wanted:
+    variables = {name: value for name, value in names.items() if name[:1] != "_"}
+    if not variables:
         raise SnapshotError("There are no variables to keep.")
     coming = "{}.{}.tmp".format(path, os.getpid())
     try:
-        opened = open(os.open(coming, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb")
-        with opened as file, _import_cloudpickle():
-            kept, left_out = _write_what_can_be(wanted, file, bounds or _Bounds(LIMIT))
+        stream = open(os.open(coming, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb")
+        with stream as file, _import_cloudpickle():
+            kept_variables, left_out = _write_what_can_be(variables, file, bounds or _Bounds(LIMIT))
             size = file.tell()
         os.replace(coming, path)
     except (OSError, _TooLargeError, _TooSlowError, pickle.PicklingError) as error:
@@ -101,7 +101,11 @@ def save(names, path, bounds=None):
         if os.path.exists(coming):
             os.unlink(coming)
     _ours.add(path)
-    print("Kept {} in {}: {}".format(_count(kept), _format_megabytes(size), _list_in_words(kept)))
+    print(
+        "Kept {} in {}: {}".format(
+            _count(kept_variables), _format_megabytes(size), _list_in_words(kept_variables)
+        )
+    )
     if left_out:
         print("Not kept:")
         for name, reason in left_out.items():
@@ -133,19 +137,19 @@ def load(names, path):
             if status.st_uid != os.geteuid() or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
                 # What is in it runs code, so nobody else may have written it.
                 raise SnapshotError("The file can be changed by others, so it is not read: {}".format(path))
-            found, lost = _read(file)
+            variables, reasons = _read(file)
     except FileNotFoundError:
         raise SnapshotError("No variables were kept in {}".format(path)) from None
     except OSError as error:
         raise SnapshotError("The variables could not be read: {}".format(_describe_error(error))) from None
-    names.update(found)
-    if not lost:
+    names.update(variables)
+    if not reasons:
         # What this process lacks, it must not replace on leaving.
         _ours.add(path)
-    print("Restored {}: {}".format(_count(found), _list_in_words(found)))
-    if lost:
+    print("Restored {}: {}".format(_count(variables), _list_in_words(variables)))
+    if reasons:
         print("Not restored:")
-        for name, reason in lost.items():
+        for name, reason in reasons.items():
             print("  {}: {}".format(name, reason))
 
 
@@ -153,11 +157,11 @@ def _read(file):
     """Return the variables of a file, and for each that cannot be made again why not."""
     try:
         header = json.loads(file.readline(1 << 20))
-        known = header["format"] == _FORMAT
+        has_known_format = header["format"] == _FORMAT
         version = str(header["python"])
     except (ValueError, KeyError, TypeError):
         raise SnapshotError("This is not a file of kept variables.") from None
-    if not known:
+    if not has_known_format:
         raise SnapshotError("The variables were kept by another version of oi-tui.")
     begin = file.tell()
     try:
@@ -167,10 +171,10 @@ def _read(file):
             except MemoryError:
                 raise
             except Exception as error:
-                found, lost = _read_what_can_be(file, begin)
-                if not found:
+                variables, reasons = _read_what_can_be(file, begin)
+                if not variables:
                     raise error
-                return found, lost
+                return variables, reasons
     except Exception as error:
         message = "The variables could not be restored: {}.".format(_describe_error(error))
         if version != _get_version():
@@ -188,19 +192,19 @@ def _read_what_can_be(file, begin):
         read = _TolerantUnpickler(file).load()
     except Exception:
         return {}, {}
-    found, lost = {}, {}
+    variables, reasons = {}, {}
     for name, value in read.items():
         try:
             # Only this finds what is missing in every kind of object.
             _make_pickler(_Bounded(None, _Bounds(float("inf")))).dump(value)
         except _MissingError as error:
-            lost[name] = _describe_error(error)
+            reasons[name] = _describe_error(error)
             continue
         except Exception:
             # It was made, and that is what counts.
             pass
-        found[name] = value
-    return found, lost
+        variables[name] = value
+    return variables, reasons
 
 
 class _MissingError(Exception):
@@ -251,12 +255,12 @@ class _TolerantUnpickler(pickle._Unpickler):
         try:
             step(self)
         except Exception as error:
-            broken = self.stack[-1]
-            if isinstance(broken, _Missing):
+            partial_object = self.stack[-1]
+            if isinstance(partial_object, _Missing):
                 return
             missing = self.stack[-1] = _Missing(_describe_error(error))
             for place, value in list(self.memo.items()):
-                if value is broken:
+                if value is partial_object:
                     self.memo[place] = missing
 
 
@@ -282,14 +286,14 @@ def _write_what_can_be(wanted, file, bounds):
     try:
         _write(wanted, {}, file, _Bounds(bounds.size, part))
     except (Exception, SystemExit):
-        kept, left_out = _choose(wanted, bounds)
+        kept_variables, left_out = _choose(wanted, bounds)
     else:
         return wanted, {}
-    if not kept:
+    if not kept_variables:
         reasons = "; ".join("{}: {}".format(*item) for item in list(left_out.items())[:_LISTED])
         raise SnapshotError("None of the variables can be kept: {}".format(reasons))
-    _write(kept, left_out, file, bounds)
-    return kept, left_out
+    _write(kept_variables, left_out, file, bounds)
+    return kept_variables, left_out
 
 
 def _write(variables, left_out, file, bounds):
@@ -316,11 +320,11 @@ def _choose(wanted, bounds):
     part = None if bounds.until is None else began + (bounds.until - began) * 0.4
     measured = _Bounds(bounds.size, part)
     for name, value in sorted(wanted.items(), key=lambda item: _guess_size(item[1])):
-        counted = _Bounded(None, measured)
+        counter = _Bounded(None, measured)
         before = time.monotonic()
         try:
             measured.check_time()
-            _make_pickler(counted).dump(value)
+            _make_pickler(counter).dump(value)
         except _TooLargeError:
             left_out[name] = "larger than {}".format(_format_megabytes(bounds.size))
         except _TooSlowError:
@@ -328,8 +332,8 @@ def _choose(wanted, bounds):
         except (Exception, SystemExit) as error:
             left_out[name] = "{}: {}".format(type(value).__name__, _describe_error(error))
         else:
-            costs[name] = counted.written, time.monotonic() - before
-    room, kept = bounds.size, set()
+            costs[name] = counter.written, time.monotonic() - before
+    room, kept_names = bounds.size, set()
     for name in sorted(costs, key=costs.get):
         room -= costs[name][0]
         if room < 0:
@@ -337,8 +341,8 @@ def _choose(wanted, bounds):
                 _format_megabytes(costs[name][0])
             )
         else:
-            kept.add(name)
-    return {name: value for name, value in wanted.items() if name in kept}, left_out
+            kept_names.add(name)
+    return {name: value for name, value in wanted.items() if name in kept_names}, left_out
 
 
 def _guess_size(value):
@@ -393,13 +397,13 @@ def _import_cloudpickle():
 
 def _lend(place):
     """Import the package at that place, of whose folder nothing else is imported."""
-    found = importlib.util.spec_from_file_location(
+    spec = importlib.util.spec_from_file_location(
         "cloudpickle", place, submodule_search_locations=[os.path.dirname(place)]
     )
-    module = sys.modules["cloudpickle"] = importlib.util.module_from_spec(found)
+    module = sys.modules["cloudpickle"] = importlib.util.module_from_spec(spec)
     # A copy that this Python cannot read counts as missing.
     with contextlib.suppress(Exception):
-        found.loader.exec_module(module)
+        spec.loader.exec_module(module)
         return
     del sys.modules["cloudpickle"]
 
@@ -423,24 +427,24 @@ def _make_pickler(file):
         """Writes functions of cells without their globals, which are the variables themselves."""
 
         def reducer_override(self, value):
-            made = super().reducer_override(value)
+            reduction = super().reducer_override(value)
             # For class methods, type variables and others there are functions of their own.
             is_known = type(value) in self.dispatch_table
-            if made is not NotImplemented or is_known or not _is_of_the_program(value):
-                return made
+            if reduction is not NotImplemented or is_known or not _is_of_the_program(value):
+                return reduction
             if type(value) is functools._lru_cache_wrapper and hasattr(value, "cache_parameters"):
                 return make_cached, (value.__wrapped__, value.cache_parameters())
             if _is_kept_by_name(value):
                 raise pickle.PicklingError("only its name would be kept")
-            return made
+            return reduction
 
         def _dynamic_function_reduce(self, function):
-            made = super()._dynamic_function_reduce(function)
+            reduction = super()._dynamic_function_reduce(function)
             if function.__globals__ is not sys.modules["__main__"].__dict__:
-                return made
-            code, _, _, _, closure = made[1]
-            made[2][1]["__globals__"] = {}
-            return (make_function, (code, closure), *made[2:])
+                return reduction
+            code, _, _, _, closure = reduction[1]
+            reduction[2][1]["__globals__"] = {}
+            return (make_function, (code, closure), *reduction[2:])
 
     return OfTheProgram(file)
 
@@ -472,8 +476,8 @@ def _count(names):
 
 
 def _list_in_words(names):
-    shown = ", ".join(list(names)[:_LISTED])
-    return "{} and {:,} more".format(shown, len(names) - _LISTED) if len(names) > _LISTED else shown
+    text = ", ".join(list(names)[:_LISTED])
+    return "{} and {:,} more".format(text, len(names) - _LISTED) if len(names) > _LISTED else text
 
 
 def _format_megabytes(size):

@@ -295,9 +295,9 @@ class DatabaseConnection:
 
     def _remember_view(self, statement):
         """Remember what a view that was made is of, since a query that reads it does not name that."""
-        made = _VIEW.match(statement)
-        if made:
-            self._views[made.group("last").strip('"`[]').lower()] = _WORD.findall(statement)
+        match = _VIEW.match(statement)
+        if match:
+            self._views[match.group("last").strip('"`[]').lower()] = _WORD.findall(statement)
 
 
 class _Sqlite(DatabaseConnection):
@@ -357,14 +357,14 @@ class _Sqlite(DatabaseConnection):
 
         Raises SqlError where the view reads a data frame. SQLite makes it then, and refuses each query of it.
         """
-        made = _VIEW.match(statement)
-        if not made or made.group("temp"):
+        match = _VIEW.match(statement)
+        if not match or match.group("temp"):
             return False
         self._connection.execute("savepoint python_view")
         try:
             self._connection.execute(statement)
             try:
-                self._connection.execute("explain select * from {}".format(made.group("name"))).close()
+                self._connection.execute("explain select * from {}".format(match.group("name"))).close()
             except sqlite3.Error as error:
                 missing = str(error).lower()
                 for name in copied:
@@ -500,8 +500,8 @@ class _DuckDb(DatabaseConnection):
     @staticmethod
     def _explain_error(line, error):
         text = _LINE.sub(lambda match: "LINE {}:".format(int(match.group(1)) + line - 1), str(error))
-        named = _LINE.search(text)
-        return SqlError("line {}: {}".format(named.group(1) if named else line, text))
+        line_match = _LINE.search(text)
+        return SqlError("line {}: {}".format(line_match.group(1) if line_match else line, text))
 
     def _fetch(self, statement, frames, most):
         # DuckDB takes a variable of its caller for a table where it has none of the name.

@@ -67,12 +67,12 @@ class SqlRows:
         self.rows = rows
 
     def __repr__(self):
-        many, shown = len(self.rows), self.rows
+        many, sample = len(self.rows), self.rows
         if many > _PRINTED:
-            shown = self.rows[:_FIRST] + self.rows[-_LAST:]
-        texts = [[_format_value(value) for value in row] for row in shown]
+            sample = self.rows[:_FIRST] + self.rows[-_LAST:]
+        texts = [[_format_value(value) for value in row] for row in sample]
         widths = [max(map(_measure_width, column)) for column in zip(self.columns, *texts)]
-        numeric = [all(row[at] is None or _is_number(row[at]) for row in shown) for at in range(len(widths))]
+        numeric = [all(row[at] is None or _is_number(row[at]) for row in sample) for at in range(len(widths))]
 
         def line(row):
             spaces = [" " * (size - _measure_width(text)) for text, size in zip(row, widths)]
@@ -81,8 +81,8 @@ class SqlRows:
             )
 
         lines = [line(self.columns), "  ".join("-" * width for width in widths), *map(line, texts)]
-        if many > len(shown):
-            lines.insert(2 + _FIRST, "… {:,} more rows …".format(many - len(shown)))
+        if many > len(sample):
+            lines.insert(2 + _FIRST, "… {:,} more rows …".format(many - len(sample)))
         lines.append("({:,} row{})".format(many, "s" * (many != 1)))
         return "\n".join(item.rstrip() for item in lines)
 
@@ -206,14 +206,14 @@ class _Cell:
 
     def _run_command(self, text, reading):
         name, _, rest = text[1:].partition(" ")
-        known = getattr(self, "_do_" + name, None)
-        if known is None:
+        method = getattr(self, "_do_" + name, None)
+        if method is None:
             raise SqlError("line {}: {} is not known; .help lists what is".format(self.line, text[:40]))
         try:
             if name == "read":
                 self._read(rest.strip(), reading)
             else:
-                known(rest.strip() if name != "print" else rest)
+                method(rest.strip() if name != "print" else rest)
         except OSError as error:
             raise SqlError("line {}: {}: {}".format(self.line, rest.strip(), error.strerror)) from None
         except SqlError as error:
@@ -226,8 +226,8 @@ class _Cell:
 
     def _do_help(self, rest):
         """.help: list these commands."""
-        known = (getattr(self, name) for name in sorted(dir(self)) if name.startswith("_do_"))
-        print("\n".join(dict.fromkeys(function.__doc__ for function in known)))
+        methods = (getattr(self, name) for name in sorted(dir(self)) if name.startswith("_do_"))
+        print("\n".join(dict.fromkeys(function.__doc__ for function in methods)))
 
     def _do_tables(self, rest):
         """.tables: list the tables and views."""
@@ -235,10 +235,10 @@ class _Cell:
 
     def _do_schema(self, rest):
         """.schema [TABLE]: list the columns of all tables, or of one, with their types."""
-        found = self._databases.current.fetch(self._databases.current.list_columns, self.line, {}, _MOST)[1]
-        wanted = _unquote(rest).lower()
-        rows = [row for row in found if not wanted or str(row[0]).lower() == wanted]
-        if wanted and not rows:
+        columns = self._databases.current.fetch(self._databases.current.list_columns, self.line, {}, _MOST)[1]
+        table = _unquote(rest).lower()
+        rows = [row for row in columns if not table or str(row[0]).lower() == table]
+        if table and not rows:
             raise SqlError("there is no table {}".format(_unquote(rest)))
         self._show(["table", "column", "type"], rows)
 

@@ -68,12 +68,12 @@ class SqlCompleter:
         """Return the answer to a request; `run` counts the cells that have run."""
         before = json.loads(bytes.fromhex(words).decode())["before"]
         try:
-            typed, found = self._complete(databases, names, before, run)
+            prefix, matches = self._complete(databases, names, before, run)
         except Exception:
             # A database that does not answer, or a transaction that failed.
-            typed, found = "", []
-        offers = [[text, facts] for text, facts in dict(found).items() if text != typed]
-        return {"typed": len(typed), "offers": offers[:_MOST], "note": ""}
+            prefix, matches = "", []
+        offers = [[text, facts] for text, facts in dict(matches).items() if text != prefix]
+        return {"typed": len(prefix), "offers": offers[:_MOST], "note": ""}
 
     def _complete(self, databases, names, before, run):
         statement = before[before.rfind(";") + 1 :]
@@ -91,25 +91,25 @@ class SqlCompleter:
         member = _MEMBER.search(code)
         columns_of = {name.lower(): columns for name, columns in tables.items()}
         if member:
-            typed, name = member.group(2), _unquote(member.group(1)).lower()
-            return typed, _select_matches(columns_of.get(_find_aliases(code).get(name, name), ()), typed)
+            prefix, name = member.group(2), _unquote(member.group(1)).lower()
+            return prefix, _select_matches(columns_of.get(_find_aliases(code).get(name, name), ()), prefix)
         word = _WORD.search(code)
-        typed = word.group() if word else ""
-        listed = [(name, "table with {}".format(_count(columns))) for name, columns in tables.items()]
+        prefix = word.group() if word else ""
+        table_entries = [(name, "table with {}".format(_count(columns))) for name, columns in tables.items()]
         if _TABLE_COMES.search(code):
-            return typed, _select_matches(listed, typed)
-        if not typed:
-            return typed, []
-        used = [
+            return prefix, _select_matches(table_entries, prefix)
+        if not prefix:
+            return prefix, []
+        column_lists = [
             columns_of[name] for name in dict.fromkeys(_find_aliases(code).values()) if name in columns_of
         ]
-        columns = [pair for part in used or tables.values() for pair in part]
-        spell = str.upper if typed.isupper() else str.lower
+        columns = [pair for part in column_lists or tables.values() for pair in part]
+        spell = str.upper if prefix.isupper() else str.lower
         words = [(spell(name), "function") for name in _FUNCTIONS] + [(spell(name), "") for name in _WORDS]
-        return typed, [
-            *_select_matches(columns, typed),
-            *_select_matches(listed, typed),
-            *_select_matches(sorted(words), typed),
+        return prefix, [
+            *_select_matches(columns, prefix),
+            *_select_matches(table_entries, prefix),
+            *_select_matches(sorted(words), prefix),
         ]
 
     def _list_tables(self, databases, run):
@@ -127,27 +127,27 @@ class SqlCompleter:
 
 def _list_frames(names):
     """Return the data frames and records of the program, with their columns."""
-    found = {}
+    frames = {}
     for name, value in list(names.items()):
         library, kind = find_kind(value)
         if kind in ("DataFrame", "Table", "RecordBatch") and not name.startswith("_"):
             columns = value.schema.names if library == "pyarrow" else list(value.columns)
             kinds = value.schema.types if library == "pyarrow" else list(value.dtypes)
-            found[name] = [(str(column), str(of).lower()) for column, of in zip(columns, kinds)]
+            frames[name] = [(str(column), str(of).lower()) for column, of in zip(columns, kinds)]
         elif not library and not name.startswith("_") and type(value) in (list, dict) and is_table(value):
-            found[name] = [(column, "") for column in read_records(value).names]
-    return found
+            frames[name] = [(column, "") for column in read_records(value).names]
+    return frames
 
 
 def _find_aliases(code):
     """Find the tables that the code names, by name and by alias, in small letters."""
-    found = {}
-    for table, alias, listed, other in _TABLE.findall(code):
-        name, short = _unquote(table or listed).lower(), _unquote(alias or other).lower()
-        found[name] = name
+    aliases = {}
+    for table, alias, next_table, other in _TABLE.findall(code):
+        name, short = _unquote(table or next_table).lower(), _unquote(alias or other).lower()
+        aliases[name] = name
         if short and short not in _NO_NAMES:
-            found[short] = name
-    return found
+            aliases[short] = name
+    return aliases
 
 
 def _unquote(name):

@@ -257,8 +257,8 @@ class _MySql(_Server):
     @staticmethod
     def _describe(error, statement):
         text = str(error.args[-1] if error.args else error)
-        named = re.search(r"at line (\d+)$", text)
-        return int(named.group(1)) - 1 if named else 0, text
+        line_match = re.search(r"at line (\d+)$", text)
+        return int(line_match.group(1)) - 1 if line_match else 0, text
 
 
 def _make_time_loader(library, usual):

@@ -59,11 +59,11 @@ class StoredValues:
 
     def keys(self, start=""):
         """Return the names that begin so, in their order."""
-        found = []
+        entries = []
         for folder, _, names in os.walk(self.root):
             inner = os.path.relpath(folder, self.root)
-            found += [name if inner == "." else "{}/{}".format(inner, name) for name in names]
-        return sorted(name for name in found if name.startswith(start) and not name.endswith(".new"))
+            entries += [name if inner == "." else "{}/{}".format(inner, name) for name in names]
+        return sorted(name for name in entries if name.startswith(start) and not name.endswith(".new"))
 
 
 def run(driver, rest, arguments):

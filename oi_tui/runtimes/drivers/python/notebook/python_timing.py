@@ -82,20 +82,20 @@ def timeit(driver, source, code, options=None):
     """Run the code many times, and say how long once takes. A cell's first line is what goes before."""
     import timeit as timeit_module
 
-    chosen, given = _split_options("timeit", "n:r:tcp:qov:", code if options is None else options)
-    statement, setup = (given, "pass") if options is None else (code, given or "pass")
+    switches, rest = _split_options("timeit", "n:r:tcp:qov:", code if options is None else options)
+    statement, setup = (rest, "pass") if options is None else (code, rest or "pass")
     if not statement.strip():
         where = "behind it" if options is None else "below its first line"
         raise ValueError("%timeit: there is no code {} to measure".format(where))
     timer = timeit_module.Timer(statement, setup, globals=driver.module.__dict__)
-    loops = parse_whole_number(chosen.get("-n", "0"), "%timeit -n")
-    runs = parse_whole_number(chosen.get("-r", "7"), "%timeit -r")
+    loops = parse_whole_number(switches.get("-n", "0"), "%timeit -n")
+    runs = parse_whole_number(switches.get("-r", "7"), "%timeit -r")
     if not loops:
         loops = next(10**power for power in range(10) if timer.timeit(10**power) >= 0.2 or power == 9)
     timed = TimeitResult(loops, [run / loops for run in timer.repeat(max(1, runs), loops)])
-    if "-q" not in chosen:
+    if "-q" not in switches:
         print(timed)
-    return timed if "-o" in chosen else None
+    return timed if "-o" in switches else None
 
 
 def prun(driver, source, code, options=None):
@@ -103,18 +103,18 @@ def prun(driver, source, code, options=None):
     import cProfile
     import pstats
 
-    chosen, given = _split_options("prun", "s:l:qrT:D:", code if options is None else options)
-    most, order = parse_whole_number(chosen.get("-l", "30"), "%prun -l"), chosen.get("-s", "time")
+    switches, rest = _split_options("prun", "s:l:qrT:D:", code if options is None else options)
+    most, order = parse_whole_number(switches.get("-l", "30"), "%prun -l"), switches.get("-s", "time")
     orders = sorted(pstats.Stats.sort_arg_dict_default)
     if order not in orders:
         raise ValueError("%prun -s takes one of {}, not {!r}".format(", ".join(orders), order))
     profile = cProfile.Profile()
     try:
         profile.enable()
-        driver.run_part(given if options is None else source)
+        driver.run_part(rest if options is None else source)
     finally:
         profile.disable()
         stats = pstats.Stats(profile).strip_dirs().sort_stats(order)
-        if "-q" not in chosen:
+        if "-q" not in switches:
             stats.print_stats(most)
-    return stats if "-r" in chosen else None
+    return stats if "-r" in switches else None

@@ -18,11 +18,11 @@ class ValueMagics:
     """A part of the magics, whose driver it uses."""
 
     def _select_names(self, kinds=""):
-        wanted = kinds.split()
+        kind_names = kinds.split()
         return [
             name
             for name, value in sorted(self._names.items())
-            if not name.startswith("_") and (not wanted or type(value).__name__ in wanted)
+            if not name.startswith("_") and (not kind_names or type(value).__name__ in kind_names)
         ]
 
     def _line_who(self, rest):
@@ -105,8 +105,8 @@ class ValueMagics:
 
         def show(inspect, value, name):
             try:
-                known = isinstance(value, (type, type(os))) or inspect.isroutine(value)
-                print(inspect.getsource(value if known else type(value)).rstrip())
+                has_source = isinstance(value, (type, type(os))) or inspect.isroutine(value)
+                print(inspect.getsource(value if has_source else type(value)).rstrip())
             except (OSError, TypeError):
                 print("No source found for {}".format(name))
 
@@ -130,11 +130,11 @@ class ValueMagics:
         """Prints the file in which an object is defined."""
 
         def show(inspect, value, name):
-            known = isinstance(value, (type, type(os))) or inspect.isroutine(value)
+            has_source = isinstance(value, (type, type(os))) or inspect.isroutine(value)
             try:
-                file = inspect.getsourcefile(value if known else type(value))
-                with open(file, encoding="utf-8") as opened:
-                    print(opened.read())
+                file = inspect.getsourcefile(value if has_source else type(value))
+                with open(file, encoding="utf-8") as stream:
+                    print(stream.read())
             except (OSError, TypeError):
                 print("No file found for {}".format(name))
 

@@ -24,9 +24,9 @@ def find(name):
     """
     from importlib.machinery import ModuleSpec, PathFinder
 
-    found = PathFinder.find_spec(name) if sys.version_info >= _WHOLE else None
-    if found is not None and found.loader is not None:
-        return found
+    installed_spec = PathFinder.find_spec(name) if sys.version_info >= _WHOLE else None
+    if installed_spec is not None and installed_spec.loader is not None:
+        return installed_spec
     # Only the folder: what it is made with may be missing in this interpreter.
     spec = ModuleSpec(name, None, is_package=True)
     spec.submodule_search_locations = [_OURS]

@@ -76,9 +76,9 @@ def llm_map(
     if failed and errors == "raise":
         lines = ["{} of {} rows failed:".format(len(failed), len(rows))]
         for index in failed[:_LISTED]:
-            shown = repr(rows[index])
-            shown = shown if len(shown) <= _LONGEST_ROW else shown[: _LONGEST_ROW - 1] + "…"
-            lines.append("  row {} ({}): {}".format(index, shown, results[index]))
+            row_text = repr(rows[index])
+            row_text = row_text if len(row_text) <= _LONGEST_ROW else row_text[: _LONGEST_ROW - 1] + "…"
+            lines.append("  row {} ({}): {}".format(index, row_text, results[index]))
         if len(failed) > _LISTED:
             lines.append("  and {} more".format(len(failed) - _LISTED))
         lines.append('The replies that came are in the results of this error; errors="return" returns them.')

@@ -53,10 +53,10 @@ def find_result(function, owner):
     words = _find_class_name(function.__annotations__.get("return"))
     if words in _SELF or (words == kind.__name__ and words in _TABLES and function.__name__ in _SAME):
         return owner
-    made = _make_instance(words, function)
-    if made is not None and made.kind.__name__.endswith(_ABOUT_A_TABLE):
-        made.table = owner.table if type(owner) is Instance else owner
-    return made
+    instance = _make_instance(words, function)
+    if instance is not None and instance.kind.__name__.endswith(_ABOUT_A_TABLE):
+        instance.table = owner.table if type(owner) is Instance else owner
+    return instance
 
 
 def is_column_maker(value):
@@ -69,13 +69,15 @@ def is_column_maker(value):
 
 def find_attribute(instance, name):
     """Return an attribute of an instance, as far as its class says what it is."""
-    found = inspect.getattr_static(instance.kind, name, _MISSING)
-    if type(found) is types.FunctionType:
-        return types.MethodType(found, instance)
-    accessor = getattr(found, "_accessor", None) if type(found).__module__.startswith("pandas.") else None
+    attribute = inspect.getattr_static(instance.kind, name, _MISSING)
+    if type(attribute) is types.FunctionType:
+        return types.MethodType(attribute, instance)
+    accessor = (
+        getattr(attribute, "_accessor", None) if type(attribute).__module__.startswith("pandas.") else None
+    )
     if isinstance(accessor, type):
         return Instance(accessor)
-    getter = found.fget if type(found) is property else None
+    getter = attribute.fget if type(attribute) is property else None
     return find_result(getter, instance) if type(getter) is types.FunctionType else None
 
 

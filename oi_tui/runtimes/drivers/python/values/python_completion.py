@@ -87,12 +87,12 @@ def answer(names, words, list_magics):
     names of magics for lines, and of those for cells.
     """
     before = json.loads(bytes.fromhex(words).decode())["before"]
-    typed, completions, note = "", [], ""
+    prefix, completions, note = "", [], ""
     try:
         with warnings.catch_warnings():
             # Deprecation warnings belong to the run, not to the typing.
             warnings.simplefilter("ignore")
-            typed, completions, note = _Completer(names, before, list_magics).find()
+            prefix, completions, note = _Completer(names, before, list_magics).find()
     except Exception:
         # A library's value that is broken has no completions; whoever types continues.
         pass
@@ -101,7 +101,7 @@ def answer(names, words, list_magics):
         if len(offers) < _MOST and text not in seen and text.isprintable() and len(text) <= _LONGEST:
             seen.add(text)
             offers.append([text, _describe_value(value)])
-    return {"typed": len(typed), "offers": offers, "note": note}
+    return {"typed": len(prefix), "offers": offers, "note": note}
 
 
 #: What the search for a value raises where the code does not say enough.
@@ -169,25 +169,25 @@ class _Completer:
         if path is None and self._is_in_shell_cell():
             return "", [], ""
         if path is not None:
-            found = _files(re.sub(r"\\(.)", r"\1", path))
-            return path.rpartition("/")[2], [(_escape(name), facts) for name, facts in found], ""
+            completions = _files(re.sub(r"\\(.)", r"\1", path))
+            return path.rpartition("/")[2], [(_escape(name), facts) for name, facts in completions], ""
         modules = self._list_modules()
         if modules is not None:
             return (*modules, "")
         word = _WORD.search(self._before)
-        typed = word.group() if word else ""
-        head = self._before[: len(self._before) - len(typed)].rstrip(" \t")
+        prefix = word.group() if word else ""
+        head = self._before[: len(self._before) - len(prefix)].rstrip(" \t")
         if head.endswith(".") and not head.endswith(".."):
             value = self._find_value(head[:-1])
-            columns = self._list_columns(typed) if results.is_column_maker(value) else []
-            return typed, _select_matches(typed, [*columns, *list_members(value, typed)]), ""
-        if not typed and self._line.rstrip(" ")[-1:] not in ("(", ","):
+            columns = self._list_columns(prefix) if results.is_column_maker(value) else []
+            return prefix, _select_matches(prefix, [*columns, *list_members(value, prefix)]), ""
+        if not prefix and self._line.rstrip(" ")[-1:] not in ("(", ","):
             return "", [], ""
         arguments, note = self._list_arguments()
-        found = _select_matches(typed, arguments)
-        if typed:
-            found += _select_matches(typed, self._list_names(typed))
-        return typed, found, note
+        completions = _select_matches(prefix, arguments)
+        if prefix:
+            completions += _select_matches(prefix, self._list_names(prefix))
+        return prefix, completions, note
 
     def _list_columns(self, typed):
         """List the columns of the table whose method is called that can be written as attributes."""
@@ -199,8 +199,8 @@ class _Completer:
         yield from ((name, value) for name, value in list(self._names.items()) if type(name) is str)
         yield from ((name, value) for name, value in vars(builtins).items())
         yield from ((name, _KEYWORD) for name in keyword.kwlist)
-        written = self._before[: len(self._before) - len(typed)]
-        yield from ((name, _WRITTEN) for name in _IDENTIFIER.findall(written) if len(name) > 2)
+        code = self._before[: len(self._before) - len(typed)]
+        yield from ((name, _WRITTEN) for name in _IDENTIFIER.findall(code) if len(name) > 2)
 
     # -- values
 
@@ -255,26 +255,26 @@ class _Completer:
     # -- in a text
 
     def _complete_in_text(self):
-        typed = self._before[self._place.text_from :]
-        inner = self._find_expression(typed)
+        prefix = self._before[self._place.text_from :]
+        inner = self._find_expression(prefix)
         if inner is not None:
             return _Completer(self._names, inner, self._list_magics).find()
-        if "\n" in typed:
+        if "\n" in prefix:
             return "", [], ""
         if self._is_query():
-            return (*self._complete_query(typed), "")
-        keys = self._keys(typed)
+            return (*self._complete_query(prefix), "")
+        keys = self._keys(prefix)
         if keys is not None:
-            return typed, _select_matches(typed, [pair for pair in keys if type(pair[0]) is str]), ""
-        return typed.rpartition("/")[2], list(_files(typed)), ""
+            return prefix, _select_matches(prefix, [pair for pair in keys if type(pair[0]) is str]), ""
+        return prefix.rpartition("/")[2], list(_files(prefix)), ""
 
     def _find_expression(self, typed):
         """Return the unfinished expression in the last brace of an f-string; None outside of one."""
         start = self._place.text_from - len(self._place.quote)
-        opened = typed.replace("{{", "  ").rfind("{")
-        if opened < 0 or "}" in typed[opened:] or not _FORMATTED.search(self._before[:start]):
+        brace = typed.replace("{{", "  ").rfind("{")
+        if brace < 0 or "}" in typed[brace:] or not _FORMATTED.search(self._before[:start]):
             return None
-        return typed[opened + 1 :]
+        return typed[brace + 1 :]
 
     def _is_query(self):
         """Return whether the text is a condition on columns, as in `sales.query("`."""
@@ -324,8 +324,8 @@ class _Completer:
                 keys = []
             if keys:
                 return keys
-        given = [self._before[bracket + 1 : comma] for comma in self._place.commas[bracket]]
-        arguments = [find_expression(text) for text in given]
+        texts = [self._before[bracket + 1 : comma] for comma in self._place.commas[bracket]]
+        arguments = [find_expression(text) for text in texts]
         while isinstance(node, (ast.Attribute, ast.Call)):
             # As in `Chart(sales).encode(x="`.
             if isinstance(node, ast.Call):
@@ -365,14 +365,14 @@ class _Completer:
             parameters, line = describe_call(function)
         except (_UnknownError, TypeError, ValueError):
             return [], ""
-        given = self._before[self._place.brackets[-1] :]
-        named = [
+        call_text = self._before[self._place.brackets[-1] :]
+        arguments = [
             (parameter.name + "=", _Default(parameter.default))
             for parameter in parameters
             if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
-            and not re.search(r"\b{}\s*=".format(re.escape(parameter.name)), given)
+            and not re.search(r"\b{}\s*=".format(re.escape(parameter.name)), call_text)
         ]
-        return named, line
+        return arguments, line
 
     # -- magics and modules
 
@@ -404,16 +404,18 @@ class _Completer:
         line = self._line
         match = _FROM_IMPORT.match(line)
         if match:
-            module, typed = match.group("module"), match.group("name")
+            module, prefix = match.group("module"), match.group("name")
             here = sys.modules.get(module)
             inner = [(name, _MODULE) for name in _list_submodules(module)]
-            return typed, _select_matches(typed, [*(list_members(here) if here is not None else ()), *inner])
+            return prefix, _select_matches(
+                prefix, [*(list_members(here) if here is not None else ()), *inner]
+            )
         match = _IMPORT.match(line) or _FROM.match(line)
         if not match:
             return None
-        package, _, typed = match.group("module").rpartition(".")
+        package, _, prefix = match.group("module").rpartition(".")
         names = _list_submodules(package) if package else {*sys.builtin_module_names, *_list_submodules("")}
-        return typed, _select_matches(typed, [(name, _MODULE) for name in sorted(names)])
+        return prefix, _select_matches(prefix, [(name, _MODULE) for name in sorted(names)])
 
 
 class _Default:
@@ -497,26 +499,26 @@ def list_members(value, typed=""):
 
     Of very many columns, only those that begin with what is typed are there.
     """
-    found, first = {}, {}
+    members, first = {}, {}
     if type(value) is results.Instance:
-        found = dict.fromkeys(list_fields(value.kind), _WRITTEN)
+        members = dict.fromkeys(list_fields(value.kind), _WRITTEN)
         for kind in list_classes(value.kind):
-            found = {**list_names_of_class(kind), **found}
+            members = {**list_names_of_class(kind), **members}
     elif is_of(value, type):
         for kind in list_classes(value):
-            found = {**list_names_of_class(kind), **found}
+            members = {**list_names_of_class(kind), **members}
     elif issubclass(type(value), types.ModuleType):
-        found = dict(types.ModuleType.__dict__["__dict__"].__get__(value))
+        members = dict(types.ModuleType.__dict__["__dict__"].__get__(value))
     else:
-        found = own_names(value)
+        members = own_names(value)
         for kind in list_classes(type(value)):
-            found = {**list_names_of_class(kind), **found}
+            members = {**list_names_of_class(kind), **members}
         if _is_frame(value) or _find_variables(value):
             first = dict(_list_keys(value, typed))
-            found = {**first, **found}
-    names = [name for name in found if type(name) is str and name.isidentifier()]
+            members = {**first, **members}
+    names = [name for name in members if type(name) is str and name.isidentifier()]
     return [
-        (name, found[name])
+        (name, members[name])
         for name in sorted(names, key=lambda name: (name.startswith("_"), name not in first, name.lower()))
     ]
 
@@ -527,16 +529,16 @@ def get_attribute(value, name):
         return _require_known(results.find_attribute(value, name))
     if _is_known(value) and not is_of(value, type):
         return getattr(value, name)
-    found = find_static(value, name)
-    if found is MISSING or is_of(found, property):
+    attribute = find_static(value, name)
+    if attribute is MISSING or is_of(attribute, property):
         raise _UnknownError
-    if is_of(found, (classmethod, staticmethod)):
-        return found.__func__
-    if is_of(found, (types.GetSetDescriptorType, types.MemberDescriptorType)):
-        return found.__get__(value, type(value))
-    if is_of(found, PYTHON_FUNCTIONS) and not is_of(value, (type, types.ModuleType)):
-        return types.MethodType(found, value)
-    return found
+    if is_of(attribute, (classmethod, staticmethod)):
+        return attribute.__func__
+    if is_of(attribute, (types.GetSetDescriptorType, types.MemberDescriptorType)):
+        return attribute.__get__(value, type(value))
+    if is_of(attribute, PYTHON_FUNCTIONS) and not is_of(value, (type, types.ModuleType)):
+        return types.MethodType(attribute, value)
+    return attribute
 
 
 def _is_frame(value):
@@ -548,8 +550,8 @@ def _find_variables(value):
     attribute = {"Dataset": "_variables", "DataArray": "_coords"}.get(_name_of(type(value)))
     if attribute is None or not str(find_static(type(value), "__module__")).startswith("xarray."):
         return {}
-    found = get_attribute(value, attribute)
-    return found if type(found) is dict else {}
+    variables = get_attribute(value, attribute)
+    return variables if type(variables) is dict else {}
 
 
 def _list_keys(value, typed="", called=False):

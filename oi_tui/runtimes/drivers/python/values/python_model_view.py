@@ -166,17 +166,17 @@ def _view_table(value):
 
 def _view_pandas(frame, name="DataFrame"):
     rows, width = frame.shape
-    shown = frame.iloc[:, :_COLUMNS]
-    counted = rows * width <= _COUNTED
+    excerpt = frame.iloc[:, :_COLUMNS]
+    is_counted = rows * width <= _COUNTED
     # Column by column: together, sparse ones would warn of their different fill values.
     columns = [
-        (label, _type_of(shown.iloc[:, at]), int(shown.iloc[:, at].isna().sum()) if counted else 0)
-        for at, label in enumerate(shown.columns)
+        (label, _type_of(excerpt.iloc[:, at]), int(excerpt.iloc[:, at].isna().sum()) if is_counted else 0)
+        for at, label in enumerate(excerpt.columns)
     ]
     index = [_label(entry) for entry in frame.index.names]
 
     def lines(start, stop):
-        part = shown.iloc[start:stop]
+        part = excerpt.iloc[start:stop]
         for label, row in zip(part.index, part.itertuples(index=False, name=None)):
             yield [*(label if isinstance(label, tuple) else (label,)), *row]
 
@@ -187,7 +187,7 @@ def _view_pandas(frame, name="DataFrame"):
         columns,
         lines,
         index=", ".join(entry or "index" for entry in index),
-        counted=counted,
+        counted=is_counted,
         over=", ".join(filter(None, map(_label, frame.columns.names))) if name == "DataFrame" else "",
         named=rows > 0 and isinstance(frame.index[0], (str, tuple)),
     )
@@ -305,8 +305,8 @@ def _view_database_rows(rows):
     columns = []
     for at, name in enumerate(names[:_COLUMNS]):
         values = [row[at] for row in rows]
-        found = next((value for value in values if value is not None), None)
-        kind = "" if found is None else type(found).__name__
+        sample = next((value for value in values if value is not None), None)
+        kind = "" if sample is None else type(sample).__name__
         columns.append((name, kind, sum(value is None for value in values)))
 
     def lines(start, stop):
@@ -321,17 +321,17 @@ def _view_records(value):
     if records is None or len(records) < 4 or not has_names(records) or not has_same_fields(value):
         return None
     names, columns = records.names[:_COLUMNS], []
-    counted = len(records) * len(names) <= _COUNTED_BY_PYTHON
+    is_counted = len(records) * len(names) <= _COUNTED_BY_PYTHON
     for name in names:
-        items = records.column(name) if counted else records.sample(name)
-        found = next((item for item in items if item is not None), None)
-        kind = "" if found is None else type(found).__name__
-        columns.append((name, kind, sum(item is None for item in items) if counted else 0))
+        items = records.column(name) if is_counted else records.sample(name)
+        sample = next((item for item in items if item is not None), None)
+        kind = "" if sample is None else type(sample).__name__
+        columns.append((name, kind, sum(item is None for item in items) if is_counted else 0))
 
     def lines(start, stop):
         return (records.row(number, names) for number in range(start, min(stop, len(records))))
 
-    return format_table(records.kind, len(records), len(records.names), columns, lines, counted=counted)
+    return format_table(records.kind, len(records), len(records.names), columns, lines, counted=is_counted)
 
 
 def format_table(name, rows, width, columns, lines, index="", counted=True, over="", named=False):
@@ -506,13 +506,13 @@ def _compact(value, depth=0):
         what = "bytes" if type(value) is bytes else "characters"
         return "{}… ({:,} {})".format(text if type(value) in (str, bytes) else text[:_STRING], many, what)
     many = len(value)
-    shown = 30 if depth == 0 else 8
+    limit = 30 if depth == 0 else 8
     if depth > 5:
         return "<{} of {:,}>".format(type(value).__name__, many)
     items = []
     for item in value.items() if kind is dict else value:
-        if len(items) == shown:
-            items.append("… {:,} more".format(many - shown))
+        if len(items) == limit:
+            items.append("… {:,} more".format(many - limit))
             break
         if kind is dict:
             items.append("{}: {}".format(_compact(item[0], depth + 1), _compact(item[1], depth + 1)))

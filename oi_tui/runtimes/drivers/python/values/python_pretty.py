@@ -187,16 +187,16 @@ class Printer:
         """Find the function that prints a value: that of its class, or of the first base with one."""
         kind = _get_attribute(value, "__class__") or type(value)
         for base in _get_attribute(kind, "__mro__") or type.mro(kind):
-            found = self._own(base) if self._own is not None else None
-            if found is not None:
-                return found
+            print_function = self._own(base) if self._own is not None else None
+            if print_function is not None:
+                return print_function
             if self._float_format is not None and base.__name__ in _FLOATS:
                 return lambda item, printer, is_cycle: printer.text(self._float_format % item)
-            found = _PRINTERS.get(base) or _PRINTERS_BY_NAME.get(
+            print_function = _PRINTERS.get(base) or _PRINTERS_BY_NAME.get(
                 (_get_attribute(base, "__module__"), _get_attribute(base, "__name__"))
             )
-            if found is not None:
-                return found
+            if print_function is not None:
+                return print_function
             # Mocks have any attribute that they are asked for, classes have what is written in them.
             if "_repr_pretty_" in base.__dict__ and callable(base._repr_pretty_):
                 return base._repr_pretty_
@@ -392,11 +392,11 @@ def _call_printer(arguments_of, named_of=lambda value: (), name=None):
     """Return a function that prints values as calls of their class."""
 
     def print_call(value, printer, is_cycle):
-        called = name or value.__class__.__name__
+        label = name or value.__class__.__name__
         if is_cycle:
-            printer.pretty(_Call(called, [_Raw("...")]))
+            printer.pretty(_Call(label, [_Raw("...")]))
         else:
-            printer.pretty(_Call(called, arguments_of(value), named_of(value)))
+            printer.pretty(_Call(label, arguments_of(value), named_of(value)))
 
     return print_call
 

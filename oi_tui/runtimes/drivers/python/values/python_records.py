@@ -184,9 +184,9 @@ def list_fields(of):
     """Return the names of the fields that a class of records declares and prints; none for other classes."""
     for entry in of.__mro__:
         own = type.__getattribute__(entry, "__dict__")
-        named = own.get("_fields")
-        if type(named) is tuple and issubclass(of, tuple):
-            return list(named)
+        field_names = own.get("_fields")
+        if type(field_names) is tuple and issubclass(of, tuple):
+            return list(field_names)
         fields = own.get("__dataclass_fields__")
         if type(fields) is dict:
             # Not those of the class, and not those that are only arguments.
@@ -211,9 +211,9 @@ def list_fields(of):
 def _find_slot_reader(of, name):
     """Return what reads a field that is kept outside the dictionary of an object; None for other fields."""
     for entry in of.__mro__:
-        found = type.__getattribute__(entry, "__dict__").get(name)
-        if type(found) is types.MemberDescriptorType:
-            return found
+        descriptor = type.__getattribute__(entry, "__dict__").get(name)
+        if type(descriptor) is types.MemberDescriptorType:
+            return descriptor
     return None
 
 

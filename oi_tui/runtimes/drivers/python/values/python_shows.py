@@ -127,9 +127,9 @@ class ValueDisplay:
             # These are kept where they are drawn.
             self._show(value)
             return
-        shown = self._import_quietly("python_display").choose_forms(self, value, None, None)
+        forms = self._import_quietly("python_display").choose_forms(self, value, None, None)
         captured = self._import_quietly("python_captured")
-        self.kept.append(captured.RichOutput(self, shown._repr_mimebundle_()))
+        self.kept.append(captured.RichOutput(self, forms._repr_mimebundle_()))
 
     def _show(self, value):
         if self._is_figure(value):
@@ -341,9 +341,9 @@ class ValueDisplay:
         if view is None and html:
             bundle = self.make_bundle(value)
             for mime, method in (("text/markdown", "_repr_markdown_"), ("text/latex", "_repr_latex_")):
-                found = bundle.get(mime) or self.call(value, method)
-                if isinstance(found, str) and found.strip():
-                    return found
+                form = bundle.get(mime) or self.call(value, method)
+                if isinstance(form, str) and form.strip():
+                    return form
             view = views.convert_html(html[1])
         return view
 
@@ -375,14 +375,14 @@ class ValueDisplay:
         if not whole or not _is_nondescript(text):
             return text
         for method in ("_repr_markdown_", "_repr_latex_", "_repr_json_"):
-            found = self.call(value, method)
-            found = found[0] if isinstance(found, tuple) and found else found
-            if isinstance(found, (dict, list)):
+            form = self.call(value, method)
+            form = form[0] if isinstance(form, tuple) and form else form
+            if isinstance(form, (dict, list)):
                 import json
 
-                found = json.dumps(found, indent=2, ensure_ascii=False, default=str)
-            if isinstance(found, str) and found.strip():
-                return found
+                form = json.dumps(form, indent=2, ensure_ascii=False, default=str)
+            if isinstance(form, str) and form.strip():
+                return form
         return text
 
     def _table(self, value):
@@ -526,9 +526,9 @@ def _print_all_columns(polars):
 
 
 def _choose_backend(matplotlib):
-    chosen = os.environ.get("MPLBACKEND", "")
+    backend = os.environ.get("MPLBACKEND", "")
     # A kernel of Jupyter names its own backend for all that it starts. That one works only in the kernel.
-    if not chosen or chosen.startswith(("module://matplotlib_inline", "module://ipykernel")):
+    if not backend or backend.startswith(("module://matplotlib_inline", "module://ipykernel")):
         matplotlib.rcParams["backend"] = "module://" + _FIGURES
 
 

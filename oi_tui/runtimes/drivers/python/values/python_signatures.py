@@ -68,10 +68,10 @@ def list_parameters(function):
 
 def _list_parameters_left(partial):
     """List the parameters of a partial function; the values that it has already are their defaults."""
-    given = partial.keywords
+    defaults = partial.keywords
     return [
-        parameter.replace(default=given[parameter.name], kind=parameter.KEYWORD_ONLY)
-        if parameter.name in given
+        parameter.replace(default=defaults[parameter.name], kind=parameter.KEYWORD_ONLY)
+        if parameter.name in defaults
         else parameter
         for parameter in list_parameters(partial.func)[len(partial.args) :]
     ]
@@ -125,8 +125,8 @@ def format_signature(name, parameters, documentation):
         star = star or parameter.kind in (parameter.KEYWORD_ONLY, parameter.VAR_POSITIONAL)
         stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
         default = parameter.default
-        shown = "" if default is parameter.empty else "={}".format(format_default(default))
-        parts.append(stars + parameter.name + shown)
+        default_text = "" if default is parameter.empty else "={}".format(format_default(default))
+        parts.append(stars + parameter.name + default_text)
     line = "{}({})".format(name, ", ".join(parts))
     return "{}: {}".format(line, documentation) if documentation else line
 

@@ -88,16 +88,16 @@ def find_matching(table, words, most):
     match = _CONDITION.fullmatch(words.strip())
     if match is None:
         return None
-    called = match.group(1).strip("`'\"")
+    column_name = match.group(1).strip("`'\"")
     names = [str(name) for name, _, _ in table.columns]
-    same = [at for at, name in enumerate(names) if name == called]
-    same = same or [at for at, name in enumerate(names) if name.lower() == called.lower()]
+    same = [at for at, name in enumerate(names) if name == column_name]
+    same = same or [at for at, name in enumerate(names) if name.lower() == column_name.lower()]
     if not same:
         return None
     sign, value = match.group(2), match.group(3).strip("'\"")
     values = table.array(same[0])
     if values is not None and values.dtype.kind == "m" and not _asks_missing(sign, value):
-        return _fit_duration(values, sign, _need_duration(value, called))
+        return _fit_duration(values, sign, _need_duration(value, column_name))
     if values is not None and (fit := _fit(values, sign, value)) is not None:
         return fit
     if table.rows > most:
@@ -110,9 +110,9 @@ def find_matching(table, words, most):
     if value in ranks:
         return find_rows(values, lambda item: test(ranks[format_value(item, True)], ranks[value]))
     if any(kind.__name__ in _DURATIONS for kind in set(map(type, values))):
-        wanted = _need_duration(value, called)
+        duration = _need_duration(value, column_name)
         lengths = (None if is_missing(item) else _convert_to_seconds(item) for item in values)
-        return {at for at, length in enumerate(lengths) if length is not None and test(length, wanted)}
+        return {at for at, length in enumerate(lengths) if length is not None and test(length, duration)}
     number = _number(value)
     return find_rows(values, lambda item: _holds(test, item, value, number))
 
@@ -120,8 +120,8 @@ def find_matching(table, words, most):
 def find_rows(values, holds):
     """Return the numbers of the rows whose value is there, and of which this is true."""
     if set(map(type, values)) <= _TESTED_ONCE:
-        held = {item for item in set(values) if not is_missing(item) and holds(item)}
-        return {at for at, item in enumerate(values) if item in held}
+        matches = {item for item in set(values) if not is_missing(item) and holds(item)}
+        return {at for at, item in enumerate(values) if item in matches}
     return {at for at, item in enumerate(values) if not is_missing(item) and holds(item)}
 
 
@@ -151,23 +151,23 @@ def _fit(values, sign, value):
         if not _DAY.fullmatch(value) or not "1678" <= value < "2262":
             return None
         try:
-            wanted = values.dtype.type(value.replace(" ", "T"))
+            operand = values.dtype.type(value.replace(" ", "T"))
         except ValueError:
             # There is no such day.
             return None
     elif kind == "b" and value.lower() in _TRUTH:
-        wanted = _TRUTH[value.lower()]
+        operand = _TRUTH[value.lower()]
     else:
-        wanted = _number(value)
-        if wanted is None and kind in "iuf" and sign in ("=", "==", "!="):
+        operand = _number(value)
+        if operand is None and kind in "iuf" and sign in ("=", "==", "!="):
             # No number is called like that.
             return there if sign == "!=" else there & ~there
-        if wanted is None:
+        if operand is None:
             return None
-        if kind in "iu" and wanted.is_integer():
+        if kind in "iu" and operand.is_integer():
             # Large numbers are compared exactly.
-            wanted = int(value) if re.fullmatch(r"[-+]?[0-9]+", value) else int(wanted)
-    return _SIGNS[sign](values, wanted) & there
+            operand = int(value) if re.fullmatch(r"[-+]?[0-9]+", value) else int(operand)
+    return _SIGNS[sign](values, operand) & there
 
 
 def _holds(test, item, value, number):

@@ -29,12 +29,12 @@ def find_words(table, words, is_needed):
     Raises TableReadError after some seconds, and once `is_needed` says that a request waits.
     """
     columns = _find_columns(table, words)
-    found = bytearray(table.rows)
+    flags = bytearray(table.rows)
     end = time.monotonic() + _SECONDS
     for start in range(0, table.rows, _PART):
         part = slice(start, min(start + _PART, table.rows))
         labels = [format_value(label, True) for label in table.labels(part)]
-        _mark(found, start, find_rows(labels, lambda label: words in label.lower()))
+        _mark(flags, start, find_rows(labels, lambda label: words in label.lower()))
         for at in columns:
             if is_needed():
                 raise TableReadError("The search was stopped, because a cell has to run.")
@@ -43,8 +43,8 @@ def find_words(table, words, is_needed):
                     "The table is too large to search all its cells. Filter by a condition on a column, "
                     "or with code."
                 )
-            _mark(found, start, _search_part(table, at, part, words))
-    return found
+            _mark(flags, start, _search_part(table, at, part, words))
+    return flags
 
 
 def _mark(found, start, numbers):

@@ -141,9 +141,9 @@ def _describe_array(values, rows):
         middle = numpy.quantile(finite, [0.25, 0.5, 0.75]).tolist()
         mean = float(finite.mean(dtype=float))
         std = float(finite.std(dtype=float, ddof=1)) if len(finite) > 1 else 0.0
-    named = [("min", low), ("25 %", middle[0]), ("median", middle[1]), ("mean", mean)]
-    named += [("75 %", middle[2]), ("max", high), ("std", std)]
-    facts += [[name, format_figure(value)] for name, value in named]
+    figures = [("min", low), ("25 %", middle[0]), ("median", middle[1]), ("mean", mean)]
+    figures += [("75 %", middle[2]), ("max", high), ("std", std)]
+    facts += [[name, format_figure(value)] for name, value in figures]
     try:
         counts, edges = numpy.histogram(finite, bins=_BINS) if low != high else ([], [])
     except (OverflowError, ValueError):
@@ -168,10 +168,10 @@ def _describe_numbers(values, rows):
     low, high = min(finite), max(finite)
     try:
         mean, width = sum(finite) / len(finite), (high - low) / _BINS
-        named = [("min", low), ("median", statistics.median(finite)), ("mean", mean), ("max", high)]
+        figures = [("min", low), ("median", statistics.median(finite)), ("mean", mean), ("max", high)]
     except OverflowError:
-        named, width = [("min", low), ("max", high)], math.inf
-    facts += [[name, format_figure(value)] for name, value in named]
+        figures, width = [("min", low), ("max", high)], math.inf
+    facts += [[name, format_figure(value)] for name, value in figures]
     if not width or not math.isfinite(width):
         return {
             "facts": facts,

@@ -347,8 +347,8 @@ class _Pandas(_Lists):
         column = self.frame.iloc[rows, at]
         if not isinstance(column.dtype, sys.modules["pandas"].StringDtype):
             return None
-        found = column.str.contains(words, case=False, regex=False, na=False)
-        return found.to_numpy(dtype=bool).nonzero()[0].tolist()
+        mask = column.str.contains(words, case=False, regex=False, na=False)
+        return mask.to_numpy(dtype=bool).nonzero()[0].tolist()
 
     def read(self, numbers, first, last):
         rows = slice(numbers.start, numbers.stop) if isinstance(numbers, range) else list(numbers)
@@ -564,8 +564,8 @@ class _Arrow(_Lists):
         column = self._get_column(at, rows)
         if str(column.type) not in ("string", "large_string"):
             return None
-        found = compute.match_substring(column, words, ignore_case=True)
-        return compute.indices_nonzero(found).to_pylist()
+        mask = compute.match_substring(column, words, ignore_case=True)
+        return compute.indices_nonzero(mask).to_pylist()
 
     def _get_column(self, at, rows=_ALL):
         column = self.table.column(at)[rows]

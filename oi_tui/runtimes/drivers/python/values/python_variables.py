@@ -90,8 +90,8 @@ def _describe_value(value, kind):
         columns = _describe_columns(value)
         if columns:
             shape = getattr(value, "shape", (0, 0))
-            listed = ", ".join(columns[:40]) + (", ..." if len(columns) > 40 else "")
-            return "{}, {} rows x {} columns: {}".format(kind, shape[0], shape[1], listed)
+            column_text = ", ".join(columns[:40]) + (", ..." if len(columns) > 40 else "")
+            return "{}, {} rows x {} columns: {}".format(kind, shape[0], shape[1], column_text)
     return summary
 
 
@@ -134,16 +134,16 @@ def _format(value, depth, room):
         return _summarise(value, kind)
     if type(value) not in _COUNTED or depth > 3:
         return _describe_value(value, kind) if type(value) in _COUNTED else _summarise(value, kind)
-    parts, used = [], 0
+    parts, length = [], 0
     for item in value.items() if type(value) is dict else value:
-        left = max(20, min(room - used, 2000))
+        part_room = max(20, min(room - length, 2000))
         if type(value) is dict:
-            part = "{}: {}".format(_format(item[0], depth + 1, 200), _format(item[1], depth + 1, left))
+            part = "{}: {}".format(_format(item[0], depth + 1, 200), _format(item[1], depth + 1, part_room))
         else:
-            part = _format(item, depth + 1, left)
+            part = _format(item, depth + 1, part_room)
         parts.append(part)
-        used += len(part) + 2
-        if used > room or len(parts) == 200:
+        length += len(part) + 2
+        if length > room or len(parts) == 200:
             break
     if len(parts) < len(value):
         parts.append("... {} in all".format(len(value)))

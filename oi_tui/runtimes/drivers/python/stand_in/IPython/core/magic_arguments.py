@@ -38,8 +38,8 @@ def construct_parser(magic_func):
     parser = MagicArgumentParser(real_name(magic_func), description=magic_func.__doc__, **options)
     group = None
     for decorator in magic_func.decorators[::-1]:
-        made = decorator.add_to_parser(parser, group)
-        group = group if made is None else made
+        new_group = decorator.add_to_parser(parser, group)
+        group = group if new_group is None else new_group
     magic_func.__doc__ = parser.format_help()
     return parser
 

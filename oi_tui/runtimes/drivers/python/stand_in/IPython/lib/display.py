@@ -180,13 +180,13 @@ class FileLinks(FileLink):
         """Return each folder with its files, in the order of their names."""
         folders = []
         for folder, _, files in os.walk(self.path):
-            kept = [
+            matches = [
                 file
                 for file in sorted(files)
                 if self.included_suffixes is None or os.path.splitext(file)[1] in self.included_suffixes
             ]
-            if kept:
-                folders.append((folder, kept))
+            if matches:
+                folders.append((folder, matches))
             if not self.recursive:
                 break
         return sorted(folders)

@@ -21,7 +21,7 @@ def get_home_dir(require_writable=False):
 def target_outdated(target, deps):
     """Return whether a file is older than one of others."""
     try:
-        made = os.path.getmtime(target)
+        mtime = os.path.getmtime(target)
     except OSError:
         return True
-    return any(os.path.getmtime(path) > made for path in deps)
+    return any(os.path.getmtime(path) > mtime for path in deps)

@@ -11,8 +11,8 @@ clock = time.process_time
 
 def clock2():
     """Return the seconds of the program and of the system."""
-    used = time.process_time()
-    return used, 0.0
+    seconds = time.process_time()
+    return seconds, 0.0
 
 
 def timings(func, *args, **options):
@@ -25,8 +25,8 @@ def timings_out(reps, func, *args, **options):
     value, start = None, clock()
     for _ in range(max(1, reps)):
         value = func(*args, **options)
-    spent = clock() - start
-    return spent, spent / max(1, reps), value
+    seconds = clock() - start
+    return seconds, seconds / max(1, reps), value
 
 
 def timing(func, *args, **options):
