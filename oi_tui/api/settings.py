@@ -283,9 +283,9 @@ class SettingGroup:
             raise AttributeError(f"{self._oi_title} has no attribute {name!r}")
         if key in ACTING:
             return self._oi_settings.read(key)
-        for group in (ABSENT, REFUSED):
-            if key in group:
-                return self._oi_settings.held.get(key, group[key][0])
+        for table in (ABSENT, REFUSED):
+            if key in table:
+                return self._oi_settings.held.get(key, table[key][0])
         if key in NEEDLESS:
             return self._oi_settings.held.get(key, NEEDLESS[key])
         raise self._oi_explain_unknown(name, key)
@@ -401,7 +401,7 @@ class SettingGroup:
 
     def _oi_is_known(self, key: str) -> bool:
         declared = {setting.key for setting in list_settings()}
-        return any(key in group for group in (ACTING, ABSENT, NEEDLESS, REFUSED, declared))
+        return any(key in keys for keys in (ACTING, ABSENT, NEEDLESS, REFUSED, declared))
 
     def _oi_apply_change(self, key: str) -> None:
         """Apply a changed setting at once."""

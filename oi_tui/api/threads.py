@@ -86,10 +86,10 @@ class AsyncStreams:
         try:
             while True:
                 step = loop.run_in_executor(thread, read_next)
-                batch = await asyncio.shield(step)
-                if not batch:
+                next_items = await asyncio.shield(step)
+                if not next_items:
                     return
-                yield batch[0]
+                yield next_items[0]
         finally:
             state.is_closing = True
             try:

@@ -329,7 +329,7 @@ class _OpenQuoteError(Exception):
 def _read_rows(lines: Iterator[str], form: _Form, notes: list[str]) -> Iterator[list[str]]:
     """Read the rows. A line with a quotation mark that is never closed becomes one row."""
     pending: list[str] = []
-    open_quotes = 0
+    open_quote_rows = 0
 
     closing = re.compile(rf'"(?:\s*(?:{re.escape(form.delimiter)}|[\r\n])|"|$)')
 
@@ -355,10 +355,10 @@ def _read_rows(lines: Iterator[str], form: _Form, notes: list[str]) -> Iterator[
                     yield row
             break
         except _OpenQuoteError:
-            open_quotes += 1
+            open_quote_rows += 1
             bad, again = pending[0], pending[1:]
             pending = []
             yield from form.make_reader([bad], quotes=False)
             lines = chain(again, lines)
-    if open_quotes:
-        notes.append(f"{open_quotes:,} row{'s' * (open_quotes != 1)} with an open quotation mark")
+    if open_quote_rows:
+        notes.append(f"{open_quote_rows:,} row{'s' * (open_quote_rows != 1)} with an open quotation mark")

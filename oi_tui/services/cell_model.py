@@ -279,15 +279,15 @@ class CellModel:
             while True:
                 if job.work.is_stopped:
                     raise _Stopped
-                budget = self._compute_left(job.profile, job.rights)
+                money_left = self._compute_left(job.profile, job.rights)
                 most = prompt + reply * reply_price
-                if most <= budget:
+                if most <= money_left:
                     break
                 if not self._count:
-                    longest = int((budget - prompt) / reply_price) if reply_price else 0
+                    longest = int((money_left - prompt) / reply_price) if reply_price else 0
                     if longest < min(reply, _SHORT_REPLY):
-                        raise CellLimit(_describe_limit(job.profile, job.rights, prompt, budget))
-                    most = budget
+                        raise CellLimit(_describe_limit(job.profile, job.rights, prompt, money_left))
+                    most = money_left
                     break
                 self._changed.wait(0.1)
             self._count += 1
@@ -296,12 +296,12 @@ class CellModel:
 
     def _compute_left(self, profile: Profile, rights: CellRequests) -> float:
         """Return what may still be spent, in USD, when all that is under way costs as much as it can."""
-        budget = math.inf
+        money_left = math.inf
         if rights.cost is not None:
-            budget = rights.cost - rights.spent
+            money_left = rights.cost - rights.spent
         if profile.max_budget is not None:
-            budget = min(budget, profile.max_budget - self._session().usage.spent)
-        return budget - self._cost
+            money_left = min(money_left, profile.max_budget - self._session().usage.spent)
+        return money_left - self._cost
 
     def _release(self, most: float) -> None:
         with self._changed:

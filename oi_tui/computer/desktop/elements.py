@@ -355,15 +355,16 @@ def find_only(elements: Iterable[Element], name: str | None, role: str | None) -
     matches = exact or matches
     if len(matches) == 1:
         return matches[0]
-    target = " ".join(filter(None, (role or "element", repr(name) if name else "")))
+    description = " ".join(filter(None, (role or "element", repr(name) if name else "")))
     candidates = (
         matches
         or [element for element in elements if role is None or _name_role(element.role) == _name_role(role)]
         or elements
     )
-    lines = "\n".join(f"  {item}" for item in candidates[:30]) or "  none"
+    listing = "\n".join(f"  {item}" for item in candidates[:30]) or "  none"
     raise ComputerError(
-        f"There are {len(matches)} of {target} in the active window. Nothing was clicked. Elements:\n{lines}"
+        f"There are {len(matches)} of {description} in the active window. Nothing was clicked. "
+        f"Elements:\n{listing}"
     )
 
 

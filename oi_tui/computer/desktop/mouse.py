@@ -216,11 +216,13 @@ class Mouse(Tool):
             elements = self._computer.display.elements()
         except ComputerError:
             return None
-        name = text.casefold()
+        folded_name = text.casefold()
         matches = [
             element
             for element in elements
-            if element.name.casefold() == name and element.role != "label" and element.region != UNKNOWN_PLACE
+            if element.name.casefold() == folded_name
+            and element.role != "label"
+            and element.region != UNKNOWN_PLACE
         ]
         if len(matches) != 1 or self._find_above(matches[0], matches[0].center):
             return None

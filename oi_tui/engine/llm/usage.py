@@ -42,8 +42,8 @@ class UsageTotals:
         """The cost as text: "$0.0312", or "at least $0.0312" where some prices are unknown."""
         if self.requests and self.unpriced == self.requests:
             return "cost unknown"
-        cost = format_dollars(self.cost)
-        return f"at least {cost}" if self.unpriced else cost
+        cost_text = format_dollars(self.cost)
+        return f"at least {cost_text}" if self.unpriced else cost_text
 
     @property
     def short_price(self) -> str:

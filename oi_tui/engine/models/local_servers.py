@@ -136,22 +136,22 @@ def find(servers: Iterable[ServerKind] = SERVERS, timeout: float = TIMEOUT) -> l
     as long as it names this machine.
     """
     until = time.monotonic() + timeout
-    targets = [
+    asked_servers = [
         replace(item, port=_find_ollama_port(item.port)) if item.name == "Ollama" else item
         for item in servers
     ]
-    models_by_port: dict[int, list[LocalModel]] = {}
+    models_by_number: dict[int, list[LocalModel]] = {}
 
     def ask(number: int, server: ServerKind) -> None:
-        models_by_port[number] = _parse_models(server, until)
+        models_by_number[number] = _parse_models(server, until)
 
     # Daemons: one that is fed a byte now and then must not keep the application from ending.
-    threads = [threading.Thread(target=ask, args=item, daemon=True) for item in enumerate(targets)]
+    threads = [threading.Thread(target=ask, args=item, daemon=True) for item in enumerate(asked_servers)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(max(0.0, until - time.monotonic()))
-    return [model for number in range(len(targets)) for model in models_by_port.get(number, ())]
+    return [model for number in range(len(asked_servers)) for model in models_by_number.get(number, ())]
 
 
 def list_hints(servers: Iterable[ServerKind] = SERVERS, *, has_field: bool = False) -> list[str]:

@@ -82,10 +82,12 @@ def list_profiles() -> list[Path]:
     profiles = [path for path in _list_files(find_folder(), (*_YAML, ".py")) if not _is_unchanged_copy(path)]
     newest, *earlier = list_configurations()
     # In 0.1, `--config_file NAME` kept further settings beside these.
-    settings = [path for place in earlier for path in _list_files(place, _YAML) if path.name != _OLD_SETTINGS]
+    settings_files = [
+        path for place in earlier for path in _list_files(place, _YAML) if path.name != _OLD_SETTINGS
+    ]
     # A later version began with a copy of the earlier one's.
     old = [path for place in (newest, *earlier) if (path := place / _OLD_SETTINGS).is_file()]
-    return [*profiles, *settings, *old[:1]]
+    return [*profiles, *settings_files, *old[:1]]
 
 
 def list_conversation_folders() -> list[Path]:

@@ -37,8 +37,8 @@ class ScreenText:
     def feed(self, text: str) -> None:
         """Take what was written next, cut anywhere."""
         text, self._held = self._held + text, ""
-        if tail := _UNFINISHED.search(text, max(0, len(text) - 50)):
-            self._held, text = text[tail.start() :], text[: tail.start()]
+        if tail_match := _UNFINISHED.search(text, max(0, len(text) - 50)):
+            self._held, text = text[tail_match.start() :], text[: tail_match.start()]
         for match in _TOKEN.finditer(text):
             if match["escape"] or (match["final"] in ("s", "u") and not match["private"]):
                 self._aside = (match["escape"] or match["final"]) in ("7", "s")

@@ -224,14 +224,23 @@ def read_listing(text: str, path: str) -> ListedFolder | None:
             names.setdefault(folder, []).append(last)
         if any(_leads_on(name, target, real, links) for name, target in links.items()):
             return None
-        folders = frozenset(map(str, record["listed"]))
+        listed_folders = frozenset(map(str, record["listed"]))
         places = [str(place) for place in record["search_path"]]
         if real == real_root:
             at = root
         else:
             at = root / real.relative_to(real_root) if real.is_relative_to(real_root) else real
         return ListedFolder(
-            at, real, Path(home) if home else None, places, kinds, links, folders, names, root, real_root
+            at,
+            real,
+            Path(home) if home else None,
+            places,
+            kinds,
+            links,
+            listed_folders,
+            names,
+            root,
+            real_root,
         )
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None

@@ -148,15 +148,15 @@ class Listing:
             return Rows(self, rows)
         titles = list(self._lowered)
         in_title = [row for row in rows if all(word in titles[row] for word in words)]
-        best_rows = set(in_title)
+        grouped_rows = set(in_title)
         in_messages: list[int] = []
         if found:
             ids = list(self._ids)
-            in_messages = [row for row in rows if ids[row] in found and row not in best_rows]
-            best_rows.update(in_messages)
+            in_messages = [row for row in rows if ids[row] in found and row not in grouped_rows]
+            grouped_rows.update(in_messages)
         for word in words:
             rows = self._select_by_word(word, rows)
-        elsewhere = [row for row in rows if row not in best_rows]
+        elsewhere = [row for row in rows if row not in grouped_rows]
         groups = ((IN_TITLE, in_title), (IN_MESSAGES, in_messages), (ELSEWHERE, elsewhere))
         return Rows(
             self,

@@ -98,20 +98,20 @@ class _RenewingProvider(OAuthClientProvider):
         flow = super().async_auth_flow(request)
         has_claim = False
         try:
-            next_request = await anext(flow)
-            response = yield next_request
-            if next_request is request and self._can_renew(response):
+            sent_request = await anext(flow)
+            response = yield sent_request
+            if sent_request is request and self._can_renew(response):
                 await flow.aclose()
                 has_claim = True
                 await self._prepare_renewal(request)
                 flow = super().async_auth_flow(request)
-                next_request = await anext(flow)
-                response = yield next_request
+                sent_request = await anext(flow)
+                response = yield sent_request
             while True:
-                if next_request is request and response.is_success:
+                if sent_request is request and response.is_success:
                     self.on_success()
-                next_request = await flow.asend(response)
-                response = yield next_request
+                sent_request = await flow.asend(response)
+                response = yield sent_request
         except StopAsyncIteration:
             return
         finally:

@@ -157,10 +157,10 @@ def _watch(child: int, awake: int, application: int) -> "tuple[int, bool]":
 
     read, until = [0, awake], None
     while True:
-        remaining_seconds = _LOOK if until is None else until - time.monotonic()
-        if remaining_seconds <= 0:
+        wait_seconds = _LOOK if until is None else until - time.monotonic()
+        if wait_seconds <= 0:
             return int(signal.SIGKILL), True
-        ready = select.select(read, [], [], remaining_seconds)[0]
+        ready = select.select(read, [], [], wait_seconds)[0]
         if until is None and (os.getppid() != application or _is_ending(application)):
             read, until = [awake], time.monotonic() + _GRACE
             continue

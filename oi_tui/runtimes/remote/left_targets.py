@@ -87,7 +87,7 @@ def remove(left: LeftTarget) -> None:
 
 def load() -> list[LeftTarget]:
     """Return what was left running, the oldest first; entries that have ended are removed."""
-    targets = []
+    records = []
     with contextlib.suppress(OSError):
         for path in _find_folder().glob("*.json"):
             record = _read(path)
@@ -96,8 +96,8 @@ def load() -> list[LeftTarget]:
             if record.until < time.time() and not record.is_connected:
                 remove(record)
             else:
-                targets.append(record)
-    return sorted(targets, key=lambda left: (left.since, left.id))
+                records.append(record)
+    return sorted(records, key=lambda record: (record.since, record.id))
 
 
 def _read(path: Path) -> LeftTarget | None:

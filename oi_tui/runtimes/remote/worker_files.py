@@ -97,7 +97,7 @@ def _list_folder(folder: "Path | None", root: Path) -> FileWords:
     if folder is None:
         raise _RefusedError("is not known")
     entries: dict[str, list[object]] = {}
-    folders: list[str] = []
+    listed_folders: list[str] = []
     waiting = [""]
     end = time.monotonic() + LISTING_SECONDS
     while waiting and time.monotonic() < end:
@@ -109,7 +109,7 @@ def _list_folder(folder: "Path | None", root: Path) -> FileWords:
             continue
         if len(entries) + len(names) > MOST_LISTED:
             continue
-        folders.append(place)
+        listed_folders.append(place)
         for entry in names:
             name = f"{place}/{entry.name}" if place else entry.name
             is_link = entry.is_symlink()
@@ -124,7 +124,7 @@ def _list_folder(folder: "Path | None", root: Path) -> FileWords:
                 "real_root": os.path.realpath(root),
                 "home": os.path.expanduser("~"),  # noqa: PTH111 -- there may be none
                 "search_path": os.environ.get("PATH", "").split(os.pathsep),
-                "listed": folders,
+                "listed": listed_folders,
                 "entries": entries,
             }
         )

@@ -128,13 +128,13 @@ class LimitWatch:
 
     def _count_written_bytes(self) -> int:
         """Return the bytes written to the working directory since the start."""
-        disk_usage = self._free - _free(self._cwd)
-        if disk_usage <= self._limits.disk:
+        lost_space = self._free - _free(self._cwd)
+        if lost_space <= self._limits.disk:
             return 0
         # Another program may have filled the disk.
         written_bytes = _measure_written_since(self._cwd, self._began)
         if written_bytes <= self._limits.disk:
-            self._free -= disk_usage - written_bytes
+            self._free -= lost_space - written_bytes
         return written_bytes
 
 

@@ -220,11 +220,11 @@ class Sandbox:
 
     def find_own_files(self) -> list[Path]:
         """Return the real path of oi-tui's own files, which are hidden inside."""
-        files = [paths.config(), paths.data(), paths.state(), *self.private]
+        own_paths = [paths.config(), paths.data(), paths.state(), *self.private]
         if (config := paths.config()).is_dir():
             # A file that is kept elsewhere and linked here is ours as well.
-            files += [path for path in (*config.glob("*"), *config.glob("*/*")) if path.is_symlink()]
-        return list(dict.fromkeys(item.resolve() for item in files))
+            own_paths += [path for path in (*config.glob("*"), *config.glob("*/*")) if path.is_symlink()]
+        return list(dict.fromkeys(item.resolve() for item in own_paths))
 
 
 def has_proxy() -> bool:

@@ -93,9 +93,9 @@ def describe_at_cursor(backend: Backend, language: str, content: Mapping[str, An
     if detail:
         text = f"{name}: {detail.description}\n{detail.preview}"
     else:
-        call = f"{code[:place]}{after[0] if after else ''}("
+        call_text = f"{code[:place]}{after[0] if after else ''}("
         completions = (
-            inspector.complete(language, start) for start in ((call,) if name else ()) + (code[:place],)
+            inspector.complete(language, start) for start in ((call_text,) if name else ()) + (code[:place],)
         )
         text = next((item.note for item in completions if item and item.note), "")
     return {"status": "ok", "found": bool(text), "data": {"text/plain": text} if text else {}, "metadata": {}}

@@ -115,12 +115,12 @@ async def _choose(request: Request, wanted: CompletionRequest) -> tuple[HostedSe
     history is a new session.
     """
     context, spoken = find_context(request), wanted.spoken
-    session_name = request.headers.get(SESSION_HEADER)
-    if session_name is not None and session_name != _NEW:
-        session, count = await context.sessions.find(session_name), len(spoken) - 1
+    session_id = request.headers.get(SESSION_HEADER)
+    if session_id is not None and session_id != _NEW:
+        session, count = await context.sessions.find(session_id), len(spoken) - 1
     elif match := context.completions.find(spoken):
         session, count = match
-    elif session_name == _NEW:
+    elif session_id == _NEW:
         session, count = await context.sessions.create(disposable=True), 0
     elif not any(item.role == "assistant" for item in spoken):
         session = await context.sessions.find(DEFAULT)
@@ -240,14 +240,12 @@ class _Reply:
                 return f"\n{write_input_notice(prompt)}"
             case UsageReported(prompt, completion):
                 before = self.usage or {"prompt_tokens": 0, "completion_tokens": 0}
-                read, completion_tokens = (
-                    before["prompt_tokens"] + prompt,
-                    before["completion_tokens"] + completion,
-                )
+                prompt_tokens = before["prompt_tokens"] + prompt
+                completion_tokens = before["completion_tokens"] + completion
                 self.usage = {
-                    "prompt_tokens": read,
+                    "prompt_tokens": prompt_tokens,
                     "completion_tokens": completion_tokens,
-                    "total_tokens": read + completion_tokens,
+                    "total_tokens": prompt_tokens + completion_tokens,
                 }
             case TurnEnded("failed", reason, setting):
                 self._over = True

@@ -294,14 +294,14 @@ class ResponseBuilder:
         """Add a request of the model to the usage of the response."""
         before = self.response["usage"] or {"input_tokens": 0, "output_tokens": 0}
         cached = before.get("input_tokens_details", {}).get("cached_tokens", 0)
-        read = before["input_tokens"] + usage.prompt_tokens
+        input_tokens = before["input_tokens"] + usage.prompt_tokens
         output_tokens = before["output_tokens"] + usage.completion_tokens
         self.response["usage"] = {
-            "input_tokens": read,
+            "input_tokens": input_tokens,
             "input_tokens_details": {"cached_tokens": cached + usage.cached_tokens},
             "output_tokens": output_tokens,
             "output_tokens_details": {"reasoning_tokens": 0},
-            "total_tokens": read + output_tokens,
+            "total_tokens": input_tokens + output_tokens,
         }
 
     def _begin_call(self, message: Message, id: str) -> Iterator[Event]:

@@ -38,8 +38,8 @@ class _Modes:
                 self.on -= ALTERNATE if numbers & ALTERNATE else numbers
                 self.on -= numbers
                 self.off |= numbers
-        tail = _CUT.search(text, max(0, len(text) - 50))
-        self._cut = tail.group() if tail else ""
+        tail_match = _CUT.search(text, max(0, len(text) - 50))
+        self._cut = tail_match.group() if tail_match else ""
 
     def copy(self) -> "_Modes":
         other = _Modes()

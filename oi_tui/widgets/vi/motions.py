@@ -128,13 +128,13 @@ def find_other_bracket(lines: Sequence[str], place: Position) -> Position | None
     """Return the partner of the first bracket from here to the end of the line."""
     row, column = place
     line = lines[row]
-    position = next((at for at in range(column, len(line)) if line[at] in "()[]{}"), None)
-    if position is None:
+    bracket_column = next((at for at in range(column, len(line)) if line[at] in "()[]{}"), None)
+    if bracket_column is None:
         return None
-    bracket = line[position]
+    bracket = line[bracket_column]
     if bracket in BRACKETS:
-        return find_closing(lines, (row, position), bracket)
-    return find_opening(lines, (row, position), _OPENING[bracket])
+        return find_closing(lines, (row, bracket_column), bracket)
+    return find_opening(lines, (row, bracket_column), _OPENING[bracket])
 
 
 def find_closing(lines: Sequence[str], place: Position, bracket: str) -> Position | None:

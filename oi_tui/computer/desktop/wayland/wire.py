@@ -128,11 +128,11 @@ class WaylandConnection:
             part if isinstance(part, bytes) else struct.pack("=I", part & 0xFFFFFFFF) for part in parts
         )
         data = struct.pack("=II", target, (len(body) + 8) << 16 | code) + body
-        rights = [] if fd is None else [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [fd]))]
+        ancillary = [] if fd is None else [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [fd]))]
         try:
             while data:
-                count = self._socket.sendmsg([data], rights)
-                data, rights = data[count:], []
+                count = self._socket.sendmsg([data], ancillary)
+                data, ancillary = data[count:], []
         except OSError as error:
             self._fail(error)
 

@@ -82,19 +82,19 @@ def _find_outputs(name: str, arguments: list[str], files: list[str]) -> Iterator
         return
     short, long = _OUTPUTS[name]
     for word, after in pairwise([*arguments, ""]):
-        output = ""
+        output_file = ""
         if word == long:
-            output = after
+            output_file = after
         elif word.startswith(f"{long}="):
-            output = word.partition("=")[2]
+            output_file = word.partition("=")[2]
         elif match := short.match(word):
-            output = word[match.end() :] or after
+            output_file = word[match.end() :] or after
         elif name == "curl" and _NAMED_BY_ADDRESS.fullmatch(word):
             yield from (
                 path.rpartition("/")[2] for file in files if "/" in (path := re.split(r"[?#]", file)[0])
             )
-        if output and output != "-":
-            yield output
+        if output_file and output_file != "-":
+            yield output_file
 
 
 def _has_option(arguments: list[str], letter: str, long: str) -> bool:

@@ -37,10 +37,8 @@ class CellImages(list[ImageRow]):
             image_rows = image.rows(width - 2, look)
             before = self._framed.get(image.message.id)
             if before is None or before[0] is not image_rows:
-                before = self._framed[image.message.id] = (
-                    image_rows,
-                    [add_rule(row, look) for row in image_rows],
-                )
+                framed_rows = [add_rule(row, look) for row in image_rows]
+                before = self._framed[image.message.id] = (image_rows, framed_rows)
             rows += before[1]
         return rows
 

@@ -26,10 +26,10 @@ def list_products(files: ChangeSet | None, tables: Sequence[InlineTable], figure
     entries = [(verb, change) for what, verb in _VERBS.items() for change in changes if change.what == what]
     names = [(verb, clean_line(change.name, _LONGEST_NAME)) for verb, change in entries]
     created = len([verb for verb, _ in names if verb == "made"])
-    products = [("made", _describe_table(table)) for table in tables]
+    tables_and_figures = [("made", _describe_table(table)) for table in tables]
     if figures:
-        products.append(("made", "1 figure" if figures == 1 else f"{figures} figures"))
-    return [*names[:created], *products, *names[created:]]
+        tables_and_figures.append(("made", "1 figure" if figures == 1 else f"{figures} figures"))
+    return [*names[:created], *tables_and_figures, *names[created:]]
 
 
 def list_changed_files(files: ChangeSet) -> list[str]:

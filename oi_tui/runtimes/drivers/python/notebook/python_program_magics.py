@@ -57,7 +57,7 @@ class ProgramMagics:
         self._names[name.strip()] = lines if as_lines else lines.n
 
     def _script(self, name, rest, text):
-        words, arguments, options, accepted_status, is_background = shlex.split(rest), [], {}, None, False
+        words, arguments, options, raises, is_background = shlex.split(rest), [], {}, True, False
         while words:
             # Also behind the program, as in IPython; what it does not know belongs to the program.
             word = words.pop(0)
@@ -69,7 +69,7 @@ class ProgramMagics:
             elif option == "bg":
                 is_background = True
             elif option == "no-raise-error":
-                accepted_status = 0
+                raises = False
             elif option != "raise-error":
                 arguments.append(word)
         if name == "script" and (not arguments or arguments[0].startswith("-")):
@@ -81,7 +81,7 @@ class ProgramMagics:
             return
         options.pop("proc", None)
         status = self._commands.script(arguments, text, **options)
-        if status and accepted_status is None:
+        if status and raises:
             raise subprocess.CalledProcessError(status, name)
 
     def _line_killbgscripts(self, rest):

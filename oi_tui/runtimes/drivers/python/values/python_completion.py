@@ -83,8 +83,8 @@ class _UnknownError(Exception):
 def answer(names, words, list_magics):
     """Return what completes the code before the caret, which is hexadecimal JSON, in the order of use.
 
-    `typed` is how many characters before the caret a completion takes the place of. `list_magics` gives the
-    names of magics for lines, and of those for cells.
+    In the result, `typed` is the number of characters before the caret that a completion replaces.
+    `list_magics` gives the names of magics for lines, and of those for cells.
     """
     before = json.loads(bytes.fromhex(words).decode())["before"]
     prefix, completions, note = "", [], ""
