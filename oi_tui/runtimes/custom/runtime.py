@@ -13,7 +13,7 @@ from oi_tui.messages import LineReached, Printed, Report, RunEnded, Started, Sta
 from oi_tui.runtimes.custom import chunks
 from oi_tui.runtimes.language import Language, RuntimeWithoutTerminal
 from oi_tui.runtimes.runs import stopping
-from oi_tui.system.threads import start_thread
+from oi_tui.system.threads import SpareThread
 
 #: The steps of an interrupt, and how long each is given, in seconds: the class's own `stop`, then its
 #: `terminate` and an exception in its thread, then it is left behind. After `stop` it is waited for without a
@@ -90,6 +90,8 @@ class CustomRuntime(RuntimeWithoutTerminal):
         self.language = language
         self._make = make
         self._object: Any = None
+        #: Calls `stop` and `terminate` of the object; it is there while the object is.
+        self._spare: SpareThread | None = None
         self._lock = threading.RLock()
         self._work: _RunThread | None = None
         self._stopping = 0
@@ -168,7 +170,7 @@ class CustomRuntime(RuntimeWithoutTerminal):
         with self._lock:
             ending = self._end_object()
         if ending:
-            ending.join(_CLOSING)
+            ending.wait(_CLOSING)
         self.reset()
 
     def _begin(self, code: str, report: Callable[[Report], None]) -> object:
@@ -182,17 +184,23 @@ class CustomRuntime(RuntimeWithoutTerminal):
         with self._lock:
             if self._object is None:
                 self._object = self._make()
+                self._spare = SpareThread(f"{self.language.name} ends")
             return self._object
 
-    def _end_object(self) -> threading.Thread | None:
+    def _end_object(self) -> threading.Event | None:
         ending = self._call("terminate")
-        self._object = None
+        if self._spare:
+            self._spare.end()
+        self._object = self._spare = None
         return ending
 
-    def _call(self, name: str) -> threading.Thread | None:
-        """Call a method of the object in a thread, because it may take its time or fail."""
+    def _call(self, name: str) -> threading.Event | None:
+        """Call a method of the object in a thread, because it may take its time or fail.
+
+        Returns what is set once it has returned.
+        """
         method = getattr(self._object, name, None)
-        if not callable(method):
+        if self._spare is None or not callable(method):
             return None
 
         def call() -> None:
@@ -200,7 +208,7 @@ class CustomRuntime(RuntimeWithoutTerminal):
             with contextlib.suppress(Exception):
                 method()
 
-        return start_thread(call, f"{self.language.name} {name}")
+        return self._spare.start(call, f"{self.language.name} {name}")
 
     def _yield_reports(self, work: _RunThread, began: float) -> Iterator[Report]:
         """Yield reports, with text joined for a frame, until the run ends or the time is over."""

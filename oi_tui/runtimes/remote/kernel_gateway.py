@@ -18,7 +18,7 @@ from oi_tui.runtimes.remote.kernel_client import Message, belongs_to
 from oi_tui.runtimes.remote.server_address import parse_address
 from oi_tui.runtimes.remote.target import TargetError
 from oi_tui.system.extras import make_install_command
-from oi_tui.system.threads import start_thread
+from oi_tui.system.threads import SpareThread
 
 if TYPE_CHECKING:
     from websockets.sync.client import ClientConnection
@@ -83,8 +83,10 @@ class GatewayClient:
         #: The kernel ended while code ran, or between two runs; its server restarts it.
         self._restarted: str | None = None
         self._unsure: str | None = None
-        self._restarting: threading.Thread | None = None
-        self._interrupt: threading.Thread | None = None
+        self._restarting: threading.Event | None = None
+        self._interrupt: threading.Event | None = None
+        #: Sends requests that are not waited for.
+        self._spare = SpareThread("kernel end")
         #: The server may not hear yet what the kernel prints.
         self._is_new = False
         #: Requests after a cut whose effect shows that output is heard again.
@@ -261,7 +263,7 @@ class GatewayClient:
         """Run code. Returns the number of the request."""
         if self._restarting:
             # The kernel that is about to end would take the request with it.
-            self._restarting.join(_RESTARTING)
+            self._restarting.wait(_RESTARTING)
             self._restarting = None
             self._is_new = True
         if self._gone:
@@ -295,20 +297,20 @@ class GatewayClient:
 
     def is_interrupting(self) -> bool:
         """Return whether an interrupt is still on its way: the server has not answered yet."""
-        return self._interrupt is not None and self._interrupt.is_alive()
+        return self._interrupt is not None and not self._interrupt.is_set()
 
     def restart(self) -> None:
         """Restart a kernel that is ours; does not wait."""
         if self.owned:
             self._restarting = self._run_in_thread(self._server.restart)
 
-    def _run_in_thread(self, request: Callable[[str], None]) -> threading.Thread | None:
+    def _run_in_thread(self, request: Callable[[str], None]) -> threading.Event:
         def ask() -> None:
             # What goes wrong shows in the run, which is waited for or left.
             with contextlib.suppress(Exception):
                 request(self._kernel)
 
-        return start_thread(ask, "kernel request")
+        return self._spare.start(ask, "kernel request")
 
     def read_output(self, seconds: float) -> Message:
         """Return the next message of output. Raises queue.Empty after `seconds`."""
@@ -359,11 +361,10 @@ class GatewayClient:
         self._end_kernel()
 
     def _end_kernel(self, timeout: float = _ENDING) -> None:
-        """Ask for the end of a kernel that is ours; a server that does not answer is not waited for."""
+        """Ask for the end of a kernel that is ours, and wait at most `timeout` seconds for the answer."""
         if self.owned:
-            ending = self._run_in_thread(self._server.end)
-            if ending:
-                ending.join(timeout)
+            self._run_in_thread(self._server.end).wait(timeout)
+        self._spare.end()
 
 
 def _decode(data: str | bytes) -> dict[str, Any]:

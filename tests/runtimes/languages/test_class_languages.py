@@ -12,6 +12,7 @@ import pytest
 from oi_tui.messages import Displayed, LineReached, Printed, Started, Starting
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.custom.language import make_language
+from oi_tui.runtimes.custom.runtime import CustomRuntime
 from oi_tui.runtimes.languages import LANGUAGES
 from tests.runtimes.playing import Played, play, take
 
@@ -96,6 +97,32 @@ def test_what_heeds_nothing_is_left_behind_in_bounded_time(make: Make, hangs: st
     assert "its variables are lost" in played.reason
     release.set()
     assert play(computer, "odd", "on").text == "go on\n"
+
+
+def test_a_terminate_that_hangs_does_not_keep_the_program_from_ending(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    called, release = threading.Event(), threading.Event()
+
+    def terminate(_: object) -> None:
+        called.set()
+        release.wait(60)
+
+    def refuse(_: threading.Thread) -> None:
+        raise RuntimeError("can't create new thread at interpreter shutdown")
+
+    stuck = make_class(lambda *_: "x", terminate=terminate)
+    runtime = CustomRuntime(make_language(stuck), stuck)
+    assert list(runtime.run("code", threading.Event()))
+    monkeypatch.setattr("oi_tui.runtimes.custom.runtime._CLOSING", 0.1)
+    # From Python 3.12 on, it is so once the program ends.
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    monkeypatch.setattr(threading, "main_thread", threading.Thread)
+    began = time.monotonic()
+    runtime.close()
+    assert time.monotonic() - began < 30
+    assert called.wait(60)
+    release.set()
 
 
 def test_a_loop_that_never_yields_is_ended(make: Make) -> None:

@@ -160,6 +160,23 @@ def test_the_kernel_ends_with_us_if_it_is_ours_and_goes_on_if_it_is_not(make: Ma
     assert id_ not in {item["id"] for item in kernels(jupyter)}
 
 
+def test_a_kernel_that_is_ours_ends_also_where_no_thread_begins_because_the_program_ends(
+    jupyter: Jupyter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_: threading.Thread) -> None:
+        raise RuntimeError("can't create new thread at interpreter shutdown")
+
+    client = GatewayClient(f"http://{jupyter.host}/", find_token=lambda _: TOKEN)
+    assert client.program
+    id_ = client.program.rpartition("#")[2]
+    assert id_ in {item["id"] for item in kernels(jupyter)}
+    with monkeypatch.context() as ending:
+        ending.setattr(threading.Thread, "start", refuse)
+        ending.setattr(threading, "main_thread", threading.Thread)
+        client.close()
+    until(lambda: id_ not in {item["id"] for item in kernels(jupyter)})
+
+
 def test_a_kernelspec_and_its_list_can_be_named(make: Make, jupyter: Jupyter) -> None:
     computer = make(target=f"{jupyter.target}#python3", target_options=WITH_TOKEN)
     assert play(computer, "python", "print(1)").text == "1\n"
