@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import time
 import weakref
 from collections.abc import AsyncGenerator, Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
@@ -10,6 +11,8 @@ from typing import Any, TypeVar
 _T = TypeVar("_T")
 #: How often to check whether the wait can still end, in seconds.
 _TIMEOUT = 0.1
+#: How long to wait for the event loop to close a stream, in seconds; a run that does not stop ends sooner.
+_CLOSING = 30.0
 
 
 class BackgroundTurn:
@@ -113,12 +116,15 @@ class _State:
         self.closed = threading.Event()
 
     def wait_until_closed(self) -> None:
-        # The event loop cannot close it while its thread waits here, or when it does not run any more.
+        # The event loop cannot close it while its thread waits here, or when it does not run any more. Its
+        # thread may also wait for this one, which cannot be seen from here.
         if self.loop is None or self.loop_thread == threading.get_ident():
             return
+        until = time.monotonic() + _CLOSING
         while (
             (self.is_closing or self.stream() is None)
             and self.loop.is_running()
+            and time.monotonic() < until
             and not self.closed.wait(_TIMEOUT)
         ):
             pass

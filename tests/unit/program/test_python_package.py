@@ -29,6 +29,7 @@ from oi_tui.api import (
     notebook,
     original_modules,
     shared_model,
+    threads,
     turns,
 )
 from oi_tui.api import interpreter as api_interpreter
@@ -646,6 +647,26 @@ def test_an_asyncio_stream_that_is_still_held_is_not_waited_for(
             await anext(interpreter.achat("me too"))
 
     asyncio.run(hold())
+
+
+def test_a_turn_does_not_wait_for_ever_for_an_event_loop_that_waits_for_it(
+    make: Make, served: server.ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(threads, "_CLOSING", 0.2)
+    served.answer(says("a reply in several pieces"), says("Done"))
+    interpreter = make()
+
+    async def block() -> None:
+        async for _ in interpreter.achat("hello"):
+            break
+        with ThreadPoolExecutor(1) as pool:
+            blocked = pool.submit(interpreter.chat, "me too", display=False)
+            with pytest.raises(TurnError, match="Another chat"):
+                blocked.result(60)
+        await asyncio.to_thread(interpreter.chat, "hello again", display=False)
+
+    asyncio.run(block())
+    assert list_contents(interpreter.messages)[-2:] == ["hello again", "Done"]
 
 
 def test_a_program_that_does_not_stop_loses_its_language_once_its_stream_was_left(
