@@ -117,7 +117,7 @@ class ApiComputer(SettingGroup):
             selected_names = {_find_language(name, there).name for name in names}
             self._languages = [respell(language) for language in there if language.name in selected_names]
             # From here on it is the list that may be changed.
-            settings.profile = settings.profile.with_changes(languages=())
+            settings.change(languages=())
         call_in_forked_child(self._forget_processes)
 
     def _own_languages(self) -> tuple[Language, ...]:

@@ -376,7 +376,7 @@ class OpenInterpreter(SettingGroup):
         """Apply the settings of a profile on top of the current ones, as Open Interpreter 0.1 did."""
         profile, _ = _find_profile(config_path)
         changes = {name: getattr(profile, name) for name in profile.origins}
-        self._oi_settings.profile = self._oi_settings.profile.with_changes(**changes)
+        self._oi_settings.change(**changes)
 
     def local_setup(self) -> None:
         """Use the first model that a server on this machine has, and print its name.
@@ -389,8 +389,7 @@ class OpenInterpreter(SettingGroup):
                 "\n".join(("No server on this machine has a model.", *local_servers.list_hints()))
             )
         model = models[0]
-        profile = self._oi_settings.profile
-        self._oi_settings.profile = profile.with_changes(model=model.model, api_base=model.api_base)
+        self._oi_settings.change(model=model.model, api_base=model.api_base)
         self.display_message(f"The model is {model.model} ({model.server} at {model.api_base}).")
 
     def display_message(self, message: str) -> None:

@@ -91,8 +91,14 @@ class ApiModel:
             question.cancel()
 
     def interactive_model(self) -> Llm | None:
-        """Return what answers an interactive session in place of LiteLLM."""
-        return self._brought or self._function
+        """Return what answers an interactive session in place of LiteLLM; None where LiteLLM does.
+
+        Raises ValueError where `choose` does.
+        """
+        model = self._brought or self._function
+        if model is None or isinstance(model, ModelProcess):
+            _refuse_other_budget(self._settings.profile)
+        return model
 
     def close(self) -> None:
         """End the model process if no other interpreter uses it."""

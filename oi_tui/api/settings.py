@@ -1,6 +1,7 @@
 """The settings of the Python API. One that has no effect here is refused with a reason."""
 
 import difflib
+import threading
 import types
 import warnings
 import weakref
@@ -14,6 +15,7 @@ from oi_tui import paths
 from oi_tui.api.terminal import OnInput
 from oi_tui.engine.settings.migration import MOVED
 from oi_tui.engine.settings.profile import Profile, find_conversations_folder, list_settings
+from oi_tui.system.forks import call_in_forked_child
 
 #: Settings that are no attributes here: `languages` is a list, and takes classes itself.
 _OTHERWISE = frozenset({"computer.languages", "computer.custom_languages"})
@@ -47,6 +49,8 @@ _ALIASES = {
     "no_confirm": "auto_run",
     "vision": "llm.supports_vision",
 }
+#: Those of them that a subclass may have for itself: there they are not the setting.
+_LEFT_TO_SUBCLASSES = frozenset({"no_confirm"})
 _VOICE = "it is for the 01, the voice interface of Open Interpreter; speak_messages reads replies aloud"
 _PROCEDURES = "the service Open Procedures no longer answers"
 #: Attributes of Open Interpreter for what is not here: the usual value, and why another has no effect.
@@ -149,6 +153,13 @@ class ApiSettings:
         self._started = False
         #: The objects whose attributes are these settings.
         self._groups: list[weakref.ref[SettingGroup]] = []
+        #: Held while settings are read or changed, so that no thread sees half a change or loses one.
+        self._lock = threading.RLock()
+        call_in_forked_child(self._free_lock)
+
+    def _free_lock(self) -> None:
+        # Another thread of the parent may have held it.
+        self._lock = threading.RLock()
 
     def add_group(self, group: "SettingGroup") -> None:
         """Note an object whose attributes are settings."""
@@ -157,25 +168,32 @@ class ApiSettings:
     @property
     def profile(self) -> Profile:
         """The settings of this moment."""
-        for reference in self._groups:
-            if group := reference():
-                group._oi_apply_hidden()
-        for key, values in self._lists.items():
-            if not self._is_shown(key, values, self._profile):
-                changes: dict[str, Any] = {self._names[key]: tuple(values)}
-                self._profile = self._profile.with_changes(**changes)
-        return self._profile
+        with self._lock:
+            for reference in self._groups:
+                if group := reference():
+                    group._oi_apply_hidden()
+            for key, values in self._lists.items():
+                if not self._is_shown(key, values, self._profile):
+                    changes: dict[str, Any] = {self._names[key]: tuple(values)}
+                    self._profile = self._profile.with_changes(**changes)
+            return self._profile
 
     @profile.setter
     def profile(self, profile: Profile) -> None:
-        self._lists = {
-            key: values for key, values in self._lists.items() if self._is_shown(key, values, profile)
-        }
-        self._profile = profile
+        with self._lock:
+            self._lists = {
+                key: values for key, values in self._lists.items() if self._is_shown(key, values, profile)
+            }
+            self._profile = profile
 
     def _is_shown(self, key: str, given: list[Any], profile: Profile) -> bool:
         current_value: tuple[Any, ...] = getattr(profile, self._names[key])
         return tuple(given) == current_value
+
+    def change(self, **changes: Any) -> None:
+        """Change settings by their names in a profile. Raises ProfileError, a ValueError."""
+        with self._lock:
+            self.profile = self.profile.with_changes(**changes)
 
     def start(self) -> None:
         """Refuse from now on what the languages are started with."""
@@ -196,11 +214,12 @@ class ApiSettings:
             # Scripts look into the folder, also where nobody chose it.
             folder = self.profile.conversation_history_path or ""
             return f"{find_conversations_folder(self.profile)}{'/' if folder.endswith('/') else ''}"
-        value = getattr(self.profile, self._names[key])
-        if key in _LISTS:
-            # `interpreter.loop_breakers.append(...)` acts, as in Open Interpreter.
-            return self._lists.setdefault(key, list(value))
-        return value
+        with self._lock:
+            value = getattr(self.profile, self._names[key])
+            if key in _LISTS:
+                # `interpreter.loop_breakers.append(...)` acts, as in Open Interpreter.
+                return self._lists.setdefault(key, list(value))
+            return value
 
     def write(self, key: str, value: Any) -> None:
         """Change a key of `ACTING`. Raises ProfileError, a ValueError, for an invalid value."""
@@ -217,20 +236,22 @@ class ApiSettings:
             value = ""
         if key in _UNSET and value == 0:
             value = None
-        changed = self.profile.with_changes(**{self._names[key]: value})
-        # In a notebook, the cell with the settings is run again and again.
-        if self._started and key in AT_THE_START and changed != self.profile:
-            raise AttributeError(f"{key} can only be changed before the first chat or the first code")
-        self._before[key].append(getattr(self.profile, self._names[key]))
-        self.profile = changed
+        with self._lock:
+            changed = self.profile.with_changes(**{self._names[key]: value})
+            # In a notebook, the cell with the settings is run again and again.
+            if self._started and key in AT_THE_START and changed != self.profile:
+                raise AttributeError(f"{key} can only be changed before the first chat or the first code")
+            self._before[key].append(getattr(self.profile, self._names[key]))
+            self.profile = changed
 
     def revert(self, key: str) -> None:
         """Give a key the value that it had before its last change, if it was changed."""
-        if before := self._before[key]:
-            self.write(key, before[-1])
-            # What was added just now, and what it took back.
-            before.pop()
-            before.pop()
+        with self._lock:
+            if before := self._before[key]:
+                self.write(key, before[-1])
+                # What was added just now, and what it took back.
+                before.pop()
+                before.pop()
 
 
 def _list_annotations(kind: type) -> Collection[str]:
@@ -244,7 +265,8 @@ def _list_annotations(kind: type) -> Collection[str]:
 
 def _refuse_settings(kind: type, prefix: str) -> None:
     """Raise TypeError where a class has a setting: it would be read from there, and would not act."""
-    for name, value in vars(kind).items():
+    # Another thread may give the class an attribute meanwhile.
+    for name, value in vars(kind).copy().items():
         if f"{prefix}{name}" in ACTING and not callable(value):
             raise TypeError(f"{kind.__name__}.{name} is a setting: set it in __init__, on the object")
 
@@ -321,19 +343,22 @@ class SettingGroup:
         for kind in type(self).__mro__:
             _refuse_settings(kind, self._oi_prefix)
         values = vars(self)
-        for name in [name for name in values if name[:1] != "_"]:
+        # A copy: a subclass may set or delete attributes of its own in another thread.
+        for name, value in values.copy().items():
             if name not in values:
                 # To apply another one read the profile, and so applied this one.
                 continue
+            if name[:1] == "_":
+                continue
             if self._oi_key(name) in ACTING or isinstance(getattr(type(self), name, None), property):
-                value = values.pop(name)
+                values.pop(name, None)
                 try:
                     setattr(self, name, value)
                 except BaseException:
                     # It still stops the next request.
                     values[name] = value
                     raise
-            elif not self._oi_is_own(name, values[name]):
+            elif not self._oi_is_own(name, value):
                 raise self._oi_explain_unknown(name, self._oi_key(name))
 
     def _oi_is_own(self, name: str, value: Any) -> bool:
@@ -383,9 +408,7 @@ class SettingGroup:
         """Return whether this is an attribute that a subclass has for itself, or a private one,
         such as a mark.
         """
-        classes = type(self).__mro__
-        ours = next(item for item in classes if "_oi_title" in vars(item))
-        added = classes[: classes.index(ours)]
+        ours, added = self._oi_split_classes()
         is_ours = hasattr(ours, name) or name in _list_annotations(ours) or name in self._oi_fixed
         if is_ours or self._oi_is_known(key):
             return False
@@ -399,6 +422,12 @@ class SettingGroup:
         alike = difflib.get_close_matches(name, self._oi_list_places(), 1, _SIMILARITY)
         return declared or not alike
 
+    def _oi_split_classes(self) -> tuple[type, tuple[type, ...]]:
+        """Return our class of this object, and the classes that a program derived from it."""
+        classes = type(self).__mro__
+        ours = next(item for item in classes if "_oi_title" in vars(item))
+        return ours, classes[: classes.index(ours)]
+
     def _oi_is_known(self, key: str) -> bool:
         declared = {setting.key for setting in list_settings()}
         return any(key in keys for keys in (ACTING, ABSENT, NEEDLESS, REFUSED, declared))
@@ -408,6 +437,8 @@ class SettingGroup:
 
     def _oi_key(self, name: str) -> str:
         key = f"{self._oi_prefix}{name}"
+        if key in _LEFT_TO_SUBCLASSES and self._oi_split_classes()[1]:
+            return key
         return _ALIASES.get(key) or MOVED.get(key, key)
 
     def _oi_explain_unknown(self, name: str, key: str) -> AttributeError:

@@ -6,8 +6,10 @@ import logging
 import os
 import pickle
 import sys
+import threading
 import types
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ from oi_tui.engine.llm.base import Delta, Finish, Text, ToolCallPiece
 from oi_tui.engine.review.permissions import Permission
 from oi_tui.engine.settings.profile import Profile, list_settings
 from oi_tui.engine.settings.setting import ProfileError, Setting
+from oi_tui.messages import Message
 from tests import programs
 from tests.fakes import Llm, call
 from tests.setting_values import other_value
@@ -271,6 +274,61 @@ def test_what_is_put_past_the_attributes_counts_or_stops_the_chat(interpreter: O
         interpreter.chat("Hi", display=False)
 
 
+class Counter(OpenInterpreter):
+    """A program's own interpreter, with attributes that come and go."""
+
+
+@pytest.fixture
+def quick_switches() -> Iterator[None]:
+    """Threads take turns often, so that each order of their steps comes up."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+@pytest.mark.usefixtures("quick_switches")
+def test_settings_can_be_read_while_a_subclass_sets_attributes_in_another_thread() -> None:
+    ended = threading.Event()
+
+    def count(interpreter: Counter) -> None:
+        while not ended.is_set():
+            for number in range(50):
+                setattr(interpreter, f"_count_{number}", number)
+                setattr(Counter, f"_total_{number}", number)
+            for number in range(50):
+                delattr(interpreter, f"_count_{number}")
+                delattr(Counter, f"_total_{number}")
+
+    with Counter(llm=Llm()) as interpreter, ThreadPoolExecutor(1) as pool:
+        counting = pool.submit(count, interpreter)
+        try:
+            for _ in range(300):
+                assert interpreter.offline is False
+        finally:
+            ended.set()
+        counting.result(60)
+
+
+@pytest.mark.usefixtures("quick_switches")
+def test_each_thread_sees_a_limit_that_was_put_past_the_attributes() -> None:
+    with OpenInterpreter(llm=Llm()) as interpreter, ThreadPoolExecutor(4) as pool:
+        for _ in range(30):
+            interpreter.offline = False
+            vars(interpreter)["offline"] = True
+            seen = list(pool.map(lambda _: interpreter._oi_settings.profile.offline, range(4)))
+            assert seen == [True] * 4
+
+
+@pytest.mark.usefixtures("quick_switches")
+def test_no_change_is_lost_when_threads_change_settings_at_once() -> None:
+    with OpenInterpreter(llm=Llm()) as interpreter, ThreadPoolExecutor(2) as pool:
+        for number in range(100, 130):
+            changes = {"max_output": number, "custom_instructions": str(number)}
+            list(pool.map(lambda change: setattr(interpreter, *change), changes.items()))
+            assert (interpreter.max_output, interpreter.custom_instructions) == (number, str(number))
+
+
 def test_a_setting_on_the_class_stops_the_chat(
     interpreter: OpenInterpreter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -305,6 +363,28 @@ def test_a_budget_that_a_program_gave_litellm_is_refused_unless_ours_is_as_low(
             interpreter.chat("hello", display=False)
         interpreter.llm.max_budget = 0.5
         assert interpreter.chat("hello", display=False)
+
+
+def test_an_interactive_session_keeps_to_a_budget_that_a_program_gave_litellm(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sessions: list[float | None] = []
+
+    def note_session(profile: Profile, *_: object) -> tuple[Message, ...]:
+        sessions.append(profile.max_budget)
+        return ()
+
+    monkeypatch.setitem(sys.modules, "litellm", types.SimpleNamespace(max_budget=0.5))
+    monkeypatch.setattr("oi_tui.api.interactive.is_possible", lambda: True)
+    monkeypatch.setattr("oi_tui.api.interactive.run", note_session)
+    with OpenInterpreter(model="demo") as interpreter:
+        with pytest.raises(ValueError, match=r"Set interpreter\.llm\.max_budget to the same or less"):
+            interpreter.chat()
+        interpreter.llm.max_budget = 0.25
+        interpreter.chat()
+    with OpenInterpreter(llm=Llm()) as interpreter:
+        interpreter.chat()
+    assert sessions == [0.25, None]
 
 
 def test_safe_mode_asks_about_risky_code_although_all_runs() -> None:

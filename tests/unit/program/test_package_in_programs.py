@@ -118,6 +118,25 @@ def test_a_subclass_has_attributes_and_methods_of_its_own() -> None:
         assert interpreter.auto_run
 
 
+class Plain(OpenInterpreter):
+    """A subclass with an attribute of its own that is called as an older setting."""
+
+    no_confirm = False
+
+
+def test_an_older_name_of_auto_run_turns_no_question_off_where_a_subclass_has_it_for_itself() -> None:
+    for kind in (Logged, Plain):
+        with kind() as interpreter:
+            interpreter.no_confirm = True
+            vars(interpreter)["no_confirm"] = True
+            assert (interpreter.no_confirm, interpreter.auto_run) == (True, False)
+            interpreter.auto_run = True
+            interpreter.no_confirm = False
+            assert (interpreter.no_confirm, interpreter.auto_run) == (False, True)
+    with OpenInterpreter(no_confirm=True) as plain:
+        assert plain.auto_run
+
+
 class Busy(OpenInterpreter):
     """A subclass whose private names are those that many programs have."""
 
