@@ -639,7 +639,8 @@ def _wrap(line: str, room: int) -> list[str]:
         return [line]
     # Letters that take two cells each are counted as one.
     most = room if cell_len(line) == len(line) else room // 2
-    return textwrap.wrap(line, most, expand_tabs=False, replace_whitespace=False)
+    # A line of spaces alone has no words, and spaces are a part of the text.
+    return textwrap.wrap(line, most, expand_tabs=False, replace_whitespace=False, drop_whitespace=False)
 
 
 def format_statistics(found: Statistics) -> str:

@@ -282,6 +282,13 @@ def test_a_row_has_whole_texts_up_to_a_bound() -> None:
     ]
 
 
+def test_a_row_keeps_the_spaces_of_its_texts() -> None:
+    columns = [Column("a", "text"), Column("b", "text")]
+    text = format_row(columns, TableRow("1", (" " * 50, f"x{' ' * 30}y")), 26)
+    # There is room for 23 characters in a line.
+    assert text.split("\n") == ["a", "", "", "b  x", f"   {' ' * 8}y"]
+
+
 async def test_a_condition_on_no_column_says_so(tmp_path: Path) -> None:
     async with looking(tmp_path, Numbers) as (app, pilot, reached):
         await reached(lambda: "r0" in app.shown)
