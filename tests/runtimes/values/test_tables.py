@@ -507,6 +507,7 @@ def test_numbers_whose_sum_or_range_is_no_number_are_described(
         ),
         ("pandas.DataFrame({'v': [1234567890, 1234567990]})", "1234567890", "1234567990", None),
         ("pandas.DataFrame({'v': [7, 7, 7]})", "7", "7", ("7", 3)),
+        ("pandas.DataFrame({'v': [10**18, 10**18 + 10**12]})", str(10**18), str(10**18 + 10**12), None),
         ("numpy.matrix([[1, 2], [3, 4]])", "1", "3", None),
         ("numpy.ma.masked_array([9, 1, 2], mask=[True, False, False])", "1", "2", None),
     ],
@@ -525,6 +526,11 @@ def test_points_in_time_have_a_first_a_last_and_a_histogram(python: Computer) ->
     facts, bars = statistics_of(python, code)
     assert (facts["min"], facts["max"]) == ("2024-01-01 00:00:00+01:00", "2024-04-09 00:00:00+02:00")
     assert bars[0] == ("2024-01-01 to 2024-01-10", 10)
+    for unit, first in (("s", "10:00:00 to 10:00:01"), ("ms", "10:00:00.000000 to 10:00:00.001100")):
+        times = f"pandas.date_range('2024-01-01 10:00', periods=12, freq='{unit}')"
+        _, bars = statistics_of(python, f"pandas.DataFrame({{'t': {times}}})")
+        assert bars[0] == (first, 2)
+        assert len({label for label, _ in bars}) == 10
 
 
 def test_a_long_column_of_categories_is_counted(python: Computer) -> None:

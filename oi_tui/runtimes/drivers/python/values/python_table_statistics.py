@@ -21,7 +21,15 @@ _BINS = 10
 COMMON = _BINS
 #: Values whose least and greatest say something, by their modules.
 _ORDERED = ("datetime", "decimal", "fractions", "pandas")
-_DAY, _MINUTE = "datetime64[D]", "datetime64[m]"
+#: Below this, in microseconds, the ranges of times are shorter than a minute.
+_SHORT_SPAN = 600e6
+#: The units in which the ends of times are written that take so many microseconds together.
+_UNITS = (
+    (20 * 86_400e6, "datetime64[D]"),
+    (_SHORT_SPAN, "datetime64[m]"),
+    (10e6, "datetime64[s]"),
+    (0, "datetime64[us]"),
+)
 
 
 class TableReadError(Exception):
@@ -116,10 +124,14 @@ def _count_times(times):
     import numpy
 
     counts, edges = numpy.histogram(times.astype("datetime64[us]").astype("int64"), bins=_BINS)
-    unit = _DAY if edges[-1] - edges[0] > 20 * 86_400e6 else _MINUTE
+    span = edges[-1] - edges[0]
+    unit = next(unit for least, unit in _UNITS if span >= least)
     ends = [
         str(edge).replace("T", " ") for edge in edges.astype("int64").astype("datetime64[us]").astype(unit)
     ]
+    if span < _SHORT_SPAN:
+        # The day is among the facts, and there is no room for it here.
+        ends = [end.partition(" ")[2] for end in ends]
     return _format_ranges(counts.tolist(), ends)
 
 
@@ -200,7 +212,12 @@ def _format_edges(edges):
     step = (edges[-1] - edges[0]) / (len(edges) - 1)
     largest = max(abs(edges[0]), abs(edges[-1]))
     if not 1e-6 <= step or largest >= 1e15:
-        return ["{:.4g}".format(edge) for edge in edges]
+        # With 17 digits, all floats differ.
+        for digits in range(4, 18):
+            texts = ["{:.{}g}".format(edge, digits) for edge in edges]
+            if len(set(texts)) == len(edges):
+                break
+        return texts
     digits = max(0, 1 - math.floor(math.log10(step)))
     return [_trim_zeros("{:.{}f}".format(edge, digits)) for edge in edges]
 
