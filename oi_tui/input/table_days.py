@@ -15,6 +15,28 @@ _DIGITS = re.compile(rf"(\d{{1,4}})([./-])(\d{{1,2}})\2(\d{{1,4}}){_CLOCK}", re.
 _DAY_FIRST = re.compile(rf"(\d{{1,2}})([ /-])([A-Za-z]{{3,9}})\.?\2(\d{{4}}|\d\d){_CLOCK}", re.ASCII)
 _MONTH_FIRST = re.compile(rf"([A-Za-z]{{3,9}})\.? (\d{{1,2}}),? (\d{{4}}){_CLOCK}", re.ASCII)
 _ISO = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d.*)?", re.ASCII)
+#: A date with as much of its time as it has, without the zone; the day may be cut off.
+_START = re.compile(r"\d{4}-\d\d(?:-\d\d(?:[T ]\d\d(?::\d\d(?::\d\d(?:\.\d+)?)?)?)?)?", re.ASCII)
+#: The most dates that are counted one by one.
+GROUPS = 100_000
+#: How long dates are that differ in a unit of time at least, and months.
+_DETAILS = (
+    (26, timedelta(microseconds=1)),
+    (23, timedelta(milliseconds=1)),
+    (19, timedelta(seconds=1)),
+    (16, timedelta(minutes=1)),
+    (13, timedelta(hours=1)),
+    (10, timedelta(days=1)),
+)
+_MONTH = 7
+#: How the ends of times are written that take this long at least. For short ones, the day would need too much
+#: room.
+_FORMS = (
+    (timedelta(days=1), "%Y-%m-%d"),
+    (timedelta(minutes=1), "%Y-%m-%d %H:%M"),
+    (timedelta(seconds=1), "%H:%M:%S"),
+    (timedelta(0), "%H:%M:%S.%f"),
+)
 _MONTHS = (
     *("january", "february", "march", "april", "may", "june"),
     *("july", "august", "september", "october", "november", "december"),
@@ -114,28 +136,46 @@ def read_day(value: object, order: str) -> str | None:
     return _write_day(year, int(month), int(day), clock)
 
 
-def count_days(counts: Sequence[tuple[object, int, object]], bins: int) -> tuple[tuple[str, int], ...]:
-    """Return how many dates are in each of some equal times; none where one is no day.
+def find_detail(low: object, high: object) -> int:
+    """Return how many characters of the dates between two of them are needed to count them.
 
-    They are written as `read_day` returns them.
+    With these, at most about `GROUPS` of them differ. 0 where one of the two is no day.
     """
     try:
-        # The zone of a time is left out: all of a column have the same one.
-        times = [
-            (datetime.fromisoformat(str(text)[:19]).replace(tzinfo=None), many) for text, many, _ in counts
-        ]
+        span = _parse_start(high) - _parse_start(low)
+    except ValueError:
+        return 0
+    return next((length for length, unit in _DETAILS if span <= unit * GROUPS), _MONTH)
+
+
+def count_days(counts: Sequence[tuple[object, int]], bins: int) -> tuple[tuple[str, int], ...]:
+    """Return how many dates are in each of some equal times.
+
+    None where one is no day, or all are the same. They are written as `read_day` returns them.
+    """
+    try:
+        times = [(_parse_start(text), many) for text, many in counts]
     except ValueError:
         return ()
     low, high = min(times)[0], max(times)[0]
     width = (high - low) / bins
+    if width < timedelta(microseconds=1):
+        return ()
     edges = [low + width * at for at in range(bins)]
     sums = [0] * bins
     for time, many in times:
         place = bisect_left(edges, time)
         sums[place if place < bins and edges[place] == time else place - 1] += many
-    form = "%Y-%m-%d" if width >= timedelta(days=1) else "%Y-%m-%d %H:%M:%S"
+    form = next(form for least, form in _FORMS if width >= least)
     names = [edge.strftime(form) for edge in (*edges, high)]
     return tuple(zip(map(" to ".join, pairwise(names)), sums, strict=True))
+
+
+def _parse_start(text: object) -> datetime:
+    """Return a date with its time. Its zone is left out: all of a column have the same one."""
+    if not (match := _START.match(str(text))):
+        raise ValueError(text)
+    return datetime.fromisoformat(match[0] if len(match[0]) > _MONTH else f"{match[0]}-01")
 
 
 def _read_named(text: str) -> str | None:

@@ -7,12 +7,13 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import IO
 
 from oi_tui.runtimes.language import DRIVERS
-from oi_tui.runtimes.tables import TableError, TableQuery, TableShape, TableSource
+from oi_tui.runtimes.tables import TableError, TableQuery, TableRow, TableShape, TableSource
 from oi_tui.system.environment import select_public_variables
 from oi_tui.text import clean_line
 
@@ -24,6 +25,8 @@ _BATCH = 5000
 _EXCEL_ROWS, _EXCEL_COLUMNS = 1_048_575, 16_384
 #: A column whose texts turn out to be of another type is written as text; that is tried so often.
 _TRIES = 3
+#: What gives rows: those of a view from a number on, so many, with the columns from a number on, so many.
+_Pages = Callable[[TableQuery, int, int, int, int], list[TableRow]]
 
 
 def export(
@@ -51,7 +54,8 @@ def export(
             if form in _LIBRARIES:
                 _write_typed(source, shape, view, path, form, (sys.executable, *pythons))
             else:
-                file.writelines(write_csv_lines(source, shape, view, 0, len(shape.columns)))
+                pages = _choose_pages(source, typed=False)
+                file.writelines(_write_lines(pages, shape, view, 0, len(shape.columns)))
         except BaseException:
             path.unlink(missing_ok=True)
             raise
@@ -60,9 +64,19 @@ def export(
 def write_csv_lines(
     source: TableSource, shape: TableShape, view: TableQuery, first: int, width: int
 ) -> Iterator[str]:
-    """Yield the view as CSV, with a header."""
+    """Yield the view as CSV, with a header, and its texts as they are shown."""
+    return _write_lines(partial(source.page, whole=True), shape, view, first, width)
+
+
+def _choose_pages(source: TableSource, *, typed: bool) -> _Pages:
+    """Return what gives the rows for a file: with plain numbers, where the source has them."""
+    export_page = getattr(source, "export_page", None)
+    return partial(export_page, typed=typed) if export_page else partial(source.page, whole=True)
+
+
+def _write_lines(pages: _Pages, shape: TableShape, view: TableQuery, first: int, width: int) -> Iterator[str]:
     yield write_csv_line([column.name for column in shape.columns[first : first + width]])
-    for rows in _split_batches(source, shape, view, first, width):
+    for rows in _split_batches(pages, shape, view, first, width):
         for cells in rows:
             yield write_csv_line([cell or "" for cell in cells])
 
@@ -75,22 +89,22 @@ def write_csv_line(cells: list[str]) -> str:
 
 
 def _split_batches(
-    source: TableSource, shape: TableShape, view: TableQuery, first: int, width: int
+    pages: _Pages, shape: TableShape, view: TableQuery, first: int, width: int
 ) -> Iterator[list[tuple[str | None, ...]]]:
     for start in range(0, shape.rows, _BATCH):
-        yield [row.cells for row in source.page(view, start, _BATCH, first, width, whole=True)]
+        yield [row.cells for row in pages(view, start, _BATCH, first, width)]
 
 
 def _write_typed(
     source: TableSource, shape: TableShape, view: TableQuery, path: Path, form: str, pythons: Sequence[str]
 ) -> None:
     names = _make_distinct([column.name for column in shape.columns])
+    pages = _choose_pages(source, typed=True)
     columns = [[name, column.type] for name, column in zip(names, shape.columns, strict=True)]
     for python in dict.fromkeys(pythons):
         for _ in range(_TRIES):
-            answer = _run_writer(
-                python, form, path, columns, _split_batches(source, shape, view, 0, len(columns))
-            )
+            batches = _split_batches(pages, shape, view, 0, len(columns))
+            answer = _run_writer(python, form, path, columns, batches)
             if answer == "missing":
                 break
             if answer == "written":

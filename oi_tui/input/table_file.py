@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from oi_tui.input import table_readers
-from oi_tui.input.table_days import count_days, describe_order, find_order, read_day
+from oi_tui.input.table_days import GROUPS, count_days, describe_order, find_detail, find_order, read_day
 from oi_tui.input.table_kinds import (
     GAPS,
     MISSING_WORDS,
@@ -32,6 +32,7 @@ from oi_tui.input.table_kinds import (
     find_written_number,
     learn_kind,
     make_key,
+    write_number,
 )
 from oi_tui.input.table_readers import PACKED
 from oi_tui.input.table_records import MARKS, JsonNumber, TableRecords
@@ -64,11 +65,17 @@ _READ = 1000
 _INFINITY = "9e999"
 #: What numbers are written with, and the kinds of columns that hold them so.
 _IN_NUMBERS, _PLAIN_NUMBERS = frozenset("0123456789+-.eE "), ("int", "long", "float")
+#: How the notations begin that have more than digits in their numbers.
+_GROUPED = ("grouped", "comma")
 #: How the types of columns begin whose dates sort as they are written, in text, databases and Parquet.
 _DATE_TYPES = ("date", "timestamp")
+#: The dates of a database that are read as such.
+_DAY = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*"
 _LONGEST, _BINS = 200, 10
 #: Below this, figures are shown with all digits of their whole part.
 _EXACT = 1e15
+#: Ends of ranges that are closer than this are written with an exponent.
+_FINEST = 1e-6
 #: The most rows, and the most cells, that are copied at once.
 _BATCH, _BATCH_CELLS = 1000, 500_000
 #: What reading a damaged file raises, beside TableError.
@@ -483,7 +490,7 @@ class TableFile:
         if value == MISSING and sign in ("=", "!="):
             return f" WHERE {present} IS {'NOT ' * (sign == '!=')}NULL", {}, (at,)
         notation = self._written.get(self._names[at], "")
-        if not notation and self._shape[at].type.startswith(_DATE_TYPES):
+        if self._has_plain_dates(at):
             value = self._convert_day(value, at)
         number = find_written_number(value, notation)
         if number is None and notation.startswith("day") and sign not in ("=", "!="):
@@ -513,6 +520,16 @@ class TableFile:
                 f"{self._shape[at].name} holds dates, and {value} could be two days. Write 2024-01-31."
             )
         return read_day(value, order) or value
+
+    def _has_plain_dates(self, at: int) -> bool:
+        """Return whether a column has dates with the year first, which sort as they are written."""
+        if self._names[at] in self._written or not self._shape[at].type.startswith(_DATE_TYPES):
+            return False
+        if self._records is not None:
+            return True
+        # A database takes any text for a date.
+        asked = f"SELECT 1 FROM {_quote(self._table)} WHERE {_quote(self._names[at])} NOT GLOB ? LIMIT 1"
+        return not self._ask(asked, (_DAY,))
 
     def _build_value(self, at: int) -> str:
         """Return what reads a column, with NULL for what is missing: among numbers, NA is no value."""
@@ -621,6 +638,34 @@ class TableFile:
                 row += [_render(value, whole=whole) for value in more]
         return [TableRow(str(start + at + 1), tuple(row)) for at, row in enumerate(rows)]
 
+    def export_page(
+        self, view: TableQuery, start: int, count: int, first: int, columns: int, *, typed: bool
+    ) -> list[TableRow]:
+        """Return whole rows as they are exported: 1234.5 for $1,234.50, and 0.15 for 15%.
+
+        In a file without types, the texts of a text file stay as they are.
+        """
+        rows = self.page(view, start, count, first, columns, whole=True)
+        if self._records is None or not (typed or self._records.has_formats):
+            return rows
+        notations = {
+            at: notation
+            for at, (name, column) in enumerate(
+                zip(self._names[first : first + columns], self._shape[first : first + columns], strict=True)
+            )
+            if column.numeric and (notation := self._written.get(name, "")).startswith(_GROUPED)
+        }
+        return [
+            replace(
+                row,
+                cells=tuple(
+                    write_number(cell, notations[at]) if cell is not None and at in notations else cell
+                    for at, cell in enumerate(row.cells)
+                ),
+            )
+            for row in rows
+        ]
+
     def _build_order(self, view: TableQuery) -> tuple[str, str, _Values, Iterable[int]]:
         """Return the condition of a view, its order, their values, and the columns that they need."""
         where, values, needed = self._build_where(view)
@@ -681,11 +726,11 @@ class TableFile:
             )
             if others := there - len(numbers):
                 facts.append(("not numbers", f"{others:,}"))
-        days = self._list_days(column) if there else []
-        if days:
-            facts += [("min", _render(days[0][2]) or ""), ("max", _render(days[-1][2]) or "")]
+        day = self._build_day(column) if there else ""
+        ends = self._find_ends(column, day) if day else {}
+        facts += [(label, text) for label, (text, _) in ends.items()]
         if not numbers:
-            if days and distinct > _BINS and (counted := count_days(days, _BINS)):
+            if ends and distinct > _BINS and (counted := self._count_days(column, day, ends)):
                 return Statistics(tuple(facts), counted)
             bars = self._ask(
                 f"SELECT {value}, count(*) FROM {table} WHERE {value} IS NOT NULL "
@@ -695,30 +740,40 @@ class TableFile:
         found = _describe_numbers(facts, numbers)
         if self._written.get(self._names[column]) != "long":
             return found
-        exact = self._find_ends(column)
+        exact = {
+            label: text for label, (text, _) in self._find_ends(column, self._build_number(name)).items()
+        }
         return replace(found, facts=tuple((label, exact.get(label, text)) for label, text in found.facts))
 
-    def _list_days(self, column: int) -> list[tuple[object, int, object]]:
-        """Return the dates of a column in their order: as they sort, how many there are, and as written."""
-        name, value = _quote(self._names[column]), self._build_value(column)
-        written = self._written.get(self._names[column], "")
-        if not written.startswith("day") and not self._shape[column].type.startswith(_DATE_TYPES):
-            return []
-        key = self._build_number(name) if written else name
-        return self._ask(
-            f"SELECT {key}, count(*), {name} FROM {self._find_part(column)} WHERE {value} IS NOT NULL "
-            "GROUP BY 1 ORDER BY 1"
-        )
+    def _build_day(self, column: int) -> str:
+        """Return what reads the dates of a column as texts that sort; "" for a column of other values."""
+        name = _quote(self._names[column])
+        if self._written.get(self._names[column], "").startswith("day"):
+            return self._build_number(name)
+        return name if self._has_plain_dates(column) else ""
 
-    def _find_ends(self, column: int) -> dict[str, str]:
-        """Return the least and the greatest of long integers, with all their digits."""
+    def _count_days(
+        self, column: int, day: str, ends: dict[str, tuple[str, object]]
+    ) -> tuple[tuple[str, int], ...]:
+        """Return how many dates are in each range; none where they cannot be counted."""
+        if not (detail := find_detail(ends["min"][1], ends["max"][1])):
+            return ()
+        # A column may have as many times as rows: they are put together before they come here.
+        counts = self._ask(
+            f"SELECT substr({day}, 1, {detail}), count(*) FROM {self._find_part(column)} "
+            f"WHERE {self._build_value(column)} IS NOT NULL GROUP BY 1 LIMIT {2 * GROUPS}"
+        )
+        return count_days(counts, _BINS) if len(counts) < 2 * GROUPS else ()
+
+    def _find_ends(self, column: int, key: str) -> dict[str, tuple[str, object]]:
+        """Return the least and the greatest value by a key: as it is written, and the key."""
         name, value = _quote(self._names[column]), self._build_value(column)
         # Beside the only max or min, SQLite takes the other values from the row that has it.
         asked = f"FROM {self._find_part(column)} WHERE {value} IS NOT NULL"
-        rows = (
-            self._ask(f"SELECT {name}, {end}({self._build_number(name)}) {asked}") for end in ("min", "max")
-        )
-        return {end: _render(text) or "" for end, ((text, _),) in zip(("min", "max"), rows, strict=True)}
+        rows = (self._ask(f"SELECT {name}, {end}({key}) {asked}") for end in ("min", "max"))
+        return {
+            end: (_render(text) or "", at) for end, ((text, at),) in zip(("min", "max"), rows, strict=True)
+        }
 
 
 def _describe_numbers(facts: list[tuple[str, str]], numbers: Iterable[float]) -> Statistics:
@@ -738,14 +793,15 @@ def _describe_numbers(facts: list[tuple[str, str]], numbers: Iterable[float]) ->
     if not math.isfinite(width):
         return Statistics(tuple(facts))
     edges = [finite[0] + width * at for at in range(_BINS + 1)]
-    ends = [_format_edge(edge) for edge in edges]
-    if len(set(ends)) <= _BINS:
-        # The numbers are the same, or too close to be told apart in a few digits.
-        one = _format_figure(finite[0])
-        label = one if finite[0] == finite[-1] else f"{one} to {_format_figure(finite[-1])}"
+    if len(set(edges)) <= _BINS:
+        # The numbers are the same, or there are no numbers between them.
+        low_text, high_text = _format_figure(finite[0]), _format_figure(finite[-1])
+        if low_text == high_text and finite[0] != finite[-1]:
+            low_text, high_text = repr(finite[0]), repr(finite[-1])
+        label = low_text if low_text == high_text else f"{low_text} to {high_text}"
         return Statistics(tuple(facts), ((label, len(finite)),))
     places = [0, *(bisect_left(finite, edge) for edge in edges[1:-1]), len(finite)]
-    names = map(" to ".join, pairwise(ends))
+    names = map(" to ".join, pairwise(_format_edges(edges)))
     return Statistics(tuple(facts), tuple(zip(names, (b - a for a, b in pairwise(places)), strict=True)))
 
 
@@ -761,6 +817,28 @@ def _find_median(ordered: Sequence[float]) -> float:
     low, high = ordered[(len(ordered) - 1) // 2], ordered[len(ordered) // 2]
     # The sum of both may be larger than any number.
     return low if low == high else low / 2 + high / 2
+
+
+def _format_edges(edges: Sequence[float]) -> list[str]:
+    """Return the ends of ranges, with as many digits as tell them apart: four, or more."""
+    texts = [_format_edge(edge) for edge in edges]
+    if len(set(texts)) == len(edges):
+        return texts
+    step = (edges[-1] - edges[0]) / (len(edges) - 1)
+    if step >= _FINEST and max(abs(edges[0]), abs(edges[-1])) < _EXACT:
+        decimals = max(0, 1 - math.floor(math.log10(step)))
+        return [_trim_zeros(f"{edge:.{decimals}f}") for edge in edges]
+    # With 17 digits, all floats differ.
+    for digits in range(5, 18):
+        texts = [f"{edge:.{digits}g}" for edge in edges]
+        if len(set(texts)) == len(edges):
+            break
+    return texts
+
+
+def _trim_zeros(text: str) -> str:
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return "0" if text == "-0" else text
 
 
 def _format_edge(value: float) -> str:

@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Sequence, Set
+from decimal import Decimal
 
 from oi_tui.input.table_days import find_common_order, find_order, merge_orders, read_day
 from oi_tui.input.table_records import MARKS
@@ -111,8 +112,11 @@ def _merge(kind: str, found: str) -> str:
         orders = [order or "-ymd" for name, _, order in (one, other) if name in ("day", "date")]
         order = merge_orders(*orders) if len(orders) == 2 else ""
         return f"day {order}" if order else "text"
-    if one[2] and one[2] == other[2]:
-        return f"{_merge(one[0], other[0])} {one[2]}"
+    mark = one[2] or other[2]
+    if mark and (one[2] == other[2] or (mark != "%" and not (one[2] and other[2]))):
+        # Plain numbers among amounts of one currency are amounts. Among percentages, 0.5 may be 50%.
+        base = _merge(one[0], other[0])
+        return f"{base} {mark}" if base in NUMERIC else "text"
     if kind in NUMERIC and found in NUMERIC:
         return max(kind, found, key=NUMERIC.index)
     return "text"
@@ -199,6 +203,17 @@ def find_written_number(text: str, written: str) -> float | str | None:
         digits = digits.replace(",", "")
     number = find_number(digits)
     return None if number is None else sign * number
+
+
+def write_number(text: str, notation: str) -> str:
+    """Return a number that is written as those of its column with digits alone: 0.15 for 15%."""
+    number = find_written_number(text, notation)
+    if not isinstance(number, int | float) or math.isinf(number):
+        return text
+    if notation.endswith("%"):
+        # In floats, 12.345 / 100 may have more digits.
+        number = float(Decimal(repr(number)) / 100)
+    return repr(number).removesuffix(".0")
 
 
 def make_key(text: object) -> str | None:

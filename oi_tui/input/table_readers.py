@@ -173,19 +173,23 @@ def _read_text(ending: str, source: _Source) -> TableRecords:
 def _open_unpacked(path: Path) -> IO[bytes]:
     with path.open("rb") as file:
         opener = _find_unpacker(file.read(_MARK))
-    stream = path.open("rb") if opener is None else opener(path, "rb")
+    return _unpack(path.name, path.open("rb", buffering=0) if opener is None else opener(path, "rb"))
+
+
+def _unpack(name: str, stream: Any) -> IO[bytes]:
+    """Return what unpacks a stream from a packed file, which may be packed itself."""
     # A server may have packed what was packed already.
     for _ in range(_PACKED_AT_MOST):
-        if opener is None:
-            return stream
         reader = io.BufferedReader(stream)
         opener = _find_unpacker(reader.peek(_MARK)[:_MARK])
+        if opener is None:
+            return reader
         if opener is open_zstd:
             reader.close()
-            raise TableError(f"{path.name} holds a file packed with Zstandard. Unpack it, and open that.")
-        stream = reader if opener is None else opener(reader, "rb")
+            raise TableError(f"{name} holds a file packed with Zstandard. Unpack it, and open that.")
+        stream = opener(reader, "rb")
     stream.close()
-    raise TableError(f"{path.name} is packed more than {_PACKED_AT_MOST} times. Unpack it, and open that.")
+    raise TableError(f"{name} is packed more than {_PACKED_AT_MOST} times. Unpack it, and open that.")
 
 
 def _find_unpacker(start: bytes) -> Any:
@@ -211,7 +215,7 @@ def _read_archive(path: Path, table: str, ending: str) -> TableRecords:
     archive = zipfile.ZipFile(path)
     files = [entry.filename for entry in archive.infolist() if not entry.is_dir()]
     files = [name for name in files if not name.startswith("__MACOSX/")]
-    tables = [name for name in files if ENDINGS.get(find_ending(name)) == "" and not _is_packed(name)]
+    tables = [name for name in files if ENDINGS.get(find_ending(name)) == "" and not _is_archive(name)]
     # What comes with data as .txt is mostly an explanation of them.
     tables = [name for name in tables if not name.lower().endswith(".txt")] or tables
     if not tables and len(files) == 1 and ending != ".zip":
@@ -224,17 +228,18 @@ def _read_archive(path: Path, table: str, ending: str) -> TableRecords:
     if table and table not in tables:
         raise TableError(f"{path.name} has no table {table}; it has {', '.join(tables)}.")
     member = table or tables[0]
+    own_ending = find_ending(member)
     records = _read_text(
-        ending if find_ending(member) == "" else find_ending(member),
-        _Source(member, lambda: archive.open(member)),
+        own_ending if ENDINGS.get(own_ending) == "" else ending,
+        _Source(member, lambda: _unpack(member, archive.open(member))),
     )
     if len(tables) > 1:
         records.tables, records.table = tuple(tables), member
     return records
 
 
-def _is_packed(name: str) -> bool:
-    return name.lower().endswith(PACKED)
+def _is_archive(name: str) -> bool:
+    return name.lower().endswith(".zip")
 
 
 # -- JSON
@@ -558,6 +563,7 @@ def _read_sheet(reader: _Reader, path: Path, facts: Mapping[str, Any], table: st
         ["" if name is None else str(name) for name in header],
         chain(sample[at + 1 :], rows),
         notes=[f"begins at row {at + 1}"] if at else [],
+        has_formats=True,
         tables=tuple(sheets),
         table=sheet,
         close=reader.close,

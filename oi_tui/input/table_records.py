@@ -37,6 +37,8 @@ class TableRecords:
     comma: bool = False
     #: Whether an empty text is another value than a missing one.
     keeps_empty: bool = False
+    #: Whether the sign of a currency or of % beside a number is the format of its cell, and no part of it.
+    has_formats: bool = False
     #: What the person should know of the file, in a few words each.
     notes: list[str] = field(default_factory=list)
     #: All tables of the file, where it can have several, and the one that is read.

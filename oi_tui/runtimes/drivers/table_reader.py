@@ -166,7 +166,11 @@ def _read_rows(sheet):
 
 def _format_amount(cell):
     """Return a share or an amount of money as the sheet shows it, with all its digits; others as they are."""
-    form = cell.number_format
+    try:
+        form = cell.number_format
+    except LookupError:
+        # Some programs write numbers of styles that the workbook does not have.
+        return cell.value
     if form == "General":
         return cell.value
     mark, is_first, decimals = _read_format(form)

@@ -20,9 +20,11 @@ _GROUP = 100_000
 #: The beginnings of the names of types, in any case, as libraries and databases call them.
 _TYPES = (
     (("int", "uint", "bigint", "smallint"), "int"),
-    (("float", "double", "real"), "float"),
+    (("float", "double", "real", "percent", "currency"), "float"),
     (("bool",), "bool"),
     (("datetime", "timestamp"), "time"),
+    # `date m/d/y?`: these have the year behind the day, or no zeros.
+    (("date ",), "text"),
     (("date",), "date"),
 )
 #: The texts of Excel have no such characters, and are no longer than this.
@@ -99,8 +101,10 @@ class _Polars:
         if kind == "time":
             if not series.count():
                 return series.cast(polars.Datetime("us"))
+            _check_days(series)
             return series.str.to_datetime(time_unit="us", strict=True)
         if kind == "date":
+            _check_days(series)
             return series.str.to_date(strict=True)
         return series.cast({"int": polars.Int64, "float": polars.Float64}.get(kind, polars.String))
 
@@ -155,6 +159,12 @@ class _Excel:
 
     def close(self):
         self._book.save(self._path)
+
+
+def _check_days(series):
+    """Raise ValueError where a date has no year first: polars would guess which number is the day."""
+    if not series.str.contains(r"^\d{4}-\d\d-\d\d").all():
+        raise ValueError(series.name)
 
 
 def _parse_bool(text):

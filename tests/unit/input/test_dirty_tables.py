@@ -3,12 +3,16 @@
 import gzip
 import json
 import os
+import re
 import sqlite3
+import tracemalloc
+import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from oi_tui.input.table_export import export
 from oi_tui.input.table_file import TableFile
 from oi_tui.runtimes.tables import TableError, TableQuery
 
@@ -152,9 +156,15 @@ def test_files_that_are_packed_twice_open(opened: Callable[..., TableFile], tmp_
     twice = gzip.compress(gzip.compress(b"a,b\n1,2\n"))
     for name in ("a.csv.gz", "a.csv.gz.gz"):
         assert column(opened(name, twice), 1) == ["2"]
-    data = b"a,b\n"
-    for _ in range(6):
+    for name in ("a.csv.gz.zip", "b.zip"):
+        with zipfile.ZipFile(tmp_path / name, "w") as outer:
+            outer.writestr("a.csv.gz", twice)
+        assert column(opened(name), 1) == ["2"]
+    data = b"a,b\n1,2\n"
+    for _ in range(4):
         data = gzip.compress(data)
+    assert column(opened("d.csv.gz", data), 1) == ["2"]
+    data = gzip.compress(data)
     with pytest.raises(TableError, match=r"b\.csv\.gz is packed more than 4 times\. Unpack it"):
         opened("b.csv.gz", data)
     archive = b"prices.csv".ljust(257, b"\0") + b"ustar".ljust(1000, b"\0")
@@ -263,7 +273,7 @@ def test_dates_are_counted_by_the_time(opened: Callable[..., TableFile]) -> None
         ("2024-01-19 to 2024-01-21", 3),
         10,
     )
-    assert table.statistics(1).bars[0] == ("2024-01-01 01:00:00 to 2024-01-01 03:00:00", 2)
+    assert table.statistics(1).bars[0] == ("2024-01-01 01:00 to 2024-01-01 03:00", 2)
     # The ends of ranges of numbers are whole as long as there is room.
     assert table.statistics(2).bars[-1] == ("9001 to 9999", 1)
     assert table.statistics(3).bars[0] == ("w1", 2)
@@ -279,6 +289,177 @@ def test_letters_that_all_encodings_have_at_the_same_place_are_those_of_windows_
 
 
 def test_numbers_that_are_the_same_are_one_bar(opened: Callable[..., TableFile]) -> None:
-    table = opened("a.csv", "n,m\n5,100000001\n5,100000002\n")
+    # There is no float between the second ones.
+    table = opened("a.csv", "n,m\n5,1\n5,1.0000000000000002\n")
     assert table.statistics(0).bars == (("5", 2),)
-    assert table.statistics(1).bars == (("100000001 to 100000002", 2),)
+    assert table.statistics(1).bars == (("1.0 to 1.0000000000000002", 2),)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "first", "last"),
+    [
+        ("2015", "2024", "2015 to 2015.9", "2023.1 to 2024"),
+        ("1005", "1013", "1005 to 1005.8", "1012.2 to 1013"),
+        ("100000001", "100000002", "100000001 to 100000001.1", "100000001.9 to 100000002"),
+        ("1.0000001", "1.0000002", "1.0000001 to 1.00000011", "1.00000019 to 1.0000002"),
+        ("1e18", "1.0001e18", "1e+18 to 1.00001e+18", "1.00009e+18 to 1.0001e+18"),
+    ],
+    ids=["years", "pressures", "integers", "fractions", "large"],
+)
+def test_numbers_in_a_narrow_range_have_a_histogram(
+    low: str, high: str, first: str, last: str, opened: Callable[..., TableFile]
+) -> None:
+    bars = opened("a.csv", f"n,m\n{low},a\n{high},b\n").statistics(0).bars
+    assert (len(bars), bars[0], bars[-1]) == (10, (first, 1), (last, 1))
+
+
+@pytest.mark.parametrize(
+    ("times", "first"),
+    [
+        ([f"2024-01-01 {hour:02}:24:00" for hour in range(10, 22)], "2024-01-01 10:24 to 2024-01-01 11:30"),
+        ([f"2024-01-01T10:00:{second:02}Z" for second in range(0, 24, 2)], "10:00:00 to 10:00:02"),
+        ([f"2024-01-01 10:00:00.0{part}" for part in range(10, 33, 2)], "10:00:00.010000 to 10:00:00.012200"),
+    ],
+    ids=["hours", "seconds", "fractions"],
+)
+def test_short_times_have_ranges_that_differ_and_fit(
+    times: list[str], first: str, opened: Callable[..., TableFile]
+) -> None:
+    bars = opened("a.csv", "at,n\n" + "".join(f"{text},1\n" for text in times)).statistics(0).bars
+    labels = [label for label, _ in bars]
+    assert (labels[0], len(set(labels)), sum(many for _, many in bars)) == (first, 10, 12)
+    assert max(map(len, labels)) <= 40
+
+
+def test_times_that_no_unit_tells_apart_are_counted_one_by_one(opened: Callable[..., TableFile]) -> None:
+    rows = "".join(f"2024-01-01 10:00:00.0000001{part},1\n" for part in range(10, 22))
+    bars = opened("a.csv", f"at,n\n{rows}").statistics(0).bars
+    assert set(dict(bars)) <= {f"2024-01-01 10:00:00.0000001{part}" for part in range(10, 22)}
+    assert [many for _, many in bars] == [1] * 10
+
+
+def test_many_different_times_are_counted_in_little_memory(
+    tmp_path: Path, opened: Callable[..., TableFile]
+) -> None:
+    database = sqlite3.connect(tmp_path / "a.db")
+    database.executescript(
+        "create table a (at TIMESTAMP);"
+        "with recursive n(i) as (select 0 union all select i + 1 from n where i < 149999) "
+        "insert into a select datetime('2024-01-01', '+' || i || ' seconds') from n;"
+    )
+    database.close()
+    table = opened("a.db")
+    tracemalloc.start()
+    try:
+        found = table.statistics(0)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert dict(found.facts)["max"] == "2024-01-02 17:39:59"
+    assert (len(found.bars), sum(many for _, many in found.bars)) == (10, 150_000)
+    assert peak < 5_000_000
+
+
+def test_dates_of_a_database_are_compared_as_they_are_in_it(
+    tmp_path: Path, opened: Callable[..., TableFile]
+) -> None:
+    database = sqlite3.connect(tmp_path / "a.db")
+    database.executescript(
+        "create table a (d DATE, e DATE, n INTEGER);"
+        "insert into a values ('1/2/2024', '2024-01-02', 1), ('01.02.2024', '2023-12-15', 2);"
+    )
+    database.close()
+    table = opened("a.db")
+    assert column(table, 2, "d = 1/2/2024") == ["1"]
+    assert column(table, 2, "d = 01.02.2024") == ["2"]
+    # The order of such texts says nothing.
+    assert "min" not in dict(table.statistics(0).facts)
+    assert column(table, 2, "e > 31.12.2023") == ["1"]
+    assert dict(table.statistics(1).facts)["min"] == "2023-12-15"
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Path:
+    """A sheet in which the first amount and the total have a currency, as accountants write it."""
+    excel = pytest.importorskip("openpyxl", reason="openpyxl is not installed")
+    sheet = (book := excel.Workbook()).active
+    sheet.append(["amount", "share", "euro and dollar"])
+    for amount, share, other in ((1234.5, 0.15, 1), (950, 0.12345, 2), (-1000.25, 1, 3), (0, 0, None)):
+        sheet.append([amount, share, other])
+        sheet.cell(sheet.max_row, 2).number_format = "0%"
+    for row, form in ((2, "$#,##0.00"), (3, "#,##0.00"), (4, "$#,##0.00")):
+        sheet.cell(row, 1).number_format = form
+    for row, form in ((2, "$0.00"), (3, "0.00 [$€-407]")):
+        sheet.cell(row, 3).number_format = form
+    book.save(tmp_path / "ledger.xlsx")
+    return tmp_path / "ledger.xlsx"
+
+
+def test_plain_numbers_among_amounts_of_one_currency_are_amounts(
+    ledger: Path, opened: Callable[..., TableFile]
+) -> None:
+    table = opened(ledger.name)
+    assert types(table) == ["currency", "percent", "text"]
+    assert column(table, 0, sort=True) == ["-$1,000.25", "0", "950", "$1,234.50"]
+    assert column(table, 0, "amount > 900") == ["$1,234.50", "950"]
+    assert dict(table.statistics(0).facts)["max"] == "1234.5"
+    # 0.5 may be 50% or less than 1%.
+    text = opened("a.csv", "a,b,c\n$5,5%,$5\n1.5,1,TRUE\n(2),2,\n")
+    assert types(text) == ["currency", "text", "text"]
+    assert column(text, 0, sort=True) == ["(2)", "1.5", "$5"]
+
+
+def export_to(path: Path, table: TableFile) -> Path:
+    export(table, table.shape(TableQuery()), TableQuery(), path)
+    return path
+
+
+@pytest.mark.slow
+def test_amounts_and_shares_are_exported_as_numbers(
+    ledger: Path, opened: Callable[..., TableFile], tmp_path: Path
+) -> None:
+    table = opened(ledger.name)
+    assert export_to(tmp_path / "a.csv", table).read_text("utf-8").splitlines() == [
+        "amount,share,euro and dollar",
+        "1234.5,0.15,$1.00",
+        "950,0.12345,2.00 €",
+        "-1000.25,1,3",
+        "0,0,",
+    ]
+    excel = pytest.importorskip("openpyxl", reason="openpyxl is not installed")
+    rows = excel.load_workbook(export_to(tmp_path / "a.xlsx", table)).active.iter_rows(
+        min_row=2, max_col=2, values_only=True
+    )
+    assert list(rows) == [(1234.5, 0.15), (950, 0.12345), (-1000.25, 1), (0, 0)]
+
+
+@pytest.mark.slow
+def test_a_text_file_is_exported_as_text_or_with_types(
+    opened: Callable[..., TableFile], tmp_path: Path
+) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
+    text = "euro;n;share;day\n1.234,50 €;1,5;12,5 %;1/2/2024\n(2 €);inf;7 %;3/4/2024\n"
+    table = opened("b.csv", text)
+    assert export_to(tmp_path / "a.csv", table).read_text("utf-8").splitlines()[1:] == [
+        '"1.234,50 €","1,5","12,5 %",1/2/2024',
+        "(2 €),inf,7 %,3/4/2024",
+    ]
+    assert parquet.read_table(export_to(tmp_path / "a.parquet", table)).to_pylist() == [
+        {"euro": 1234.5, "n": 1.5, "share": 0.125, "day": "1/2/2024"},
+        {"euro": -2.0, "n": float("inf"), "share": 0.07, "day": "3/4/2024"},
+    ]
+
+
+def test_a_style_that_a_workbook_does_not_have_leaves_its_number_plain(
+    ledger: Path, opened: Callable[..., TableFile], tmp_path: Path
+) -> None:
+    with zipfile.ZipFile(ledger) as book, zipfile.ZipFile(tmp_path / "odd.xlsx", "w") as odd:
+        for name in book.namelist():
+            data = book.read(name)
+            if name == "xl/worksheets/sheet1.xml":
+                data = re.sub(rb'r="B(\d)" s="\d+"', rb'r="B\1" s="99"', data)
+                assert b's="99"' in data
+            odd.writestr(name, data)
+    table = opened("odd.xlsx")
+    assert column(table, 1) == ["0.15", "0.12345", "1", "0"]
+    assert column(table, 0)[0] == "$1,234.50"

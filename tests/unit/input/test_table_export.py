@@ -103,21 +103,40 @@ def test_a_table_that_is_too_long_for_excel_says_so_at_once(tmp_path: Path) -> N
     assert list(tmp_path.iterdir()) == []
 
 
-def test_polars_writes_what_pyarrow_would(tmp_path: Path) -> None:
-    polars = pytest.importorskip("polars", reason="polars is not installed")
+@pytest.fixture
+def without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hidden = tmp_path / "python"
     lines = "import runpy, sys", "sys.modules['pyarrow'] = None", "sys.argv.pop(0)", "sys.path.insert(0, '')"
     program = tmp_path / "start.py"
     program.write_text("\n".join([*lines, "runpy.run_path(sys.argv[0], run_name='__main__')"]))
     hidden.write_text(f'#!/bin/sh\nshift\nexec {sys.executable} {program} "$@"\n')
     hidden.chmod(0o755)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(table_export.sys, "executable", str(hidden))
-        write(tmp_path / "a.parquet", Few())
+    monkeypatch.setattr(table_export.sys, "executable", str(hidden))
+
+
+@pytest.mark.usefixtures("without_pyarrow")
+def test_polars_writes_what_pyarrow_would(tmp_path: Path) -> None:
+    polars = pytest.importorskip("polars", reason="polars is not installed")
+    write(tmp_path / "a.parquet", Few())
     frame = polars.read_parquet(tmp_path / "a.parquet")
     assert [str(of) for of in frame.dtypes[:3]] == ["Int64", "Float64", "Boolean"]
     assert frame.row(1)[:3] == (-9007199254740993, None, None)
     assert frame["day"][0] == datetime.date(2024, 5, 6)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("without_pyarrow")
+def test_polars_guesses_no_day(tmp_path: Path) -> None:
+    polars = pytest.importorskip("polars", reason="polars is not installed")
+    source = Few((("1/2/2024", "3/4/2024", "1/2/2024 10:00", "2024-01-02", None, "", ""),))
+    types = ("date m/d/y?", "date", "timestamp", "date", "date", "text", "text")
+    columns = tuple(Column(f"c{at}", of) for at, of in enumerate(types))
+    path = tmp_path / "a.parquet"
+    export(source, TableShape("table", columns, 1, 1), TableQuery(), path)
+    assert polars.read_parquet(path).row(0) == (
+        *("1/2/2024", "3/4/2024", "1/2/2024 10:00"),
+        *(datetime.date(2024, 1, 2), None, "", ""),
+    )
 
 
 def test_a_file_that_is_there_already_is_named_without_a_number_of_the_system(tmp_path: Path) -> None:
