@@ -17,12 +17,14 @@ from tests.unit.llm.test_odd_answers import (
     CODE,
     DONE,
     END,
+    HEAD,
     choice,
     events,
     join_text,
     lines_of,
     record,
     refused,
+    send_bytes,
 )
 from tests.unit.llm.test_odd_servers import (
     CALLED,
@@ -103,6 +105,14 @@ CASES: dict[str, Case] = {
         ),
         "z",
         ONE,
+    ),
+    "a list of calls within a part": Case(
+        parts(WORD, {"type": "tool_calls", "tool_calls": [call(), call(OTHER, id="d")]}),
+        "z",
+        TWO,
+    ),
+    "a list of calls without types": Case(
+        parts(WORD, {"type": "tool_calls", "toolCalls": [{"name": "execute", "arguments": CODE}]}), "z", ONE
     ),
     "two": Case(parts(WORD, USE, {**USE, "id": "d", "input": json.loads(OTHER)}), "z", TWO),
     "two without ids, one after the other": Case(
@@ -346,6 +356,44 @@ def test_an_odd_reply_in_the_format_of_its_provider_is_read_or_reported(
     model, path, case = NATIVE[name]
     served.answer(case.answer)
     check(case, *ask(models, model, f"{served.root}{path}"))
+
+
+BEGUN_BY_ANTHROPIC = {"type": "message_start", "message": {"id": "m", "role": "assistant", "content": []}}
+OVERLOADED = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
+IN_CHUNKS = HEAD.replace(b"Connection: close", b"Transfer-Encoding: chunked")
+FIRST_RECORD = record(BEGUN_BY_ANTHROPIC)
+OLLAMA_BEGUN = {"model": "m", "message": {"role": "assistant", "content": ""}, "done": False}
+#: What ends a reply before its first word, in the format of the provider.
+EARLY_ENDS: dict[str, tuple[str, Answer, tuple[str, str]]] = {
+    "Anthropic, an error": (
+        "anthropic/m",
+        named(BEGUN_BY_ANTHROPIC, OVERLOADED),
+        ("server", "Overloaded"),
+    ),
+    "Anthropic, a broken connection": (
+        "anthropic/m",
+        send_bytes(IN_CHUNKS, b"%x\r\n" % len(FIRST_RECORD), FIRST_RECORD, b"\r\n"),
+        ("network", "Not enough data"),
+    ),
+    "Ollama, an error": (
+        "ollama_chat/m",
+        lines_of(OLLAMA_BEGUN, {"error": "the model crashed"}),
+        ("request", "the model crashed"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EARLY_ENDS)
+def test_an_error_before_the_first_word_keeps_its_kind(
+    models: ModelProcess, served: ModelServer, name: str
+) -> None:
+    model, answer, (kind, words) = EARLY_ENDS[name]
+    served.answer(answer)
+    heard, fault = ask(models, model, served.root)
+    assert (join_text(heard), fault is not None) == ("", True)
+    assert fault is not None
+    assert (fault.kind, words in fault.detail) == (kind, True), fault
+    assert fault.retryable == (kind == "server"), fault
 
 
 def check(case: Case, heard: list[Delta], fault: ErrorInfo | None) -> None:

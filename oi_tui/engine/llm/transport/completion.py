@@ -67,8 +67,8 @@ class CompletionCall:
                 self._emit(text=reply)
                 self._emit(finish="stop")
                 return
-            if self._raw and self._raw.foreign and not self._begun:
-                # What another format is called says more than what a client misses in it.
+            if self._is_in_unread_format():
+                # The name of the format says more than what a client misses in it.
                 self._complete()
                 return
             attempt = replace(self._attempt, begun=self._begun)
@@ -78,6 +78,13 @@ class CompletionCall:
             self._fail((errors.explain_body(*broken, attempt) if broken else None) or info)
         else:
             self._complete()
+
+    def _is_in_unread_format(self) -> bool:
+        """Return whether the reply has a format that LiteLLM does not read for this model."""
+        raw, provider = self._raw, self._attempt.provider
+        if raw is None or self._begun or raw.foreign is None:
+            return False
+        return provider not in raw.foreign.providers or bool(raw.find_messages(provider))
 
     def _fail(self, error: ErrorInfo) -> None:
         self._emit(error=asdict(error))

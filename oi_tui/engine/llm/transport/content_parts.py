@@ -7,9 +7,11 @@ from typing import Any
 #: Stands in a reply for an image.
 IMAGE_NOT_SHOWN = "[The model sent an image, which cannot be shown.]"
 #: Types of parts that are tool calls, in lower case without separators.
-_CALLS = ("tooluse", "toolcall", "toolcalls", "functioncall", "function")
+_CALLS = ("tooluse", "toolcall", "functioncall", "function")
 #: Where a part has the fields of its call, if not in itself.
 _WITHIN = ("toolUse", "tool_use", "tool_call", "toolCall", "functionCall", "function_call", "function")
+#: Where a part has the list of its calls.
+_LISTS = ("tool_calls", "toolCalls")
 _NAMES = ("name", "toolName", "tool_name", "function_name")
 _ARGUMENTS = ("arguments", "input", "args", "parameters", "partial_json")
 _IDS = ("id", "call_id", "tool_call_id", "toolCallId", "toolUseId", "tool_use_id")
@@ -26,7 +28,7 @@ def move_calls(delta: dict[str, Any]) -> bool:
         parts = parts["parts"] if isinstance(parts.get("parts"), list) else [parts]
     if not isinstance(parts, list):
         return False
-    calls = [(part, call) for part in parts if (call := _read_call(part)) is not None]
+    calls = [(part, call) for part in parts for call in _read_calls(part)]
     if not calls:
         return False
     delta["content"] = [part for part in parts if all(part is not moved for moved, _ in calls)]
@@ -59,6 +61,17 @@ def describe_part(kind: str) -> str:
     """Say that a part of this type cannot be shown."""
     name = re.sub(r"[^\w./-]+", " ", kind).strip()[:40]
     return f"[The model sent a part of type {name}, which cannot be shown.]" if name else ""
+
+
+def _read_calls(part: Any) -> list[dict[str, Any]]:
+    """Return the calls that a part has: one, or those of a list; none for other parts."""
+    call = _read_call(part)
+    if call is not None or not isinstance(part, dict):
+        return [] if call is None else [call]
+    lists = (part[name] for name in _LISTS if isinstance(part.get(name), list))
+    items: list[Any] = next(lists, [])
+    calls = [_read_call({"type": "function", **item}) for item in items if isinstance(item, dict)]
+    return [call for call in calls if call is not None]
 
 
 def _read_call(part: Any) -> dict[str, Any] | None:
