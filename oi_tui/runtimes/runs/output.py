@@ -4,6 +4,7 @@ import codecs
 import re
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from oi_tui.messages import Displayed, Printed, Report, ValueBegan, ValueEnded
@@ -202,7 +203,7 @@ class RunOutput:
         for key in self._below_keys:
             del self._shown[key]
         del self._log[start:]
-        self._log_size = len(_join_printed(self._log))
+        self._log_size = sum(map(_measure, self._log))
 
     def _rewrite_below(self) -> None:
         """Write the text below an updated value again."""
@@ -233,11 +234,11 @@ class RunOutput:
             self._log.clear()
             self._log_size = 0
             return
+        if isinstance(report, Displayed) and not _is_of_value(report):
+            # It is never shown once more; only that it stands there is needed.
+            report = replace(report, content="", view=None)
         self._log.append(report)
-        if isinstance(report, Printed):
-            self._log_size += len(report.text)
-        elif isinstance(report, ValueEnded):
-            self._log_size += sum(map(len, report.forms.values()))
+        self._log_size += _measure(report)
         if self._log_size > _LONGEST_LOG:
             self._forget_shown()
 
@@ -294,6 +295,15 @@ class RunOutput:
             self._report_and_log(Printed(text, self._view, self._table))
         if last:
             self._rewrite_below()
+
+
+def _measure(report: Report) -> int:
+    """Return the number of characters of a report that count for the limit of the log."""
+    if isinstance(report, Printed):
+        return len(report.text)
+    if isinstance(report, Displayed):
+        return len(report.content)
+    return sum(map(len, report.forms.values())) if isinstance(report, ValueEnded) else 0
 
 
 def _join_printed(reports: Iterable[Report]) -> str:

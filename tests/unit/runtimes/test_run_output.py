@@ -241,6 +241,28 @@ def test_only_so_much_is_remembered_to_find_the_lines_of_a_value(
     assert (run.texts_since(lambda: run.show("a", "2\n", updates=True))[0] != "2\n") is is_updated
 
 
+@pytest.mark.parametrize("kind", ["forms", "pages", "long pages"])
+def test_what_is_remembered_of_values_that_are_updated_has_a_limit(run: Run, kind: str) -> None:
+    """The forms and pages of 20 values are more than the limit: only the values since are remembered."""
+    sizes = []
+    for number in range(20):
+        key = f"value {number}"
+        for updates in (False, True):
+            run.output.begin_value("display", key, updates=updates)
+            run.print("1\n")
+            if kind != "forms":
+                run.output.replace_with("rows", None)
+                run.output.display("html", "x" * (20_000 if kind == "pages" else 90_000), None)
+                run.output.replace_with(None, None)
+            run.output.end_value({"text/html": "x" * 40_000} if kind == "forms" else None)
+        log = run.output._log
+        sizes.append(
+            sum(len(item.content) for item in log if isinstance(item, Displayed))
+            + sum(len(form) for item in log if isinstance(item, ValueEnded) for form in item.forms.values())
+        )
+    assert max(sizes) <= 100_000
+
+
 def test_a_value_after_much_output_is_updated_in_its_place(run: Run) -> None:
     run.show("a", "1\n")
     run.print("x" * 200_000 + "\n")
