@@ -96,6 +96,7 @@ FORMS = [
     ("Latex('$x^2$')", {"text/plain": "$x^2$", "text/latex": "$x^2$"}),
     ("Math('x')", {"text/latex": "$\\displaystyle x$"}),
     ("JSON({'a': [1]})", {"application/json": {"a": [1]}}),
+    ("JSON({'a': float('nan')})", {}),
     ("HTML('<i>page</i>')", {"text/html": "<i>page</i>"}),
     ("Javascript('1+1')", {"application/javascript": "1+1"}),
     ("SVG('<svg/>')", {"image/svg+xml": "<svg/>"}),

@@ -49,7 +49,8 @@ def _encode(mime, form):
         return None
     if mime == "application/json" or mime.endswith("+json"):
         try:
-            return json.dumps(form)
+            # NaN is no JSON: a browser would refuse the whole message.
+            return json.dumps(form, allow_nan=False)
         except Exception:
             return None
     return form if isinstance(form, str) else None
