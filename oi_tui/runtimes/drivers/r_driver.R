@@ -195,7 +195,7 @@ local({
   warnings <- function(...) structure(shown, dots = list(...), class = "warnings")
   complain <- function(text) cat(text, file = stderr())
   heading <- function(kind, call, message) {
-    source <- if (!is.null(call)) paste(deparse(call, width.cutoff = 60L, nlines = 1L), collapse = "")
+    source <- if (!is.null(call)) spell_call(call)
     if (is.null(source)) return(paste0(kind, ": ", message))
     first <- strsplit(paste0(message, " "), "\n", fixed = TRUE)[[1]][1]
     gap <- if (nchar(source, "w") + nchar(first, "w") + 18L > getOption("width")) "\n  " else " "
@@ -230,11 +230,18 @@ local({
   all_calls <- NULL
   last_calls <- NULL
   trace_back <- base::.traceback
-  # For `traceback()`: the calls up to the one that failed, the last one first.
+  # The text of a call, which may have whole tables as its arguments: this much of it.
+  spell_call <- function(call, cutoff = 60L, lines = 1L) substr(deparse(call, width.cutoff = cutoff, nlines = lines), 1L, 1000L)
+  # For `traceback()`: the calls up to the one that failed, the last one first. Behind it is the call of our handler, which
+  # is a function where no `.handleSimpleError` calls it; so may be one of the program, called by `do.call`.
   keep_traceback <- function(calls) {
-    heads <- vapply(calls, function(one) is.function(one[[1]]) || (is.name(one[[1]]) && as.character(one[[1]]) %in% c(".handleSimpleError", "signalCondition")), NA)
-    if (any(heads)) calls <- calls[seq_len(which(heads)[1] - 1L)]
-    last_calls <<- lapply(rev(as.list(calls)), function(one) structure(deparse(one), srcref = attr(one, "srcref")))
+    heads <- vapply(calls, function(one) is.function(one[[1]]) || identical(one[[1]], quote(.handleSimpleError)), NA)
+    if (any(heads)) {
+      end <- max(which(heads)) - 1L
+      if (end > 0L && identical(calls[[end]][[1]], quote(signalCondition))) end <- end - 1L
+      calls <- calls[seq_len(end)]
+    }
+    last_calls <<- lapply(rev(as.list(calls)), function(one) structure(spell_call(one, lines = 50L), srcref = attr(one, "srcref")))
   }
   note_trouble <- function(error) {
     calls <- all_calls()
@@ -248,7 +255,7 @@ local({
       mine <- mine[-length(mine)]
     }
     lines <- vapply(mine, function(one) {
-      paste0("  ", paste(deparse(one, width.cutoff = 60L, nlines = 1L), collapse = ""), source_of(attr(one, "srcref")))
+      paste0("  ", spell_call(one), source_of(attr(one, "srcref")))
     }, "")
     if (length(lines) > 24L) lines <- c(lines[1:12], sprintf("  ... %d calls ...", length(lines) - 24L), utils::tail(lines, 12L))
     text <- heading("Error", call, conditionMessage(error))

@@ -579,3 +579,20 @@ def test_calls_are_counted_from_the_cell(r: Computer) -> None:
 def test_the_calls_of_the_last_error_are_there(r: Computer) -> None:
     play(r, "r", "g <- function(x) stop('bad')\nh <- function() g(1)\nh()", number=3)
     assert play(r, "r", "traceback()").text == '3: stop("bad") at cell 3#1\n2: g(1) at cell 3#2\n1: h()\n'
+
+
+def test_the_calls_of_an_error_in_a_function_that_do_call_was_given_are_there(r: Computer) -> None:
+    play(r, "r", "g <- function(x) stop('bad'); f <- function(x) g(x); do.call(f, list(1))", number=3)
+    lines = play(r, "r", "traceback()").text.splitlines()
+    assert [line.split(" at ")[0] for line in lines[:2]] == ['4: stop("bad")', "3: g(x)"]
+    assert lines[-1].startswith("1: do.call(f, list(1))")
+    play(r, "r", "g <- function(x) stop(simpleError('bad')); do.call(f, list(1))", number=4)
+    assert play(r, "r", "traceback()").text.startswith('4: stop(simpleError("bad"))')
+
+
+def test_calls_with_large_arguments_are_shown_by_their_beginning(r: Computer) -> None:
+    code = "fails <- function(...) stop('bad'); do.call('fails', list({}, 1))"
+    for large in ("as.list(seq_len(1e6))", "strrep('x', 1e6)"):
+        played = play(r, "r", code.format(large))
+        assert (played.state, len(played.text) < 5000) == ("failed", True)
+        assert len(play(r, "r", "traceback()").text) < 10_000
