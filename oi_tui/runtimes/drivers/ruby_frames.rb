@@ -98,12 +98,15 @@ class OiWatch < Thread
   SPELL, PLACES, RAISE = %i[inspect __oi_backtrace_locations raise].map { |name| Thread.instance_method(name) }
   ENDS = String.instance_method(:end_with?)
   EVERY, ONE, EACH, JOIN = %i[all? one? map join].map { |name| Array.instance_method(name) }
-  # Only Ruby itself makes an error of this class: there are no other threads yet.
-  DEADLOCK = begin
-    Queue.new.pop
-  rescue Exception => error
-    error
-  end
+  # Only Ruby itself makes an error of this class: nil where it does not, or where another thread keeps it from that.
+  DEADLOCK =
+    if defined?(RubyVM) && ALL.call.length == 1
+      begin
+        Queue.new.pop
+      rescue Exception => error
+        error
+      end
+    end
 
   # The threads of the program.
   def self.others
@@ -117,6 +120,7 @@ class OiWatch < Thread
 
   # Fails the program when its threads wait for each other, and did so when this was last called.
   def seek_deadlock(main)
+    return unless DEADLOCK
     before, @waits = @waits, nil
     return unless waits?(SPELL.bind_call(main))
     @waits = waits = EACH.bind_call(OiWatch.others) { |thread| SPELL.bind_call(thread) }
@@ -136,18 +140,20 @@ class OiWatch < Thread
   end
 end
 
-class << OiWatch::DEADLOCK
-  def tell(text)
-    @text = text
-    set_backtrace(nil)
-  end
+if OiWatch::DEADLOCK
+  class << OiWatch::DEADLOCK
+    def tell(text)
+      @text = text
+      set_backtrace(nil)
+    end
 
-  def to_s
-    @text
-  end
+    def to_s
+      @text
+    end
 
-  def message
-    @text
+    def message
+      @text
+    end
   end
 end
 

@@ -4,6 +4,7 @@
 
 import subprocess
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -241,3 +242,10 @@ def test_a_deadlock_is_an_error(ruby: Computer) -> None:
     assert "1 threads, 1 sleeps" in played.text
     assert "Watch" not in played.text
     assert play(ruby, "ruby", "memory + 1").text == "=> 42\n"
+
+
+def test_ruby_starts_beside_a_thread_of_a_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "tracer.rb").write_text("Thread.new { loop { sleep 0.1 } }")
+    monkeypatch.setenv("RUBYOPT", f"-r{tmp_path / 'tracer'}")
+    with closing(Computer(cwd=tmp_path)) as computer:
+        assert play(computer, "ruby", "Thread.list.size").text == "=> 2\n"
