@@ -45,8 +45,8 @@ Error.prepareStackTrace = (error, frames) => {
   return `${error}${lines.join('')}`;
 };
 
-// The threads that the program has started, and those of them that keep no script alive. Nothing tells of a worker that
-// closes itself, but its thread is there no more.
+// The workers that the run has started, and the names of the threads of those that keep no script alive. Nothing tells of
+// a worker that closes itself, but its thread is there no more. Where threads cannot be listed, no cell waits for workers.
 const begun = new Set();
 const released = new Set();
 const TASKS = '/proc/self/task';
@@ -57,22 +57,21 @@ const threads = () => {
     return [];
   }
 };
-const isWorker = (thread) => {
+const nameOf = (thread) => {
   try {
-    return fs.readFileSync(`${TASKS}/${thread}/comm`, 'utf8').startsWith('worker-');
+    return fs.readFileSync(`${TASKS}/${thread}/comm`, 'utf8').trim();
   } catch {
-    return false;
+    return '';
   }
 };
 const { ref, unref } = Worker.prototype;
 Object.assign(Worker.prototype, {
   ref() {
-    released.delete(this);
+    released.delete(`worker-${this.threadId}`);
     return ref.call(this);
   },
   unref() {
-    released.add(this);
-    this.once('exit', () => released.delete(this));
+    released.add(`worker-${this.threadId}`);
     return unref.call(this);
   },
 });
@@ -105,6 +104,7 @@ async function evaluate(run, place) {
   evaluated = run;
   before = busy();
   begun.clear();
+  released.clear();
   oldThreads = new Set(threads());
   const { code, place: origin, problem, line } = stripTypes(run.source);
   if (problem) {
@@ -137,9 +137,10 @@ const held = new Map();
 
 // With an inspector attached, an event loop that has become empty cannot be used again. So count what keeps it busy.
 const busy = () => process.getActiveResourcesInfo().filter((name) => /Pipe|TCP|ChildProcess/.test(name) && !/Server/.test(name)).length;
-const working = () => threads().filter((thread) => !oldThreads.has(thread) && isWorker(thread)).length;
+const isAwaited = (name) => name.startsWith('worker-') && !released.has(name);
+const isWorking = () => threads().some((thread) => !oldThreads.has(thread) && isAwaited(nameOf(thread)));
 async function rest(areTimersOver) {
-  while (!areTimersOver() || busy() > before || stdin.readableFlowing || working() > released.size) {
+  while (!areTimersOver() || busy() > before || stdin.readableFlowing || isWorking()) {
     await new Promise((resolve) => later(resolve, 15));
   }
 }
@@ -149,8 +150,15 @@ let oldThreads = new Set();
 // Tells listeners of an error that nothing caught, and whether one of the program's took it. Deno's own listener, which
 // calls those of `process`, takes it as well.
 const { ErrorEvent, dispatchEvent } = globalThis;
+const spell = (error) => {
+  try {
+    return `Uncaught ${String(error)}`;
+  } catch {
+    return 'Uncaught';
+  }
+};
 const report = (error, isOursCalled) => {
-  const event = new ErrorEvent('error', { error, message: `Uncaught ${error}`, cancelable: true });
+  const event = new ErrorEvent('error', { error, message: spell(error), cancelable: true });
   let taken = 0;
   event.preventDefault = () => taken++;
   dispatchEvent.call(globalThis, event);

@@ -5,6 +5,7 @@
 
 import { Buffer } from 'node:buffer';
 import crypto from 'node:crypto';
+import process from 'node:process';
 
 const TEXT = 0x81;
 const PONG = 0x8a;
@@ -86,6 +87,7 @@ export async function connect(address, receive) {
       write(makeFrame(PONG, ''));
     }
   };
-  readAll().catch(() => {});
+  // No request is answered any more, and no cell would end.
+  readAll().catch(() => process.exit(1));
   return (text) => write(makeFrame(TEXT, text));
 }

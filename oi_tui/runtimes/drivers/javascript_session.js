@@ -166,7 +166,7 @@ exports.serve = ({ folder, worker, importer, evaluate, memory, tables, inspect, 
   // An error that nothing catches ends a script, and so does a call of `process.exit`: the run waits for nothing more.
   const fail = (error, words = 'Uncaught') => current && current.end(outcomeOfError(error, words));
   // Where the program listens itself, the error is caught.
-  const isHeard = (name, error) => process.listenerCount(name) > 1 && !isExit(error) && !(error instanceof Interrupted);
+  const isHeard = (name, error) => process.listeners(name).some((one) => one !== handlers[name]) && !isExit(error) && !(error instanceof Interrupted);
   const uncaught = (name, words) => (error) => {
     if (isReporting) isCalled = true;
     else if (!isHeard(name, error)) fail(error, words);
@@ -176,12 +176,25 @@ exports.serve = ({ folder, worker, importer, evaluate, memory, tables, inspect, 
     uncaughtException: uncaught('uncaughtException', 'Uncaught'),
     unhandledRejection: uncaught('unhandledRejection', 'Uncaught (in promise)'),
   };
-  // A run begins with these, whatever the last one removed.
+  // A run begins with these, whatever the last one removed. They come first: what listens once is gone after its call.
+  const { prependListener } = process;
   const listen = () => {
     for (const [name, handler] of Object.entries(handlers)) {
-      if (!process.listeners(name).includes(handler)) process.on(name, handler);
+      if (!process.listeners(name).includes(handler)) prependListener.call(process, name, handler);
     }
   };
+  for (const method of ['prependListener', 'prependOnceListener']) {
+    const prepend = process[method];
+    process[method] = (name, ...given) => {
+      prepend.call(process, name, ...given);
+      const handler = Object.hasOwn(handlers, name) && handlers[name];
+      if (handler && process.listeners(name).includes(handler)) {
+        process.removeListener(name, handler);
+        prependListener.call(process, name, handler);
+      }
+      return process;
+    };
+  }
   // What a timer throws comes to us, and not to those who listen.
   let isReporting = false;
   let isCalled = false;

@@ -1,7 +1,9 @@
 """What Deno and Bun have of their own; all else they promise with the other languages."""
 
+import json
 import re
 import socket
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,6 +11,7 @@ import pytest
 
 from oi_tui.messages import LineReached, RunEnded
 from oi_tui.runtimes import Computer
+from oi_tui.runtimes.language import DRIVERS
 from tests.ports import choose_port
 from tests.runtimes.playing import check_cells, holds_once, play, until
 from tests.runtimes.stand_ins import stand_in
@@ -56,6 +59,14 @@ CAUGHT = [
     (HEAR.format("unhandledRejection") + "Promise.reject('a')", "heard a\n"),
     (HEAR.format("uncaughtException") + "setTimeout(() => { throw 'b' }, 1)", "heard b\n"),
     ("const waits = setInterval(() => {}, 1000); waits.unref()", ""),
+    *(
+        (HEAR.format(name).replace("once", "prependOnceListener") + code, f"heard {word}\n")
+        for name, code, word in (
+            ("uncaughtException", "setTimeout(() => { throw 'c' }, 1)", "c"),
+            ("unhandledRejection", "Promise.reject('d')", "d"),
+        )
+    ),
+    (REMOVE + HEAR.format("uncaughtException") + "setTimeout(() => { throw 'e' }, 1)", "heard e\n"),
     (REMOVE, ""),
 ]
 
@@ -77,6 +88,9 @@ def test_a_program_that_listens_to_error_events_of_deno_has_them(shared: Compute
     )
     played = play(shared, "deno", code)
     assert (played.text, played.state) == ("Uncaught Error: late\n", "finished")
+    for value, message in (("Symbol('x')", "Uncaught Symbol(x)"), ("Object.create(null)", "Uncaught")):
+        played = play(shared, "deno", code.replace("new Error('late')", value))
+        assert (played.text, played.state) == (f"{message}\n", "finished")
 
 
 @pytest.mark.needs("deno")
@@ -97,6 +111,49 @@ def test_a_cell_of_deno_waits_for_workers_as_a_script_does(shared: Computer) -> 
     code += "worker.onmessage = ({ data }) => console.log(String(data)); undefined"
     assert play(shared, "deno", code, stop_at="go").state == "interrupted"
     assert play(shared, "deno", "`${6 * 7}`").text == '"42"\n'
+
+
+@pytest.mark.slow
+@pytest.mark.needs("deno")
+def test_a_worker_that_is_not_waited_for_takes_no_wait_of_another(computer: Computer) -> None:
+    code = (
+        "var { Worker: Thread } = require('node:worker_threads')\n"
+        "var begin = (code) => new Thread(code, { eval: true })\n"
+        "var first = begin('setInterval(() => {}, 1000)'); first.unref(); undefined"
+    )
+    assert play(computer, "deno", code).state == "finished"
+    second = (
+        "var second = begin(`setTimeout(() => process.exit(), 200)`)\n"
+        "second.on('exit', () => console.log('done')); undefined"
+    )
+    assert play(computer, "deno", second).text == "done\n"
+    assert play(computer, "deno", f"first.unref()\n{second}").text == "done\n"
+    play(computer, "deno", "first.terminate()")
+
+
+#: A server that sends one message to its client, which cannot read it.
+CONNECT = """
+const server = Deno.listen({ hostname: "127.0.0.1", port: 0 })
+const { connect } = await import(INSPECTOR)
+const serve = async () => {
+  const connection = await server.accept()
+  await connection.read(new Uint8Array(4096))
+  await connection.write(new TextEncoder().encode("HTTP/1.1 101 Switching Protocols\\r\\n\\r\\n"))
+  await connection.write(new Uint8Array([0x81, 2, 123, 125]))
+}
+serve()
+await connect(`ws://127.0.0.1:${server.addr.port}/x`, () => { throw new Error("unknown") })
+setInterval(() => {}, 1000)
+"""
+
+
+@pytest.mark.needs("deno")
+def test_deno_ends_where_a_message_of_its_inspector_cannot_be_read(tmp_path: Path) -> None:
+    """No request would be answered any more, and no cell would end."""
+    script = tmp_path / "script.mjs"
+    script.write_text(CONNECT.replace("INSPECTOR", json.dumps((DRIVERS / "deno_inspector.mjs").as_uri())))
+    command = ["deno", "run", "--allow-all", "--no-config", str(script)]
+    assert subprocess.run(command, capture_output=True, timeout=30, check=False).returncode == 1
 
 
 @pytest.mark.needs("deno")
