@@ -10,6 +10,8 @@ _LONGEST_CALL = 2_000
 _MOST_VALUES = 20
 #: A text in quotes: the mark, and what it holds.
 QUOTED = re.compile(r"""(['"`])((?:\\.|(?!\1)[^\\])*)\1""", re.DOTALL)
+#: What neither begins a text nor ends an argument.
+_PLAIN = re.compile(r"[^'\"`()\[\]{},\n;|]+")
 #: A variable that holds a text.
 _ASSIGNED = re.compile(
     r"""(?<![\w.])[$@]?([A-Za-z_][\w.]{0,60})\s{0,8}(?::\s*\w+\s*)?(?:<<?-|:?=(?![=~>]))\s{0,8}([^\n;]{1,300})"""
@@ -30,8 +32,8 @@ def split_arguments(code: str, start: int, *, bare: bool = False) -> list[str]:
     parts, depth, at = [], 0, start
     end = min(len(code), start + _LONGEST_CALL)
     while at < end:
-        if quoted := QUOTED.match(code, at, end):
-            at = quoted.end()
+        if skipped := _PLAIN.match(code, at, end) or QUOTED.match(code, at, end):
+            at = skipped.end()
             continue
         char = code[at]
         if char in "([{":

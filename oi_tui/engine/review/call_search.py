@@ -16,7 +16,7 @@ from oi_tui.engine.review.harmless_names import (
     R_PACKAGES,
     REACHING,
 )
-from oi_tui.engine.review.indirect_calls import find_indirect_calls, list_looked_up
+from oi_tui.engine.review.indirect_calls import ARROW, find_indirect_calls, list_looked_up
 from oi_tui.engine.review.quoting import remove_comments, strip
 
 #: Longer code is not read, and no more than this many parts are listed.
@@ -133,9 +133,11 @@ _MEMBERS = re.compile(
     r"\b(?:def|fn|func|sub|function)\s+(?:\([^()\n]*\)\s*)?(?:[\w$]{1,80}[.:]){0,8}([\w$]{1,80}[!?]?)"
     r"|(?<![\w$])([\w$]{1,80})\s{0,8}[:=]\s*(?:async\s*)?(?:function\b|\([^()\n]*\)\s*=>|\w+\s*=>|\\)"
 )
-#: JavaScript: what is taken out of an object by a computed name.
+#: JavaScript: what is taken out of an object by a computed name. Further variables may
+#: follow, so the value is not used up.
 _LOOKED_UP = re.compile(
-    r"(?<![\w$])([\w$]{1,80})\s{0,8}=(?![=>]|[^;\n]*=>)[^;\n]{0,120}[\w$)\]]\s*\[[^;\n]{0,120}\]\s*(?=[;,\n]|\Z)"
+    rf"(?<![\w$])([\w$]{{1,80}})\s{{0,8}}=(?![=>]|\s*+{ARROW})"
+    r"(?=[^;\n]{0,120}[\w$)\]]\s*+(?:\?\.)?\[[^;\n]{0,120}\][^\S\n]*+(?:[;,\n]|\Z))"
     r"|\{[^{}\n]{0,300}\]\s{0,8}:\s{0,8}([\w$]{1,80})[^{}\n]{0,300}\}\s*="
 )
 #: JavaScript: what stays defined for the whole cell. Ruby, Perl, PHP and R still call what they come with
@@ -321,7 +323,7 @@ class _Search:
         """Return how a name is shown that is not known to be harmless; "" for others."""
         names = [name for name in self._joint.split(path) if name]
         full_name = "".join(path.split())
-        if self._language == "r" and self._is_judged_by_its_argument(names[-1], after):
+        if self._language == "r" and self._is_judged_by_its_argument(names, after):
             return ""
         if self._language in _WITH_CAPITALS and any(
             name[:1].isupper() and not self._known(name) for name in names
@@ -347,8 +349,11 @@ class _Search:
             return "" if self._known_call(names) else f"{full_name}(…)"
         return full_name if self._is_command(first, before, after) and not self._known(first) else ""
 
-    def _is_judged_by_its_argument(self, name: str, after: str) -> bool:
+    def _is_judged_by_its_argument(self, names: list[str], after: str) -> bool:
         """Return whether a function of R brings in a package that is known, or what it is given is judged."""
+        *packages, name = names
+        if not R_PACKAGES.issuperset(packages):
+            return False
         if name in _GIVEN_A_PACKAGE:
             given = _FIRST_NAME.match(after)
             return given is not None and given[1] in R_PACKAGES

@@ -9,51 +9,72 @@ from collections.abc import Callable, Iterator
 
 from oi_tui.engine.review.call_arguments import split_arguments
 
-#: R: functions that call what they are given, also by its name in a text, and its place among the arguments.
+#: R: functions that call what they are given, also by its name in a text, and their parameters up to it.
+#: Names between `|` stand in the same place.
 _R_CALLERS = {
-    "lapply": 1,
-    "sapply": 1,
-    "vapply": 1,
-    "rapply": 1,
-    "eapply": 1,
-    "across": 1,
-    "tapply": 2,
-    "apply": 2,
-    "outer": 2,
-    "aggregate": 2,
-    "combn": 2,
-    "sweep": 3,
-    "mapply": 0,
-    "Map": 0,
-    "Filter": 0,
-    "Reduce": 0,
-    "Find": 0,
-    "Position": 0,
-    "integrate": 0,
-    "do.call": 0,
-    "match.fun": 0,
-    # These take it by the name of the argument only.
-    "ave": 9,
-    "acast": 9,
-    "geom_smooth": 9,
-    "pivot_wider": 9,
-    "stat_summary": 9,
+    "lapply": "X FUN",
+    "sapply": "X FUN",
+    "vapply": "X FUN",
+    "rapply": "object f",
+    "eapply": "env FUN",
+    "across": ".cols .fns",
+    "tapply": "X INDEX FUN",
+    "apply": "X MARGIN FUN",
+    "outer": "X Y FUN",
+    "aggregate": "x|formula by|data FUN",
+    "combn": "x m FUN",
+    "sweep": "x MARGIN STATS FUN",
+    "mapply": "FUN",
+    "Map": "f",
+    "Filter": "f",
+    "Reduce": "f",
+    "Find": "f",
+    "Position": "f",
+    "Negate": "f",
+    "Vectorize": "FUN",
+    "integrate": "f",
+    "do.call": "what",
+    "match.fun": "FUN",
+    "map": ".x .f",
+    "map_chr": ".x .f",
+    "map_dbl": ".x .f",
+    "map_df": ".x .f",
+    "map_int": ".x .f",
+    "map2": ".x .y .f",
+    "reduce": ".x .f",
 }
+#: R: functions that take the one that they call by the name of the argument only.
+_R_CALLERS_BY_NAME = {
+    "ave": "FUN",
+    "acast": "fun.aggregate",
+    "geom_smooth": "method",
+    "pivot_wider": "values_fn",
+    "stat_summary": "fun|fun.y|fun.data",
+}
+#: R: callers that always call a function. Without one among the arguments that were read, it was not seen.
+_R_NEEDS_FUNCTION = frozenset(
+    ("do.call", "match.fun", "lapply", "sapply", "vapply", "mapply", "Map", "Filter", "Reduce")
+)
 #: R: functions that have further functions as texts, which are harmless.
 _R_WITH_OWN_TEXTS = frozenset(("acast", "geom_smooth", "stat_summary"))
+#: R: functions for which a text or a number is the place of an element.
+_R_WITH_PLACES = frozenset(("map", "map_chr", "map_dbl", "map_df", "map_int", "map2"))
 #: R: functions that run a text which they take for a formula, or for an expression.
 _R_FORMULA = re.compile(
     r"(?<![\w.])(lm|glm|nls|loess|aov|aggregate|boxplot|xtabs|t\.test|wilcox\.test|plot|pairs|aes_string)\s*\("
 )
-_R_CALL = re.compile(rf"(?<![\w.])({'|'.join(map(re.escape, _R_CALLERS))})\s*\(")
-_R_FUNCTION_KEYS = frozenset(
-    ("FUN", "f", "fun", "fun.y", "fun.data", "fun.aggregate", "method", "values_fn", "what", ".fns")
+#: R: a call of one of these, or a text, a name in marks or an operator, in which a call is none.
+_R_CALL = re.compile(
+    rf"(?<![\w.])`?({'|'.join(map(re.escape, (*_R_CALLERS, *_R_CALLERS_BY_NAME)))})`?\s*\("
+    r"|(?<!\\)(?:'(?:\\.|[^'\\])*+'|\"(?:\\.|[^\"\\])*+\")|`[^`\n]*`|%[^%\s]*%",
+    re.DOTALL,
 )
-#: Arguments that stand before the function where they have no name.
-_R_EARLIER_KEYS = frozenset(("X", "Y", "x", "y", "data", "INDEX", "MARGIN", "STATS", "m", ".cols", "object"))
 _R_NAMED = re.compile(r"([\w.]+)\s*=(?!=)\s*(.*)", re.DOTALL)
 _R_TEXT = re.compile(r"(['\"`])([^'\"`]*)\1")
 _R_NAME = re.compile(r"(?:[\w.]+(?:::|\$))*([\w.]+)")
+_R_NUMBER = re.compile(r"-?\d+L?")
+#: R: operators by their names. Not among them are `::`, which loads a package, and those that assign.
+_R_OPERATOR = re.compile(r"[-+*/^<>!&|:($@]|%%|%/%|[=!<>]=|&&|\|\||\[\[?(?:<-)?")
 #: A function as it is written, and functions that return one.
 _R_FUNCTION = re.compile(r"function\b|\\\(|~|(?:Negate|Vectorize|ecdf|approxfun|splinefun)\s*\(")
 #: R: functions that put texts together.
@@ -75,14 +96,20 @@ _PIPES = ("|>", "%>%")
 _JAVASCRIPT_GLOBAL = re.compile(
     r"(?<![=!<>])=\s*this\b(?!\s*(?:\.|\?\.))"
     r"|(?<!\bcall)(?<!\bapply)(?<!\bbind)\(\s*this\s*[,)]"
-    r"|\bfunction\b\s*\w*\s*\([^()]*\)\s*\{\s*return\s+this\s*;?\s*\}|=>\s*this\b(?!\s*(?:\.|\?\.))"
+    r"|\bfunction\b\s*+\w*+\s*+\([^()]*+\)\s*+\{\s*+return\s++this\s*+;?\s*+\}"
+    r"|=>\s*this\b(?!\s*(?:\.|\?\.))"
 )
-_FUNCTION = r"(?:(?:async\s*)?(?:\([^()\n]*\)|[\w$]+)\s*=>|(?:async\s+)?function\b)"
+#: JavaScript: how an arrow function begins, with types and defaults of its parameters.
+ARROW = (
+    r"(?:async\b\s*+)?(?:<[^<>\n]*+>\s*+)?"
+    r"(?:\((?:[^()\n]|\([^()\n]*+\))*+\)(?:\s*+:[^=;\n]*+)?|[\w$]++)\s*+=>"
+)
+_FUNCTION = rf"(?:{ARROW}|(?:async\s++)?function\b)"
 #: JavaScript: a computed member of a function, by which `Function` can be reached that runs text.
 _JAVASCRIPT_MEMBER = re.compile(
     r"(?<![\w$\])])\(\s*(?:async\s*)?(?:\([^()\n]*\)|[\w$]+)\s*=>[^()\n;]*\)\s*\[(?!\s*\])"
-    r"|\bfunction\b[^(){}\n]*\([^()\n]*\)\s*\{[^{}\n]*\}\s?\)?[ \t]*\[(?!\s*\])"
-    r"|\bclass\b[^(){}\n]*\{[^{}\n]*\}\)?[ \t]*\[(?!\s*\])"
+    r"|\bfunction\b[^(){}\n]*+\([^()\n]*+\)\s*+\{[^{}\n]*+\}\s?\)?[ \t]*+\[(?!\s*\])"
+    r"|\bclass\b[^(){}\n]*+\{[^{}\n]*+\}\)?[ \t]*+\[(?!\s*\])"
     r"|(?<![\w$.])(?:console|Math|JSON|Object|Array|String|Number|Date|Promise|Symbol|RegExp|Map|Set|Error|BigInt"
     r"|Boolean|Intl|performance)\b(?:\.\w+)*\[(?!\s*(?:\]|\d+\s*\]))"
     # A name that is put together, and two names after each other.
@@ -93,13 +120,15 @@ _JAVASCRIPT_MEMBER = re.compile(
 _JAVASCRIPT_FUNCTION = re.compile(
     rf"\b(?:const|let|var)\s+([\w$]+)\s*=\s*{_FUNCTION}|\bfunction\b\*?\s*([\w$]+)\s*\("
 )
+#: JavaScript: a variable and its value. The value may go on with further variables, so it is not used up.
 _JAVASCRIPT_LOOKED_UP = re.compile(
-    r"(?<![\w$.])([\w$]+)\s*(?::\s*\w+\s*)?(?:\?\?|\|\|)?=(?![=>])([^;\n]{0,200}[\w$)\]]\[[^\[\]\n]{0,100}[A-Za-z\"$][^;\n]{0,200})"
+    r"(?<![\w$.])([\w$]+)\s*(?::\s*\w+\s*)?(?:\?\?|\|\|)?=(?![=>])"
+    rf"(?!\s*+{_FUNCTION})(?=[^;\n]{{0,200}}[\w$)\]](?:\?\.)?\[[^\[\]\n]{{0,100}}[A-Za-z\"$])"
 )
 #: JavaScript: functions that only return a computed member, and what they returned.
 _JAVASCRIPT_GETTER = re.compile(
-    r"([\w$]+)\s*=\s*\(?[^()=\n]*\)?\s*=>\s*[\w$.]+\[[^\[\]\n]*\]\s*(?=[;\n]|\Z)"
-    r"|\bfunction\s+([\w$]+)\s*\([^()\n]*\)\s*\{\s*return\s+[\w$.]+\[[^\[\]\n]*\]\s*;?\s*\}"
+    rf"(?<![\w$])([\w$]++)\s*+=\s*+{ARROW}\s*+[\w$.]++\[[^\[\]\n]*+\][^\S\n]*+(?=[,;\n]|\Z)"
+    r"|\bfunction\s+([\w$]+)\s*\([^()\n]*+\)\s*+\{\s*+return\s+[\w$.]++\[[^\[\]\n]*+\]\s*+;?\s*+\}"
 )
 _JAVASCRIPT_RESULT = re.compile(r"(?<![\w$.])([\w$]+)\s*=\s*([\w$]+)\s*\(")
 _JAVASCRIPT_GIVEN = re.compile(
@@ -107,14 +136,29 @@ _JAVASCRIPT_GIVEN = re.compile(
     r"\s*\(\s*([\w$]+)\s*[,)]"
 )
 #: Ruby: a block that is no block of the code, and a method by a name that is no symbol.
-_RUBY_BLOCK = re.compile(r"\(\s*(?:[^()\n]*,\s*)?&\s*([a-z_]\w*)\s*\)")
+_RUBY_BLOCK = re.compile(
+    r"(?:[(,]\s*+&\s*+|\.\s*+[A-Za-z_]\w*+[!?]?[ \t]++&)"
+    r"(?!method\b|Proc\.new\b|(?:lambda|proc)\s*+(?:\{|do\b))([@$]{0,2}[A-Za-z_]\w*+)"
+)
 _RUBY_OWN_BLOCK = re.compile(
-    r"&\s*([a-z_]\w*)\s*\)?[ \t]*(?:\n|;|\|)|\b([a-z_]\w*)\s*=\s*(?:->|lambda\b|proc\b|Proc\.new\b|method\()"
+    # A parameter of a method or of a block.
+    r"\bdef\b[^\n;&(=]*+(?:\((?:[^()&]|\([^()]*+\))*+)?&\s*+([a-z_]\w*+)|&\s*+([a-z_]\w*+)\s*+\|"
+    r"|->\s*+\([^()&\n]*+&\s*+([a-z_]\w*+)"
+    # What holds a function.
+    r"|\b([A-Za-z_]\w*+)\s*+=\s*+(?:->|lambda\b|proc\b|Proc\.new\b|method\()"
 )
-_RUBY_FOLD = re.compile(
-    r"\.\s*(inject|reduce)\s*\((?!\s*:[\w+*&|^<>=!?/-]+\s*\))([^()\n]*(?:\([^()\n]*\)[^()\n]*)*)\)(?!\s*(?:\{|do\b))"
+_RUBY_FOLD = re.compile(r"(?:\.|::)\s*+(inject|reduce)\b(?![!?])")
+#: The arguments of a call with parentheses, and of one without, which does not begin with an operator.
+_RUBY_OPENS = re.compile(r"[ \t]*+\(")
+_RUBY_BARE = re.compile(
+    r"[ \t]++(?![-+*/%<>&|?:.,]\s|=|[!+*/-]=|&&|<<|>>|\*\*\s|[{})\]|;\n]"
+    r"|(?:and|do|end|if|or|rescue|then|unless|until|while)\b|\Z)"
 )
-_RUBY_FOLD_BY_SYMBOL = re.compile(r"(?:.*,)?\s*(?:&?:[\w+*&|^<>=!?/-]+|&\s*\w+)\s*", re.DOTALL)
+_RUBY_BLOCK_FOLLOWS = re.compile(r"\s*+\)[ \t]*+(?:\{|do\b)")
+_RUBY_SYMBOL = re.compile(
+    r"&?:(?:\w++[!?]?|[+*&|^<>=!?/%~\[\]-]++)|&\s*+(?:[@$]{0,2}\w++|(?:->|lambda\b|proc\b).*)", re.DOTALL
+)
+_RUBY_MODIFIER = re.compile(r"\s+(?:and|do|if|or|rescue|then|unless|until|while)\b.*", re.DOTALL)
 #: Perl: what a name means is replaced, or a class is named by a text.
 _PERL_NAMED = re.compile(
     r"\*\s*\{|(?<![\w$)\]}\s])[ \t]*\*[A-Za-z_][\w:]*\s*=(?!=)|^[ \t]*\*[A-Za-z_][\w:]*\s*=(?!=)"
@@ -123,7 +167,7 @@ _PERL_NAMED = re.compile(
 )
 #: PHP: variables, classes and methods by names that are computed, and the names of all variables in texts.
 _PHP_NAMED = re.compile(
-    r"\$\$\w+|\$\{|\bnew\s*\(|::\s*[{$]\s*\w*\s*(?=[\"({]|\w*\s*\()|\bcompact\s*\((?!\s*\"\"(?:\s*,\s*\"\")*\s*\))"
+    r"\$\$\w+|\$\{|\bnew\s*\(|::\s*+[{$]\s*+\w*+\s*+(?=[\"({$])|\bcompact\s*\((?!\s*\"\"(?:\s*,\s*\"\")*\s*\))"
 )
 _PHP_TEXTS = re.compile(r"(['\"])(?:_(?:ENV|SERVER|GET|POST|COOKIE|FILES|REQUEST|SESSION)|GLOBALS)\1")
 #: Octave: functions that call the one that they are given.
@@ -164,9 +208,9 @@ def find_indirect_calls(
 
 def list_looked_up(bare: str) -> set[str]:
     """Return the variables of JavaScript code that hold what was looked up by a computed name."""
-    found = {match[1] for match in _JAVASCRIPT_LOOKED_UP.finditer(bare) if not re.search(_FUNCTION, match[2])}
+    values = set(_JAVASCRIPT_LOOKED_UP.findall(bare))
     getters = {name for match in _JAVASCRIPT_GETTER.finditer(bare) for name in match.groups() if name}
-    return found | {match[1] for match in _JAVASCRIPT_RESULT.finditer(bare) if match[2] in getters}
+    return values | {match[1] for match in _JAVASCRIPT_RESULT.finditer(bare) if match[2] in getters}
 
 
 def _find_members_of_functions(bare: str) -> Iterator[tuple[int, str]]:
@@ -207,13 +251,31 @@ def _find_octave(bare: str) -> Iterator[tuple[int, str]]:
 def _find_ruby(bare: str) -> Iterator[tuple[int, str]]:
     own = {name for match in _RUBY_OWN_BLOCK.finditer(bare) for name in match.groups() if name}
     for match in _RUBY_BLOCK.finditer(bare):
-        line_end = bare[match.end() : match.end() + 20].lstrip(" \t")
-        is_parameter = re.search(r"\bdef\b[^\n;]*$", bare[: match.start()]) is not None
-        if match[1] not in own and not is_parameter and not line_end.startswith("="):
-            yield _find_line(bare, match.start()), f"&{match[1]}"
+        if match[1].lstrip("@$") not in own:
+            yield _find_line(bare, match.start(1)), f"&{match[1]}"
     for match in _RUBY_FOLD.finditer(bare):
-        if match[2].strip() and not _RUBY_FOLD_BY_SYMBOL.fullmatch(match[2]):
-            yield _find_line(bare, match.start()), f".{match[1]}({match[2].strip()})"
+        if operation := _find_operation(bare, match.end()):
+            yield _find_line(bare, match.start()), f".{match[1]}({operation})"
+
+
+def _find_operation(bare: str, at: int) -> str:
+    """Return the arguments of a fold of Ruby whose operation is no block and no symbol; "" for others."""
+    opens = _RUBY_OPENS.match(bare, at)
+    begin = opens or _RUBY_BARE.match(bare, at)
+    arguments = split_arguments(bare, begin.end(), bare=opens is None) if begin else []
+    if begin is None or not arguments:
+        return ""
+    operation = arguments[-1]
+    if opens is None:
+        has_block = re.search(r"\sdo\b", operation) is not None
+        operation = _RUBY_MODIFIER.sub("", operation)
+    else:
+        behind = bare.index(operation, begin.end()) + len(operation)
+        has_block = _RUBY_BLOCK_FOLLOWS.match(bare, behind) is not None
+    # With two arguments Ruby ignores the block.
+    if (has_block and len(arguments) == 1) or _RUBY_SYMBOL.fullmatch(operation):
+        return ""
+    return " ".join(", ".join(arguments).split())
 
 
 class _R:
@@ -229,10 +291,13 @@ class _R:
 
     def find(self) -> Iterator[tuple[int, str]]:
         for match in _R_CALL.finditer(self._code):
-            for argument in self._list_functions(match):
-                if match[1] in _R_WITH_OWN_TEXTS and _R_TEXT.fullmatch(argument.strip()):
-                    continue
-                if not self._is_known(argument):
+            if match[1] is None:
+                continue
+            functions = self._list_functions(match)
+            if not functions and match[1] in _R_NEEDS_FUNCTION:
+                yield _find_line(self._code, match.start()), f"{match[1]}(…)"
+            for argument in functions:
+                if not (_is_own_value(match[1], argument.strip()) or self._is_known(argument)):
                     yield _find_line(self._code, match.start()), f"{match[1]}({' '.join(argument.split())})"
         built = set(_R_BUILT.findall(self._code))
         for match in _R_FORMULA.finditer(self._code):
@@ -253,19 +318,21 @@ class _R:
 
     def _list_functions(self, match: re.Match[str]) -> list[str]:
         """Return the arguments of a call that are called themselves."""
-        plain, named, earlier = [], [], 0
+        *earlier, own = _R_CALLERS.get(match[1], _R_CALLERS_BY_NAME.get(match[1], "")).split()
+        plain, named, place = [], [], len(earlier)
         for argument in split_arguments(self._code, match.end()):
             key = _R_NAMED.match(argument)
             if key is None:
                 plain.append(argument)
-            elif key[1] in _R_FUNCTION_KEYS:
+            elif _is_short_for(key[1], own):
                 named.append(key[2])
             else:
-                earlier += key[1] in _R_EARLIER_KEYS
-        place = _R_CALLERS[match[1]] - earlier
+                place -= any(_is_short_for(key[1], name) for name in earlier)
+        if named or match[1] in _R_CALLERS_BY_NAME:
+            return named
         if self._code[: match.start()].rstrip().endswith(_PIPES):
             place -= 1
-        return named or plain[max(place, 0) :][:1]
+        return plain[max(place, 0) :][:1]
 
     def _is_known(self, argument: str) -> bool:
         argument = argument.strip()
@@ -274,14 +341,33 @@ class _R:
         if text := _R_TEXT.fullmatch(argument):
             # Values have no part in this: R looks for a function of that name.
             name = text[2]
-            return not re.search(r"\w", name) or self._is_harmless(name) or name in self._functions
+            if _R_OPERATOR.fullmatch(name):
+                return True
+            return name in self._functions or self._is_harmless_function(name)
         path = _R_NAME.fullmatch(argument)
         if path is None:
             return False
         name = path[1]
         if name == argument and name in self._parameters:
             return not self._builds_texts
-        return name in self._functions or (self._is_harmless(name) and name not in self._values)
+        return name in self._functions or (self._is_harmless_function(name) and name not in self._values)
+
+    def _is_harmless_function(self, name: str) -> bool:
+        """Return whether a function is harmless with any arguments, so that it calls none of them."""
+        return self._is_harmless(name) and name not in _R_CALLERS and name not in _R_CALLERS_BY_NAME
+
+
+def _is_short_for(key: str, parameter: str) -> bool:
+    """Return whether R takes this key for the parameter, or for one of several between `|`."""
+    return any(name.startswith(key) for name in parameter.split("|"))
+
+
+def _is_own_value(function: str, argument: str) -> bool:
+    """Return whether an argument in the place of a function means something else to this caller."""
+    is_text = _R_TEXT.fullmatch(argument) is not None and not argument.startswith("`")
+    return (function in _R_WITH_OWN_TEXTS and is_text) or (
+        function in _R_WITH_PLACES and (is_text or _R_NUMBER.fullmatch(argument) is not None)
+    )
 
 
 def _find_line(text: str, at: int) -> int:
