@@ -16,7 +16,7 @@ import zlib
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
@@ -135,6 +135,15 @@ def is_file(path: Path) -> bool:
     Unlike Path.is_file, False if the path is too long or closed to us.
     """
     return os.path.isfile(path)  # noqa: PTH113 -- Path.is_file raises before Python 3.14
+
+
+@dataclass(frozen=True)
+class _Keys:
+    """What SQLite is asked for the values of a column, for the keys by which they sort, and for its rows."""
+
+    text: str
+    key: str
+    rows: str
 
 
 class TableFile:
@@ -726,11 +735,11 @@ class TableFile:
             )
             if others := there - len(numbers):
                 facts.append(("not numbers", f"{others:,}"))
-        day = self._build_day(column) if there else ""
-        ends = self._find_ends(column, day) if day else {}
+        days = self._find_days(column) if there else None
+        ends = self._find_ends(days) if days else {}
         facts += [(label, text) for label, (text, _) in ends.items()]
         if not numbers:
-            if ends and distinct > _BINS and (counted := self._count_days(column, day, ends)):
+            if days and distinct > _BINS and (counted := self._count_days(days, ends)):
                 return Statistics(tuple(facts), counted)
             bars = self._ask(
                 f"SELECT {value}, count(*) FROM {table} WHERE {value} IS NOT NULL "
@@ -740,37 +749,39 @@ class TableFile:
         found = _describe_numbers(facts, numbers)
         if self._written.get(self._names[column]) != "long":
             return found
-        exact = {
-            label: text for label, (text, _) in self._find_ends(column, self._build_number(name)).items()
-        }
+        keys = _Keys(name, self._build_number(name), f"{table} WHERE {value} IS NOT NULL")
+        exact = {label: text for label, (text, _) in self._find_ends(keys).items()}
         return replace(found, facts=tuple((label, exact.get(label, text)) for label, text in found.facts))
 
-    def _build_day(self, column: int) -> str:
-        """Return what reads the dates of a column as texts that sort; "" for a column of other values."""
+    def _find_days(self, column: int) -> _Keys | None:
+        """Return where the dates of a column are as texts that sort; None for a column of other values."""
         name = _quote(self._names[column])
-        if self._written.get(self._names[column], "").startswith("day"):
-            return self._build_number(name)
-        return name if self._has_plain_dates(column) else ""
+        rows = f"{self._find_part(column)} WHERE {self._build_value(column)} IS NOT NULL"
+        if not self._written.get(self._names[column], "").startswith("day"):
+            return _Keys(name, name, rows) if self._has_plain_dates(column) else None
+        # They are read once for all questions, which takes most of the time.
+        self._ask("DROP TABLE IF EXISTS temp.days")
+        self._ask(
+            f"CREATE TEMP TABLE days AS SELECT {name} AS text, {self._build_number(name)} AS key FROM {rows}"
+        )
+        return _Keys("text", "key", "temp.days")
 
-    def _count_days(
-        self, column: int, day: str, ends: dict[str, tuple[str, object]]
-    ) -> tuple[tuple[str, int], ...]:
+    def _count_days(self, days: _Keys, ends: dict[str, tuple[str, object]]) -> tuple[tuple[str, int], ...]:
         """Return how many dates are in each range; none where they cannot be counted."""
         if not (detail := find_detail(ends["min"][1], ends["max"][1])):
             return ()
         # A column may have as many times as rows: they are put together before they come here.
         counts = self._ask(
-            f"SELECT substr({day}, 1, {detail}), count(*) FROM {self._find_part(column)} "
-            f"WHERE {self._build_value(column)} IS NOT NULL GROUP BY 1 LIMIT {2 * GROUPS}"
+            f"SELECT substr({days.key}, 1, {detail}), count(*) FROM {days.rows} GROUP BY 1 LIMIT {2 * GROUPS}"
         )
         return count_days(counts, _BINS) if len(counts) < 2 * GROUPS else ()
 
-    def _find_ends(self, column: int, key: str) -> dict[str, tuple[str, object]]:
-        """Return the least and the greatest value by a key: as it is written, and the key."""
-        name, value = _quote(self._names[column]), self._build_value(column)
+    def _find_ends(self, keys: _Keys) -> dict[str, tuple[str, object]]:
+        """Return the least and the greatest value by their keys: as it is written, and the key."""
         # Beside the only max or min, SQLite takes the other values from the row that has it.
-        asked = f"FROM {self._find_part(column)} WHERE {value} IS NOT NULL"
-        rows = (self._ask(f"SELECT {name}, {end}({key}) {asked}") for end in ("min", "max"))
+        rows = (
+            self._ask(f"SELECT {keys.text}, {end}({keys.key}) FROM {keys.rows}") for end in ("min", "max")
+        )
         return {
             end: (_render(text) or "", at) for end, ((text, at),) in zip(("min", "max"), rows, strict=True)
         }
