@@ -176,7 +176,7 @@ def locked(folder: Path) -> Iterator[None]:
         end = time.monotonic() + _LOCK_SECONDS
         while not _lock(descriptor):
             if time.monotonic() > end:
-                text = "another program holds this folder. Close it, and try again"
+                text = "another oi-tui is writing to this folder. Wait a moment, and try again"
                 raise OSError(errno.EAGAIN, text, str(folder))
             time.sleep(_LOCK_STEP)
         yield

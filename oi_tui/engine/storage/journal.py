@@ -62,6 +62,8 @@ class Journal:
         #: them each time would make the last word of a long reply cost more than its first.
         self._gained: dict[str, list[str]] = {}
         self._lengths: dict[str, int] = {}
+        #: The ids of messages that were taken out. An older copy of the file may have them.
+        self._forgotten = {message.id for step in self._taken_back for message in step.dropped}
         self._foreign = list(contents.foreign)
         #: The file was written in an earlier version, and says so until the first new record.
         self._older = exists and contents.version < records.VERSION
@@ -126,6 +128,7 @@ class Journal:
                 if self._exists:
                     self._add("title", self.title)
             self._messages[message.id] = message
+            self._forgotten.discard(message.id)
             self._gained.pop(message.id, None)
             self._add("message", message.to_dict(), message.id)
             self._flush(sync=True)
@@ -159,6 +162,7 @@ class Journal:
             self._join()
             dropped = [entry for key in ids if (entry := self._messages.pop(key, None)) is not None]
             if dropped:
+                self._forgotten |= {message.id for message in dropped}
                 last = next(reversed(self._messages), None)
                 if step := make_undo(dropped, len(self._messages), last):
                     self._taken_back = [*self._taken_back, step][-MOST:]
@@ -372,11 +376,11 @@ class Journal:
         self._end = 0
         self._unsynced.clear()
         everything = self._list_everything(begins=False)
-        # What was taken back may be in the copy.
-        dropped = {
-            message.id for step in self._taken_back for message in step.dropped
-        } - self._messages.keys()
-        self._pending = [self._make_record("forget", sorted(dropped)), *everything]
+        if self._foreign:
+            lines = _read_lines(file)
+            everything = [item for item in everything if item.kind != "foreign" or item.data not in lines]
+        forgotten = sorted(self._forgotten - self._messages.keys())
+        self._pending = [self._make_record("forget", forgotten), *everything]
 
     def _create(self, path: Path) -> int:
         paths.make_private(path.parent)
@@ -419,6 +423,12 @@ class _Record:
     data: bytes
     key: str | None
     kind: str
+
+
+def _read_lines(file: int) -> set[bytes]:
+    with os.fdopen(os.dup(file), "rb") as stream:
+        stream.seek(0)
+        return set(stream)
 
 
 def make_id() -> str:

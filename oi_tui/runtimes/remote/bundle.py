@@ -51,6 +51,7 @@ _NOT_SENT = (
     "known_targets.py",
     "link.py",
     "place.py",
+    "registry.py",
     "runtime.py",
     "server_address.py",
     "ssh_hosts.py",

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from oi_tui.runtimes.remote.askpass import Ask, Wanted, answer_questions, compose_question
 from oi_tui.runtimes.remote.registry import SignInNeededError, find_refusing_registry, sign_in
-from oi_tui.runtimes.remote.target import Target, TargetError
+from oi_tui.runtimes.remote.target import Target, TargetError, has_image
 from oi_tui.runtimes.remote.wire import MARK
 from oi_tui.system.ending_signals import note_ending_signals
 
@@ -73,7 +73,7 @@ def start_program(
     except SignInNeededError as refusal:
         if ask is None:
             raise
-        sign_in(refusal, ask)
+        sign_in(refusal, ask, environment, cwd)
     return ConnectingProgram(target, environment, cwd, ask, stopped)
 
 
@@ -108,7 +108,7 @@ class ConnectingProgram:
         self._asked: set[str] = set()
         self._is_over = threading.Event()
         command = target.make_command(may_ask=ask is not None)
-        self._command = command[0]
+        self._command = command
         with (
             note_ending_signals() as self._signals,
             answer_questions(self._ask_person if ask else None) as variables,
@@ -250,12 +250,15 @@ class ConnectingProgram:
         registry = self._find_refusing_registry(printed)
         if registry is None:
             return TargetError(message)
-        return SignInNeededError(message, self._command, registry)
+        return SignInNeededError(message, self._command[0], registry)
 
     def _find_refusing_registry(self, printed: str) -> str | None:
         """Return the registry that gives the image only to people with an account; None if it is not that."""
-        is_container = self._target.kind == "container"
-        return find_refusing_registry(printed, self._target.place) if is_container else None
+        program, verb = self._command[:2]
+        if self._target.kind != "container" or verb != "run" or has_image(program, self._target.place):
+            # What a container that was started prints can be anything.
+            return None
+        return find_refusing_registry(printed, self._target.place)
 
     def explain_silence(self) -> str:
         """Say that the worker does not start, and what may be the cause."""

@@ -2,13 +2,14 @@
 
 import re
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 from oi_tui.runtimes.remote.askpass import Ask, compose_question
 from oi_tui.runtimes.remote.target import TargetError
 
-#: What podman, docker and nerdctl print where a registry refuses somebody who has not signed in. For an image
-#: that does not exist, Docker Hub answers "denied" to everybody, so that word alone says nothing.
+#: What podman, docker and nerdctl print where a registry refuses somebody who has not signed in; podman also
+#: for an image of Docker Hub that does not exist.
 _REFUSAL = re.compile(r"unauthorized|authentication required|no basic auth credentials", re.IGNORECASE)
 _ADDRESS = re.compile(r'(?:docker|https?)://([^/\s"]+)/')
 _DOCKER_HUB = "docker.io"
@@ -27,29 +28,36 @@ class SignInNeededError(TargetError):
 
 
 def find_refusing_registry(printed: str, image: str) -> str | None:
-    """Return the registry that wants somebody to sign in, from what the container program printed."""
+    """Return the registry that wants somebody to sign in, from what the container program printed.
+
+    The password goes there, so the name of the image decides. Only a name without a host may come from
+    another registry, by the settings of podman.
+    """
     if not _REFUSAL.search(printed):
         return None
-    addresses = _ADDRESS.findall(printed)
-    registry = addresses[-1] if addresses else _find_registry(image)
-    return _DOCKER_HUB if registry.endswith((".docker.io", ".docker.com")) else registry
-
-
-def _find_registry(image: str) -> str:
-    """Return the host in the name of an image, as the container programs read it."""
     host, slash, _ = image.partition("/")
-    is_host = slash and ("." in host or ":" in host or host == "localhost")
-    return host if is_host else _DOCKER_HUB
+    if slash and _is_host(host):
+        return host
+    hosts = [host for host in _ADDRESS.findall(printed) if _is_host(host)]
+    if not hosts or hosts[-1].endswith((".docker.io", ".docker.com")):
+        return _DOCKER_HUB
+    return hosts[-1]
 
 
-def sign_in(refusal: SignInNeededError, ask: Ask) -> None:
+def _is_host(word: str) -> bool:
+    """Return whether that is a host, and no user of Docker Hub, as the container programs read it."""
+    return "." in word or ":" in word or word == "localhost"
+
+
+def sign_in(refusal: SignInNeededError, ask: Ask, environment: Mapping[str, str], cwd: Path) -> None:
     """Ask for a user name and a password, and have the container program sign in with them.
 
-    The program stores them as it always does. Raises `refusal` where the person gives up, TargetError where
-    the registry accepts none of three answers.
+    The program stores them as it always does, so it gets the same `environment` and `cwd` as the one that
+    connects. Raises `refusal` where the person gives up, TargetError where the registry accepts none of three
+    answers.
     """
     name, registry = Path(refusal.program).name, refusal.registry
-    notes = [f"{registry} gives this image only to people with an account."]
+    notes = [f"The image does not exist, or {registry} gives it only to people with an account."]
     for _ in range(_MOST_ATTEMPTS):
         user = (ask(compose_question(f"User name at {registry}: ", said=notes), "answer") or "").strip()
         if not user:
@@ -58,15 +66,18 @@ def sign_in(refusal: SignInNeededError, ask: Ask) -> None:
         password = ask(compose_question(f"Password or access token of {user}: ", said=notes), "secret")
         if not password:
             raise refusal
-        problem = _log_in(refusal.program, registry, user, password)
+        problem = _log_in(refusal, user, password, environment, cwd)
         if not problem:
             return
         notes = [problem, f"{registry} did not accept the answers. Try again."]
     raise TargetError(f"{registry} did not accept the password: {problem}")
 
 
-def _log_in(program: str, registry: str, user: str, password: str) -> str:
+def _log_in(
+    refusal: SignInNeededError, user: str, password: str, environment: Mapping[str, str], cwd: Path
+) -> str:
     """Sign in; return what the program says where it fails, "" where it does not. Raises TargetError."""
+    program, registry = refusal.program, refusal.registry
     command = (program, "login", f"--username={user}", "--password-stdin", registry)
     try:
         process = subprocess.run(
@@ -77,6 +88,8 @@ def _log_in(program: str, registry: str, user: str, password: str) -> str:
             errors="replace",
             timeout=_TIMEOUT,
             check=False,
+            env=environment,
+            cwd=cwd,
             # Without a terminal it can ask nothing on the screen.
             start_new_session=True,
         )

@@ -276,9 +276,14 @@ def _choose_program_with_image(place: str, usual: str) -> str:
     if len(programs) > 1:
         for program in programs:
             with contextlib.suppress(TargetError):
-                if ask_program(program, "image", "inspect", "--format", "{{.Id}}", place):
+                if has_image(program, place):
                     return program
     return usual
+
+
+def has_image(program: str, image: str) -> bool:
+    """Return whether a container program has the image already. Raises TargetError if it does not answer."""
+    return bool(ask_program(program, "image", "inspect", "--format", "{{.Id}}", image))
 
 
 def ask_program(program: str, *words: str, timeout: float = _TIMEOUT) -> str:

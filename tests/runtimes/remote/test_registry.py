@@ -21,8 +21,11 @@ Make = Callable[..., Computer]
 PROGRAM = """\
 #!/bin/sh
 case "$1" in
-    container | image) exit 1 ;;
-    run) {podman} pull -q "$6" >/dev/null || exit 125; exec sh -c "$8" ;;
+    container) [ "$5" = web ] && echo true && exit; exit 1 ;;
+    image) [ "$5" = mine ] && echo 1 && exit; exit 1 ;;
+    exec) echo "unauthorized: https://registry.example.com/" >&2; exit 1 ;;
+    run) [ "$6" = mine ] && echo "unauthorized: https://registry.example.com/" >&2 && exit 1
+        {podman} pull -q "$6" >/dev/null || exit 125; exec sh -c "$8" ;;
     *) exec {podman} "$@" ;;
 esac
 """
@@ -78,7 +81,7 @@ def test_a_person_signs_in_at_a_registry_that_wants_it(make: Make, podman: Path)
     person = Person("ana", "wrong", " ana ", "secret")
     computer = make(target="container:registry.example.com/team/tools", ask=person)
     assert play(computer, "python", "print(6 * 7)").text == "42\n"
-    account = "registry.example.com gives this image only to people with an account."
+    account = "The image does not exist, or registry.example.com gives it only to people with an account."
     stored = "podman stores it until you type: podman logout registry.example.com"
     refused = "Error: invalid username/password\nregistry.example.com did not accept the answers. Try again."
     assert person.questions == [
@@ -111,6 +114,7 @@ def test_after_three_passwords_the_registry_is_asked_no_more(make: Make, podman:
 REFUSALS = """\
 Error: initializing source docker://localhost:5055/a:1: reading manifest 1: unauthorized: no
 Error: initializing source docker://quay.io/team/tools:latest: unauthorized: access is not authorized
+Error: initializing source docker://alice/a:1: reading manifest 1 in docker.io/alice/a: unauthorized: no
 docker: Error response from daemon: Head "https://ghcr.io/v2/a/b/manifests/latest": unauthorized.
 Error response from daemon: Get "https://registry-1.docker.io/v2/": unauthorized: incorrect password
 docker: Error: Head "https://1.dkr.ecr.eu-west-1.amazonaws.com/v2/a/manifests/1": no basic auth credentials.
@@ -118,7 +122,14 @@ unauthorized: authentication required
 docker: pull access denied for tools, repository does not exist or may require 'docker login': denied: denied.
 Error: reading manifest latest in docker.io/library/tools: manifest unknown
 """
-REGISTRIES = ("localhost:5055", "quay.io", "ghcr.io", "docker.io", "1.dkr.ecr.eu-west-1.amazonaws.com")
+REGISTRIES = (
+    "localhost:5055",
+    "quay.io",
+    "docker.io",
+    "ghcr.io",
+    "docker.io",
+    "1.dkr.ecr.eu-west-1.amazonaws.com",
+)
 
 
 @pytest.mark.parametrize(
@@ -132,6 +143,19 @@ def test_where_no_address_is_printed_the_image_names_the_registry() -> None:
     names = ("ghcr.io/a/b", "host:5000/a", "localhost/a", "team/tools", "tools")
     found = [find_refusing_registry("unauthorized", name) for name in names]
     assert found == ["ghcr.io", "host:5000", "localhost", "docker.io", "docker.io"]
+
+
+def test_where_the_name_has_a_host_the_password_goes_to_no_other() -> None:
+    printed = "unauthorized: see https://docker.io.evil.example/sign-in"
+    assert find_refusing_registry(printed, "ghcr.io/a/b") == "ghcr.io"
+
+
+@pytest.mark.parametrize("place", ["mine", "web"])
+def test_what_a_container_prints_is_no_refusal_of_a_registry(make: Make, podman: Path, place: str) -> None:
+    person = Person()
+    with pytest.raises(TargetError, match="unauthorized"):
+        make(target=f"container:{place}", ask=person)
+    assert not person.questions
 
 
 @pytest.fixture

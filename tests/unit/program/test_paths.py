@@ -141,7 +141,7 @@ def test_a_folder_that_another_program_holds_is_waited_for_and_then_named(
     monkeypatch.setattr(paths, "_LOCK_SECONDS", 0.02)
     with paths.locked(tmp_path):
         with (
-            pytest.raises(OSError, match="another program holds this folder") as caught,
+            pytest.raises(OSError, match="another oi-tui is writing to this folder") as caught,
             paths.locked(tmp_path),
         ):
             pass

@@ -870,6 +870,35 @@ def test_a_file_that_is_cut_off_while_it_is_written_gets_everything_again(
     assert path.read_bytes().count(b'"content":"b"') == (1 if left == 6 else 2 if left > 2 else 1)
 
 
+def test_an_older_copy_in_the_place_of_the_file_brings_no_summary_back(begun: Journal, store: Store) -> None:
+    summary = make_message("summary", "assistant").replace(covers="x")
+    begun.put(make_message("a"))
+    begun.put(summary)
+    assert begun.path is not None
+    copy = begun.path.read_bytes()
+    begun.forget([summary.id])
+    begun.path.write_bytes(copy)
+    begun.put(make_message("later"))
+    begun.close()
+    assert list_contents(store.open(begun.id)[1]) == ["a", "later"]
+
+
+def test_lines_of_another_version_stand_once_in_a_file_that_was_cut_off(begun: Journal, store: Store) -> None:
+    begun.put(make_message("a"))
+    begun.close()
+    assert begun.path is not None
+    with begun.path.open("ab") as file:
+        file.write(b'{"mood":"good","n":1}\n')
+    opened, _ = store.open(begun.id)
+    opened.put(make_message("b"))
+    begun.path.write_bytes(b"".join(begun.path.read_bytes().splitlines(keepends=True)[:-1]))
+    opened.put(make_message("c"))
+    opened.close()
+    contents = store.read_contents(begun.id)
+    assert contents.foreign == [b'{"mood":"good","n":1}']
+    assert list_contents(list(contents.messages.values())) == ["a", "b", "c"]
+
+
 def test_a_file_that_is_written_anew_holds_what_a_reply_has_gained(begun: Journal) -> None:
     answer = make_message("", "assistant")
     begun.put(answer)

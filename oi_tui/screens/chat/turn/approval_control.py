@@ -16,6 +16,8 @@ from oi_tui.widgets.conversation.conversation import Conversation
 from oi_tui.widgets.prompt.prompt import Prompt
 from oi_tui.workspace import Workspace
 
+_CHANGED = "You changed the code: f5 keeps the changes, esc again drops them."
+
 
 class ApprovalControl:
     """Puts the question of a turn on the panel, with what the review found in the code as it stands now.
@@ -87,9 +89,7 @@ class ApprovalControl:
         editor = self._cell_editor.code_editor
         if editor.modified and not drop and editor.code != self._warned_of:
             self._warned_of = editor.code
-            self._view.notify(
-                "You changed the code: f5 keeps the changes, esc again drops them.", severity="warning"
-            )
+            self._view.notify(_CHANGED, severity="warning")
             return
         self._close_warning()
         self._cell_editor.cancel()
@@ -99,7 +99,9 @@ class ApprovalControl:
         """Close the notice about changes: it would cover the code that is asked about again."""
         if self._warned_of:
             self._warned_of = ""
-            self._view.app.clear_notifications()
+            app = self._view.app
+            for notice in [item for item in app._notifications if item.message == _CHANGED]:
+                app._unnotify(notice)
 
     def run_vi_command(self, line: str) -> None:
         """Finish or cancel editing, by the names that vi has for it."""
