@@ -134,7 +134,6 @@ class SettingFields(VerticalScroll):
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """Scroll so that name, help and error of the focused field are visible."""
-        # Textual scrolls to where the box was before others were shown or hidden.
         self.call_after_refresh(self._bring_into_view, event.widget)
 
     def _keep_in_view(self) -> None:
@@ -143,6 +142,8 @@ class SettingFields(VerticalScroll):
 
     def _bring_into_view(self, box: Widget) -> None:
         if self.screen.focused is box and isinstance(box.parent, SettingField):
+            # Textual scrolls to where the box was before others were shown or hidden. It is still on the way.
+            self.scroll_to(y=self.scroll_y, animate=False, immediate=True)
             box.parent.scroll_visible(animate=False)
 
 
