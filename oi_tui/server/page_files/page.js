@@ -19,6 +19,7 @@ let last = null; // the number of the newest event
 let wait = 500;
 let question = null;
 let busy = false;
+let isWaitingToSend = false;
 let input = null; // what a program waits for
 let sentWords = ""; // the message that no event has confirmed
 let restoredWords = ""; // the same, once it stands in the prompt again
@@ -73,11 +74,13 @@ function connect() {
     allowAnswers();
     restoreWords();
     if (sentInput) setInput(sentInput);
+    if (after) sendWaiting();
   };
   made.onmessage = (event) => { if (made === socket) take(JSON.parse(event.data)); };
   made.onclose = ({ code }) => {
     if (made !== socket) return;
     if (code === UNKNOWN) return reopen();
+    isWaitingToSend = false;
     setAnswers(false);
     show("disconnected");
     setTimeout(() => { if (made === socket && token) ask("/v1/sessions").then(connect, connect); }, wait);
@@ -110,6 +113,7 @@ function enter(next) {
   const before = socket;
   socket = null;
   if (before) before.close();
+  show("connecting");
   connect();
 }
 window.addEventListener("popstate", (event) => {
@@ -192,6 +196,7 @@ function act(event) {
       if (event.question) openQuestion(event.question);
       setInput(event.input);
       setState();
+      sendWaiting();
       if (document.activeElement === document.body) focusWords();
       conversations.refresh();
       break;
@@ -566,10 +571,19 @@ byId("prompt").onsubmit = (event) => {
   event.preventDefault();
   const words = byId("words");
   const text = words.value;
+  isWaitingToSend = socket !== null && socket.readyState === WebSocket.CONNECTING;
   if (!text.trim() || busy || !send({ do: "say", content: text })) return;
   [sentWords, words.value] = [text, ""];
   showLatest();
 };
+
+// Enter was pressed before the page was connected.
+function sendWaiting() {
+  const isDue = isWaitingToSend;
+  isWaitingToSend = false;
+  if (isDue) byId("prompt").requestSubmit();
+}
+byId("words").addEventListener("input", () => { isWaitingToSend = false; });
 
 // What was not taken can be sent again, unless something else stands there by now.
 function restoreWords() {

@@ -193,6 +193,23 @@ def test_the_page_stays_with_its_session_when_it_is_loaded_again_and_goes_back_t
     browser.wait_for(f"{QUESTION} && {TEXT}.includes('Again')")
 
 
+def test_enter_counts_also_before_the_page_is_connected_to_a_new_conversation(
+    serve: Serve, browser: Browser
+) -> None:
+    running = serve([call("print(1)")])
+    open_page(browser, running)
+    browser.value(
+        "new Promise((done) => { const push = history.pushState;"
+        "history.pushState = (...rest) => { push.apply(history, rest); setTimeout(() => {"
+        "document.getElementById('words').value = 'Hello there';"
+        "document.getElementById('prompt').requestSubmit(); done(); }); };"
+        "document.getElementById('new').click(); })"
+    )
+    browser.wait_for(QUESTION)
+    assert browser.value("document.getElementById('words').value") == ""
+    assert browser.value("history.state.session") != "default"
+
+
 @pytest.mark.parametrize("is_default", [True, False])
 def test_the_page_opens_its_conversation_again_after_the_server_was_started_again(
     serve: Serve, chromium: Chromium, is_default: bool
