@@ -104,11 +104,18 @@ def test_a_child_that_was_not_yet_its_program_is_interrupted_again(
 COMES_LATE = """
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <signal.h>
 #include <sys/types.h>
 #include <unistd.h>
 int tcsetpgrp(int terminal, pid_t group) {
   int result = ((int (*)(int, pid_t))dlsym(RTLD_NEXT, "tcsetpgrp"))(terminal, group);
-  if (group == getpid() && getsid(0) != group && write(terminal, "go\\n", 3) == 3) pause();
+  sigset_t all, before;
+  sigfillset(&all);
+  if (group == getpid() && getsid(0) != group) {
+    sigprocmask(SIG_BLOCK, &all, &before); /* a signal that comes before the wait is not lost */
+    if (write(terminal, "go\\n", 3) == 3) sigsuspend(&before);
+    sigprocmask(SIG_SETMASK, &before, 0);
+  }
   return result;
 }
 """
