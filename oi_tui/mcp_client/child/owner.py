@@ -109,6 +109,10 @@ class ServerConnection:
         if not self._ready.done():
             self._owning.cancel()
         await asyncio.wait([self._owning])
+        if not self._ready.done():
+            # A task that is cancelled before its first step does nothing at all.
+            self._ready.set_exception(ServerError("it was ended"))
+            self._ready.exception()
 
     async def retire(self) -> None:
         """End the connection once the orders in progress have their answers; another one takes its place."""

@@ -1,5 +1,6 @@
 """MCP servers that misbehave: each is named in a sentence, stopped by a stop, and nothing is left behind."""
 
+import asyncio
 import contextlib
 import json
 import shlex
@@ -13,6 +14,8 @@ import pytest
 from oi_tui.engine.events import Noticed, TurnEnded
 from oi_tui.engine.llm.base import Text, ToolCallPiece
 from oi_tui.mcp_client import connection, servers
+from oi_tui.mcp_client.child import owner
+from oi_tui.mcp_client.child.errors import ServerError
 from oi_tui.system.extras import make_install_command
 from tests.processes import descendants, wait_until
 from tests.quick_starts import fork_server
@@ -323,3 +326,10 @@ def test_a_missing_package_is_named(open_workspace: Open, monkeypatch: pytest.Mo
 
 def _living() -> set[int]:
     return {process.pid for process in descendants(1)}
+
+
+async def test_a_connection_that_is_ended_before_its_first_step_is_over_at_once() -> None:
+    connecting = owner.ServerConnection({"sign_in": False}, lambda _: None)
+    await connecting.close()
+    with pytest.raises(ServerError, match="it was ended"):
+        await asyncio.wait_for(connecting.ready(), 5)
