@@ -14,7 +14,6 @@ import pytest
 from oi_tui.engine.events import Noticed, TurnEnded
 from oi_tui.engine.llm.base import Text, ToolCallPiece
 from oi_tui.mcp_client import connection, servers
-from oi_tui.mcp_client.child import owner
 from oi_tui.mcp_client.child.errors import ServerError
 from oi_tui.system.extras import make_install_command
 from tests.processes import descendants, wait_until
@@ -329,6 +328,7 @@ def _living() -> set[int]:
 
 
 async def test_a_connection_that_is_ended_before_its_first_step_is_over_at_once() -> None:
+    owner = pytest.importorskip("oi_tui.mcp_client.child.owner")
     connecting = owner.ServerConnection({"sign_in": False}, lambda _: None)
     await connecting.close()
     with pytest.raises(ServerError, match="it was ended"):
