@@ -38,7 +38,7 @@ def find_refusing_registry(printed: str, image: str) -> str | None:
     host, slash, _ = image.partition("/")
     if slash and _is_host(host):
         return host
-    hosts = [host for host in _ADDRESS.findall(printed) if _is_host(host)]
+    hosts: list[str] = [host for host in _ADDRESS.findall(printed) if _is_host(host)]
     if not hosts or hosts[-1].endswith((".docker.io", ".docker.com")):
         return _DOCKER_HUB
     return hosts[-1]
