@@ -63,7 +63,7 @@ class Journal:
         self._gained: dict[str, list[str]] = {}
         self._lengths: dict[str, int] = {}
         #: The ids of messages that were taken out. An older copy of the file may have them.
-        self._forgotten = {message.id for step in self._taken_back for message in step.dropped}
+        self._forgotten = set(contents.forgotten)
         self._foreign = list(contents.foreign)
         #: The file was written in an earlier version, and says so until the first new record.
         self._older = exists and contents.version < records.VERSION

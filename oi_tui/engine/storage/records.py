@@ -60,6 +60,8 @@ class JournalContents:
     messages: dict[str, Message] = field(default_factory=dict)
     #: What was taken back, step by step.
     taken_back: list[UndoHistory] = field(default_factory=list)
+    #: The ids of the messages that were taken out, for good or not.
+    forgotten: set[str] = field(default_factory=set)
     #: Records that this version does not know, unchanged.
     foreign: list[bytes] = field(default_factory=list)
     #: How many lines are not as they were written.
@@ -313,13 +315,15 @@ def _apply(record: dict[str, Any], line: bytes, contents: JournalContents, growt
                 contents.foreign.append(line)
             else:
                 messages[message.id] = message
+                contents.forgotten.discard(message.id)
                 growth.forget(message.id)
         case {"grow": str(key), "text": str(text)}:
             growth.add(key, record.get("at"), text)
         case {"forget": list(keys)}:
             growth.settle()
-            forgotten = [messages.pop(key, None) for key in keys if isinstance(key, str)]
-            dropped = [_end_message(message) for message in forgotten if message is not None]
+            ids = [key for key in keys if isinstance(key, str)]
+            contents.forgotten.update(ids)
+            dropped = [_end_message(messages.pop(key)) for key in dict.fromkeys(ids) if key in messages]
             last = next(reversed(messages), None)
             if step := make_undo(dropped, len(messages), last):
                 contents.taken_back = [*contents.taken_back, step][-MOST:]

@@ -255,10 +255,16 @@ class ConnectingProgram:
     def _find_refusing_registry(self, printed: str) -> str | None:
         """Return the registry that gives the image only to people with an account; None if it is not that."""
         program, verb = self._command[:2]
-        if self._target.kind != "container" or verb != "run" or has_image(program, self._target.place):
-            # What a container that was started prints can be anything.
+        if self._target.kind != "container" or verb != "run":
             return None
-        return find_refusing_registry(printed, self._target.place)
+        registry = find_refusing_registry(printed, self._target.place)
+        if registry is None:
+            return None
+        try:
+            # What a container that was started prints can be anything.
+            return None if has_image(program, self._target.place) else registry
+        except TargetError:
+            return None
 
     def explain_silence(self) -> str:
         """Say that the worker does not start, and what may be the cause."""

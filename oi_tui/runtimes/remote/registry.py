@@ -11,7 +11,8 @@ from oi_tui.runtimes.remote.target import TargetError
 #: What podman, docker and nerdctl print where a registry refuses somebody who has not signed in; podman also
 #: for an image of Docker Hub that does not exist.
 _REFUSAL = re.compile(r"unauthorized|authentication required|no basic auth credentials", re.IGNORECASE)
-_ADDRESS = re.compile(r'(?:docker|https?)://([^/\s"]+)/')
+#: Addresses that the container program itself writes; what a registry says may name others.
+_ADDRESS = re.compile(r'docker://([^/\s"]+)/|https?://([^/\s"]+)/(?:v2/|token\b)')
 _DOCKER_HUB = "docker.io"
 #: How long the registry may take to check a password, in seconds.
 _TIMEOUT = 60.0
@@ -38,10 +39,9 @@ def find_refusing_registry(printed: str, image: str) -> str | None:
     host, slash, _ = image.partition("/")
     if slash and _is_host(host):
         return host
-    hosts: list[str] = [host for host in _ADDRESS.findall(printed) if _is_host(host)]
-    if not hosts or hosts[-1].endswith((".docker.io", ".docker.com")):
-        return _DOCKER_HUB
-    return hosts[-1]
+    hosts = [match[1] or match[2] for match in _ADDRESS.finditer(printed)]
+    host = next(filter(_is_host, hosts), _DOCKER_HUB)
+    return _DOCKER_HUB if host.endswith((".docker.io", ".docker.com")) else host
 
 
 def _is_host(word: str) -> bool:

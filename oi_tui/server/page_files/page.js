@@ -109,7 +109,7 @@ function open(id) {
 }
 
 function enter(next) {
-  [place, last, following] = [next, null, true];
+  [place, last, following, isWaitingToSend] = [next, null, true, false];
   const before = socket;
   socket = null;
   if (before) before.close();
@@ -571,7 +571,7 @@ byId("prompt").onsubmit = (event) => {
   event.preventDefault();
   const words = byId("words");
   const text = words.value;
-  isWaitingToSend = socket !== null && socket.readyState === WebSocket.CONNECTING;
+  isWaitingToSend = text.trim() !== "" && socket?.readyState === WebSocket.CONNECTING;
   if (!text.trim() || busy || !send({ do: "say", content: text })) return;
   [sentWords, words.value] = [text, ""];
   showLatest();

@@ -114,6 +114,7 @@ def test_after_three_passwords_the_registry_is_asked_no_more(make: Make, podman:
 REFUSALS = """\
 Error: initializing source docker://localhost:5055/a:1: reading manifest 1: unauthorized: no
 Error: initializing source docker://quay.io/team/tools:latest: unauthorized: access is not authorized
+Error: initializing source docker://registry.redhat.io/a: unauthorized: see https://access.redhat.com/Registry
 Error: initializing source docker://alice/a:1: reading manifest 1 in docker.io/alice/a: unauthorized: no
 docker: Error response from daemon: Head "https://ghcr.io/v2/a/b/manifests/latest": unauthorized.
 Error response from daemon: Get "https://registry-1.docker.io/v2/": unauthorized: incorrect password
@@ -125,6 +126,7 @@ Error: reading manifest latest in docker.io/library/tools: manifest unknown
 REGISTRIES = (
     "localhost:5055",
     "quay.io",
+    "registry.redhat.io",
     "docker.io",
     "ghcr.io",
     "docker.io",

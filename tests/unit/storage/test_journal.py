@@ -870,16 +870,23 @@ def test_a_file_that_is_cut_off_while_it_is_written_gets_everything_again(
     assert path.read_bytes().count(b'"content":"b"') == (1 if left == 6 else 2 if left > 2 else 1)
 
 
-def test_an_older_copy_in_the_place_of_the_file_brings_no_summary_back(begun: Journal, store: Store) -> None:
+@pytest.mark.parametrize("is_opened_again", [False, True])
+def test_an_older_copy_in_the_place_of_the_file_brings_no_summary_back(
+    begun: Journal, store: Store, is_opened_again: bool
+) -> None:
     summary = make_message("summary", "assistant").replace(covers="x")
     begun.put(make_message("a"))
     begun.put(summary)
     assert begun.path is not None
     copy = begun.path.read_bytes()
     begun.forget([summary.id])
+    journal = begun
+    if is_opened_again:
+        begun.close()
+        journal, _ = store.open(begun.id)
     begun.path.write_bytes(copy)
-    begun.put(make_message("later"))
-    begun.close()
+    journal.put(make_message("later"))
+    journal.close()
     assert list_contents(store.open(begun.id)[1]) == ["a", "later"]
 
 
