@@ -64,6 +64,8 @@ const nameOf = (thread) => {
     return '';
   }
 };
+const mainName = nameOf(process.pid);
+const clock = performance.now.bind(performance);
 const { ref, unref } = Worker.prototype;
 Object.assign(Worker.prototype, {
   ref() {
@@ -138,9 +140,18 @@ const held = new Map();
 // With an inspector attached, an event loop that has become empty cannot be used again. So count what keeps it busy.
 const busy = () => process.getActiveResourcesInfo().filter((name) => /Pipe|TCP|ChildProcess/.test(name) && !/Server/.test(name)).length;
 const isAwaited = (name) => name.startsWith('worker-') && !released.has(name);
-const isWorking = () => threads().some((thread) => !oldThreads.has(thread) && isAwaited(nameOf(thread)));
+// Until it runs, a new thread has the name of the one that began it. It may become a worker, but need not: so long is
+// that waited for, in milliseconds.
+const STARTING = 1000;
+// The thread of a worker ends before its last events have been told: they come within so many looks.
+const ENDING = 4;
+const isWorking = (since) => threads().filter((thread) => !oldThreads.has(thread)).map(nameOf)
+  .some((name) => isAwaited(name) || (name === mainName && clock() - since < STARTING));
 async function rest(areTimersOver) {
-  while (!areTimersOver() || busy() > before || stdin.readableFlowing || isWorking()) {
+  const since = clock();
+  let looks = 0;
+  const areWorkersOver = () => (looks = isWorking(since) ? ENDING : Math.max(looks - 1, 0)) === 0;
+  while (!areTimersOver() || busy() > before || stdin.readableFlowing || !areWorkersOver()) {
     await new Promise((resolve) => later(resolve, 15));
   }
 }
