@@ -1,7 +1,6 @@
 """A full-text index of conversations, which can be deleted and rebuilt."""
 
 import contextlib
-import os
 import re
 import sqlite3
 import threading
@@ -9,8 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from oi_tui import paths
-from oi_tui.engine.storage.list_index import DAMAGED
+from oi_tui.engine.storage.list_index import DAMAGED, create_file, read_time
 from oi_tui.engine.storage.store import Store, StoreError
 from oi_tui.messages import Message
 
@@ -127,7 +125,7 @@ class FullTextIndex:
         with self._connect() as base:
             self._lay_out(base)
             base.execute("CREATE TEMP TABLE seen (id TEXT PRIMARY KEY, time, size) WITHOUT ROWID")
-            files = ((id_, status.st_mtime_ns, status.st_size) for id_, status in store.list_files())
+            files = ((id_, read_time(status), status.st_size) for id_, status in store.list_files())
             base.executemany("INSERT INTO seen VALUES (?, ?, ?)", files)
             if base.execute(_STALE).rowcount or not self._current:
                 base.commit()
@@ -175,8 +173,7 @@ class FullTextIndex:
 
     @contextlib.contextmanager
     def _connect(self) -> Iterator[sqlite3.Connection]:
-        paths.make_private(self._path.parent)
-        os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
+        create_file(self._path)
         base = sqlite3.connect(self._path, timeout=2)
         try:
             base.executescript(

@@ -74,9 +74,27 @@ class ListIndex:
             return _list(base, files(), named, facts)
 
     def _open_index(self) -> sqlite3.Connection:
-        paths.make_private(self._path.parent)
-        os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
+        create_file(self._path)
         return sqlite3.connect(self._path, timeout=2)
+
+
+def create_file(path: Path) -> None:
+    """Create the file of an index unless it is there, for its owner only. Raises OSError.
+
+    Its folder is not created: it may be on a disk that is not mounted, and an empty folder in its place would
+    say that all conversations were deleted.
+    """
+    path.parent.stat()
+    paths.make_private(path.parent)
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
+
+
+def read_time(status: os.stat_result) -> int:
+    """Return when a file was changed, in nanoseconds, or the nearest time that SQLite can store.
+
+    An integer of SQLite has 64 bits, which are enough for the years 1678 to 2261.
+    """
+    return max(-(2**63), min(status.st_mtime_ns, 2**63 - 1))
 
 
 def _list(
@@ -93,7 +111,7 @@ def _list(
     pinned = {id_ for id_, entry in named.items() if entry.get("pinned") is True}
     base.executemany(
         "INSERT INTO seen VALUES (?, ?, ?, ?)",
-        ((id_, status.st_mtime_ns, status.st_size, id_ in pinned) for id_, status in files),
+        ((id_, read_time(status), status.st_size, id_ in pinned) for id_, status in files),
     )
     base.execute(_ORDERED)
     listing = Listing()

@@ -3,7 +3,7 @@
 import contextlib
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from oi_tui import paths
@@ -54,12 +54,15 @@ class SavedVariables:
     def _make_path(self, id: str, language: str) -> Path:
         return self._folder / f"{id}{_SUFFIXES[language]}"
 
-    def delete_unknown(self, knows: Callable[[str], bool]) -> None:
-        """Delete the files of conversations that no longer exist."""
+    def delete_unknown(self, list_known: Callable[[], Iterable[str]]) -> None:
+        """Delete the files of conversations that no longer exist; none where those cannot be listed."""
         with contextlib.suppress(OSError):
-            for path in self._folder.iterdir():
+            # In this order: a conversation is there before its variables.
+            files = list(self._folder.iterdir())
+            known = set(list_known()) if files else set()
+            for path in files:
                 name = path.name.partition(".")[0]
-                is_known = path.suffix not in {*_SUFFIXES.values(), LEFT_OUT} or knows(name)
+                is_known = path.suffix not in {*_SUFFIXES.values(), LEFT_OUT} or name in known
                 if not is_known or (
                     path.suffix == ".tmp" and time.time() - path.stat().st_mtime > _UNFINISHED
                 ):

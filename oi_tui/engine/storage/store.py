@@ -139,9 +139,6 @@ class Store:
             names += os.listdir(self._trash)  # noqa: PTH208
         return {name.removesuffix(_SUFFIX) for name in names}
 
-    def _can_be_restored(self, id: str) -> bool:
-        return bool(_ID.fullmatch(id)) and self.knows(id)
-
     def open(self, id: str) -> tuple[Journal, list[Message]]:
         """Open a stored conversation and read its messages. Raises StoreError.
 
@@ -424,7 +421,7 @@ class Store:
             for path in self._trash.iterdir():
                 if path.lstat().st_ctime < limit:
                     path.unlink()
-        self.variables.delete_unknown(self._can_be_restored)
+        self.variables.delete_unknown(self._list_ids)
         self._ends.delete_unknown(self._list_ids)
         with contextlib.suppress(OSError):
             for name in os.listdir(self.folder):  # noqa: PTH208 -- of ten thousand names, none is made a path

@@ -2,10 +2,12 @@
 
 import os
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from oi_tui.engine.storage.full_text_index import FullTextIndex
 from oi_tui.engine.storage.listing import Listing, Summary
 from oi_tui.engine.storage.store import Store
 from oi_tui.messages import Message
@@ -114,3 +116,25 @@ def test_values_of_the_wrong_sort_in_the_index_are_read_again(tmp_path: Path) ->
         base.execute("UPDATE facts SET title = 5, messages = 'many'")
     base.close()
     assert list(store.make_listing()) == before
+
+
+@pytest.mark.parametrize("nanoseconds", [2**63, -(2**63) - 1])
+def test_a_file_with_a_date_that_is_too_far_for_the_index_is_listed(
+    nanoseconds: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Store(tmp_path)
+    ordinary, odd = create_conversation(store, "ordinary"), create_conversation(store, "odd")
+    list_files = Store.list_files
+
+    def list_with_odd_date(self: Store, *, everything: bool = False) -> Iterator[tuple[str, os.stat_result]]:
+        # Not every file system can keep such a date.
+        for id_, status in list_files(self, everything=everything):
+            date = {"st_mtime_ns": nanoseconds if id_ == odd else status.st_mtime_ns}
+            yield id_, os.stat_result(tuple(status), date)
+
+    monkeypatch.setattr(Store, "list_files", list_with_odd_date)
+    for _ in range(2):
+        assert {item.id for item in store.make_listing()} == {ordinary, odd}
+    index = FullTextIndex(tmp_path / "words.sqlite3")
+    index.update(store)
+    assert index.covered == {ordinary, odd}

@@ -593,3 +593,21 @@ def test_a_file_that_was_emptied_is_told_and_a_link_is_called_one(tmp_path: Path
     opened.close()
     with pytest.raises(StoreError, match=r"'link': it is a symbolic link\."):
         store.open("link")
+
+
+def test_variables_stay_while_the_folder_of_their_conversation_is_away(store: Store) -> None:
+    id_ = add(store, "hello")
+    variables = store.variables.make_path(id_, "python")
+    variables.write_bytes(b"kept")
+    away = store.folder.rename(store.folder.with_name("away"))
+    for _ in range(2):
+        store.list_summaries()
+        FullTextIndex(store.folder / "words.sqlite3").update(store)
+    assert variables.exists()
+    away.rename(store.folder)
+    store.delete(id_)
+    store.list_summaries()
+    assert variables.exists(), "it can be restored"
+    (store.folder / "deleted" / f"{id_}.jsonl").unlink()
+    store.list_summaries()
+    assert not variables.exists()
