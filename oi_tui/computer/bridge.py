@@ -132,10 +132,13 @@ class GuardPipes:
                 pipe.close()
 
     def read_news(self) -> bytes:
-        """Return what the guard has said since the last time; never waits."""
+        """Return what the guard has said since the last time; never waits. A guard that died says nothing."""
         news = b""
         while select.select([self._from_guard], [], [], 0)[0]:
-            data = os.read(self._from_guard.fileno(), 4096)
+            try:
+                data = os.read(self._from_guard.fileno(), 4096)
+            except OSError:
+                break
             if not data:
                 break
             news += data

@@ -56,6 +56,14 @@ def when_ended(act: Callable[[], None]) -> None:
 
 
 def end(*, finished: bool) -> None:
-    """Do what is to be done at the end of a cell; more where it failed or was interrupted."""
+    """Do what is to be done at the end of a cell; more where it failed or was interrupted.
+
+    Errors are printed: each act is done, and none of them ends the language.
+    """
     for act in (*([] if finished else _when_stopped), *_when_ended):
-        act()
+        try:
+            act()
+        except Exception:  # noqa: BLE001 -- the cell is over, so nobody else can report it
+            import traceback
+
+            traceback.print_exc()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
@@ -29,6 +30,8 @@ _PROGRAMS: dict[str, tuple[tuple[str, ...], ...]] = {
     "powershell": (("pwsh", "-NoProfile", "-File"),),
 }
 _ENDINGS = {"powershell": ".ps1"}
+#: How long a program may go on after it was told to end, in seconds.
+_GRACE_SECONDS = 2.0
 #: Package managers with the arguments that install without a question.
 _INSTALLERS = {
     "apt-get": ("install", "-y"),
@@ -71,8 +74,8 @@ class Terminal(Tool):
 
     def stop(self) -> None:
         """End the program that runs, and the programs that it started."""
-        if (process := self._running) and process.poll() is None:
-            os.killpg(process.pid, signal.SIGTERM)
+        if process := self._running:
+            _signal_group(process, signal.SIGTERM)
 
     def terminate(self) -> None:
         """End the program that runs, and the programs that it started."""
@@ -109,12 +112,15 @@ class Terminal(Tool):
                     if display:
                         print(line, end="")
                     yield line
-                if process.wait():
-                    yield f"exit status {process.returncode}\n"
+                process.wait()
             finally:
-                self.stop()
+                if self._running is process:
+                    self._running = None
                 with process:
-                    process.wait()
+                    if process.returncode is None:
+                        _end_group(process)
+            if process.returncode:
+                yield f"exit status {process.returncode}\n"
 
 
 def install_package(package: str, *, may_ask: bool = False) -> bool:
@@ -127,6 +133,22 @@ def install_package(package: str, *, may_ask: bool = False) -> bool:
             sudo = [] if os.geteuid() == 0 else ["sudo"] if may_ask else ["sudo", "-n"]
             return subprocess.run([*sudo, name, *arguments, "--", package], check=False).returncode == 0
     raise cannot("sudo_install", f"none of {', '.join(_INSTALLERS)} is installed.")
+
+
+def _end_group(process: subprocess.Popen[str]) -> None:
+    """End a program and what it started, also where it has ended itself; kill it where it goes on."""
+    _signal_group(process, signal.SIGTERM)
+    try:
+        process.wait(_GRACE_SECONDS)
+    except subprocess.TimeoutExpired:
+        _signal_group(process, signal.SIGKILL)
+
+
+def _signal_group(process: subprocess.Popen[str], number: int) -> None:
+    """Send a signal to a program that nobody has waited for, and to what it started."""
+    # macOS refuses where all of them have ended.
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, number)
 
 
 def _write_message(text: str) -> dict[str, str]:

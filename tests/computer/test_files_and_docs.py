@@ -1,6 +1,9 @@
 """The tools of the computer object that need neither a desktop nor a server."""
 
 import json
+import os
+import select
+import signal
 import sys
 from itertools import pairwise
 from pathlib import Path
@@ -190,3 +193,36 @@ def test_an_image_is_sent_as_what_it_is(monkeypatch: pytest.MonkeyPatch, tmp_pat
     assert Computer().ai.chat("x", "data:image/bmp;base64,Qk0=") == "data:image/bmp;base64"
     with pytest.raises(ComputerError, match="cannot be read: Is a directory"):
         Computer().vision.query(path=str(tmp_path))
+
+
+def test_a_program_that_ignores_the_request_to_end_is_killed(
+    computer: Computer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("oi_tui.computer.terminal._GRACE_SECONDS", 0.05)
+    lines = computer.terminal.run("bash", "trap '' TERM; echo $$; sleep 600; sleep 600", stream=True)
+    process = int(next(lines)["content"])
+    lines.close()
+    with pytest.raises(ProcessLookupError):
+        os.kill(process, 0)
+
+
+def test_what_a_program_left_in_the_background_ends_when_its_run_is_stopped(computer: Computer) -> None:
+    os.mkfifo("alive")
+    with open(os.open("alive", os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as alive:
+        lines = computer.terminal.run("bash", "(echo ready; exec sleep 600) 3> alive &", stream=True)
+        assert next(lines)["content"] == "ready\n"
+        assert computer.terminal._running
+        os.waitid(os.P_PID, computer.terminal._running.pid, os.WEXITED | os.WNOWAIT)
+        assert not select.select([alive], [], [], 0)[0]
+        lines.close()
+        assert select.select([alive], [], [], 30)[0]
+        assert alive.read() == b""
+
+
+def test_what_a_program_left_in_the_background_goes_on_when_its_run_ends_by_itself(
+    computer: Computer,
+) -> None:
+    text = computer.terminal.run("bash", "sleep 600 > /dev/null 2>&1 & echo $!")[0]["content"]
+    state = Path(f"/proc/{int(text)}/stat").read_text().rpartition(")")[2].split()[0]
+    os.kill(int(text), signal.SIGKILL)
+    assert state not in "ZX", "it runs"

@@ -93,3 +93,29 @@ def test_a_guard_that_cannot_start_writes_nothing_on_our_terminal(capfd: pytest.
         computer_api._start_guard(there, os.getpid(), {"DISPLAY": ":nowhere"})
         assert here.recv(1) == b""
     assert capfd.readouterr() == ("", "")
+
+
+def test_a_guard_that_died_has_no_news() -> None:
+    here, there = socket.socketpair()
+    with here:
+        # What it did not read makes the end of the connection an error.
+        here.sendall(b"pointer 1 1\n")
+        there.close()
+        pipes = bridge.GuardPipes(here.makefile("wb"), here.makefile("rb", buffering=0))
+        assert pipes.read_news() == b""
+        pipes.close()
+
+
+def test_an_error_at_the_end_of_a_cell_is_printed_and_the_rest_is_done(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    done: list[str] = []
+
+    def fail() -> None:
+        raise OSError("the screen is gone")
+
+    monkeypatch.setattr(cells, "_when_stopped", [fail, lambda: done.append("stopped")])
+    monkeypatch.setattr(cells, "_when_ended", [fail, lambda: done.append("ended")])
+    cells.end(finished=False)
+    assert done == ["stopped", "ended"]
+    assert capsys.readouterr().err.count("OSError: the screen is gone") == 2

@@ -232,7 +232,7 @@ class DesktopSession:
 
     def _stop(self) -> None:
         """Release keys and buttons after a failed or interrupted cell; say so if the mouse was moved."""
-        with contextlib.suppress(ComputerError):
+        with contextlib.suppress(ComputerError, OSError, ValueError):
             if self._cell is not None and (self._was_taken_over() or self._has_moved()):
                 self._explain_stop()
         self.release()
