@@ -15,8 +15,9 @@ from oi_tui.engine.storage.store import Store
 from oi_tui.messages import Message, make_message_id
 from oi_tui.paths import replace_file
 
-#: What Open Interpreter leaves out of the names of files.
-_NOT_IN_NAMES = re.compile(r'[<>:"/\\|?*!\n]')
+#: What Open Interpreter leaves out of the names of files, and what no name can have: NUL, and half of a
+#: character.
+_NOT_IN_NAMES = re.compile(r'[<>:"/\\|?*!\n\0\ud800-\udfff]')
 
 
 class ConversationFile:
@@ -100,7 +101,8 @@ class ConversationFile:
         path = self._place / (self.name if self.name.endswith(".json") else f"{self.name}.json")
         try:
             replace_file(path, json.dumps(contents))
-        except OSError as error:
+        except (OSError, ValueError) as error:
+            # A ValueError: a program chose a name that no file can have.
             warnings.warn(f"The conversation was not written to {path}: {error}", stacklevel=2)
 
     def _create(

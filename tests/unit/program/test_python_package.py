@@ -983,6 +983,16 @@ def test_in_a_folder_of_the_programs_own_each_conversation_is_a_file(tmp_path: P
     assert len(json.loads((tmp_path / first).read_text())) == 4
 
 
+def test_a_message_whose_first_words_can_be_no_name_of_a_file_is_saved_all_the_same(tmp_path: Path) -> None:
+    with OpenInterpreter(llm=fakes.Llm(), conversation_history_path=str(tmp_path)) as made:
+        made.chat("Plot\0the \ud83d prices of today", display=False)
+        (path,) = tmp_path.glob("*.json")
+        assert path.name.startswith("Plotthe__prices_of__")
+        made.conversation_filename = "nul\0"
+        with pytest.warns(UserWarning, match="was not written to"):
+            assert made.chat("again", display=False)[0]["content"] == "Done."
+
+
 def test_settings_that_are_given_back_as_they_were_read_begin_no_conversation(tmp_path: Path) -> None:
     with OpenInterpreter(llm=fakes.Llm(), conversation_history_path=f"{tmp_path}/") as made:
         for _ in range(3):
