@@ -1,6 +1,7 @@
 """An interpreter for programs that have a connection of their own: chunks in, chunks out."""
 
 import asyncio
+import contextlib
 import threading
 from collections import deque
 from collections.abc import Sequence
@@ -98,13 +99,21 @@ class AsyncInterpreter(OpenInterpreter):
 
     def _oi_respond(self, parts: Sequence[Chunk], may_run: bool, stopped: threading.Event) -> None:
         """Work on the message. The turn ends at code that needs approval; with `may_run`, one piece runs."""
+
+        def stop_late() -> None:
+            # A stop that came before the turn had begun found none.
+            if stopped.is_set():
+                self.stop()
+
         try:
             messages = [*self.messages, *parts]
             if may_run and messages and messages[-1]["type"] == "code":
                 # The turn that ended there counts as an answer; without it the code is asked about again.
                 messages[-1] = {name: messages[-1].get(name) for name in _PARTS}
             self.messages = messages
-            stream = self.chat(stream=True, display=False)
+            if stopped.is_set():
+                return
+            stream = self._oi_turns.chunks(None, stop_late)
             for chunk in stream:
                 if chunk["type"] == "confirmation":
                     if not may_run:
@@ -132,7 +141,8 @@ class _Outbox:
             self._chunks.append(chunk)
             waiting, self._waiting = self._waiting, []
         for loop, event in waiting:
-            if not loop.is_closed():
+            # A loop that was closed has no readers any more.
+            with contextlib.suppress(RuntimeError):
                 loop.call_soon_threadsafe(event.set)
 
     async def get(self) -> Chunk:
@@ -141,6 +151,11 @@ class _Outbox:
             with self._lock:
                 if self._chunks:
                     return self._chunks.popleft()
-                event = asyncio.Event()
-                self._waiting.append((asyncio.get_running_loop(), event))
-            await event.wait()
+                reader = asyncio.get_running_loop(), asyncio.Event()
+                self._waiting.append(reader)
+            try:
+                await reader[1].wait()
+            finally:
+                # A reader that gave up is not woken any more.
+                with self._lock, contextlib.suppress(ValueError):
+                    self._waiting.remove(reader)

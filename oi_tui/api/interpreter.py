@@ -3,7 +3,7 @@
 import inspect
 import warnings
 import weakref
-from collections.abc import AsyncGenerator, Generator, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, overload
@@ -279,11 +279,14 @@ class OpenInterpreter(SettingGroup):
         model cannot or must not be asked, and when code needs approval and nobody can give it.
         """
         if stream:
-            chunks = self._oi_turns.chunks(message)
-            return self._oi_ask(chunks, display=True) if display else chunks
+            if not display:
+                return self._oi_turns.chunks(message)
+            return self._oi_ask(message, display=True)
         if not blocking:
             self._oi_turns.require_none()
-            self._oi_background = BackgroundTurn(lambda: self._oi_chat(message, display=display))
+            self._oi_background = BackgroundTurn(
+                lambda begun: self._oi_chat(message, display=display, begun=begun)
+            )
             return None
         if message is None and display:
             self._oi_turns.converse(lambda words: self._oi_chat(words, display=True))
@@ -429,9 +432,18 @@ class OpenInterpreter(SettingGroup):
         """Continue the conversation. It is internal in Open Interpreter, but scripts call it."""
         return self._oi_turns.chunks(None)
 
-    def _oi_ask(self, chunks: Generator[Chunk, None, None], *, display: bool) -> Generator[Chunk, None, None]:
-        """Pass chunks on, print them with `display`, and have the person decide about code."""
+    def _oi_ask(
+        self, message: Prompt, *, display: bool, begun: Callable[[], None] | None = None
+    ) -> Generator[Chunk, None, None]:
+        """Yield the chunks of a turn, print them with `display`, and have the person decide about code."""
+
+        def begin() -> None:
+            self._oi_question.begin_turn()
+            if begun:
+                begun()
+
         screen = NotebookDisplay()
+        chunks = self._oi_turns.chunks(message, begin)
         with closing(chunks):
             for chunk in chunks:
                 if display:
@@ -440,8 +452,8 @@ class OpenInterpreter(SettingGroup):
                 if chunk["type"] == "confirmation":
                     _confirm(chunks, self._oi_question, display=display)
 
-    def _oi_chat(self, message: Prompt, *, display: bool) -> None:
-        for _ in self._oi_ask(self._oi_turns.chunks(message), display=display):
+    def _oi_chat(self, message: Prompt, *, display: bool, begun: Callable[[], None] | None = None) -> None:
+        for _ in self._oi_ask(message, display=display, begun=begun):
             pass
         if self._oi_settings.profile.speak_messages:
             replies = [item for item in self._oi_turns.new_messages if item["type"] == "message"]

@@ -43,11 +43,16 @@ class NotebookQuestion:
         self._decided = threading.Event()
         self._answer = False
         self._is_open = False
+        self._is_withdrawn = False
 
     @property
     def waits_for_a_click(self) -> bool:
         """Whether the calling thread keeps the notebook from taking the click that is waited for."""
         return self._is_open and threading.current_thread() is threading.main_thread()
+
+    def begin_turn(self) -> None:
+        """Ask again, whatever was withdrawn in an earlier turn."""
+        self._is_withdrawn = False
 
     def ask(self) -> bool | None:
         """Ask whether the code that was shown may run; None where buttons cannot be used."""
@@ -61,6 +66,9 @@ class NotebookQuestion:
 
         self._decided.clear()
         self._answer = False
+        if self._is_withdrawn:
+            # The turn was stopped before the buttons are there.
+            return False
         run = ipywidgets.Button(description="Run", button_style="success", icon="play")
         reject = ipywidgets.Button(description="Reject", icon="times")
         box = ipywidgets.HBox([run, reject])
@@ -78,7 +86,9 @@ class NotebookQuestion:
         return self._answer
 
     def withdraw(self) -> None:
-        """Withdraw the question, which rejects the code; from any thread."""
+        """Withdraw the questions of this turn, which rejects the code; from any thread."""
+        # In this order: `ask` clears the other one, and looks at this one afterwards.
+        self._is_withdrawn = True
         self._decided.set()
 
     def _decide(self, answer: bool) -> Callable[[object], None]:

@@ -16,13 +16,18 @@ _CLOSING = 30.0
 
 
 class BackgroundTurn:
-    """Work in a thread, and its result or error for the caller that waits."""
+    """Work in a thread, and its result or error for the caller that waits.
 
-    def __init__(self, work: Callable[[], object]) -> None:
+    `work` gets a function, which it calls when it has begun; it is made when that is so.
+    """
+
+    def __init__(self, work: Callable[[Callable[[], None]], object]) -> None:
         self._error: BaseException | None = None
         self._work = work
+        self._begun = threading.Event()
         self._thread = threading.Thread(target=self._run, name="oi-tui-chat", daemon=True)
         self._thread.start()
+        self._begun.wait()
 
     def wait(self, give_up: Callable[[], bool]) -> bool:
         """Wait for the end, or until `give_up` says so; return whether it ended.
@@ -39,9 +44,11 @@ class BackgroundTurn:
 
     def _run(self) -> None:
         try:
-            self._work()
+            self._work(self._begun.set)
         except BaseException as error:  # noqa: BLE001  # raised again by `wait`
             self._error = error
+        finally:
+            self._begun.set()
 
 
 class AsyncStreams:

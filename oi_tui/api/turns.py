@@ -29,6 +29,7 @@ from oi_tui.engine.events import (
     Run,
     RunReported,
     TurnEnded,
+    TurnStarted,
 )
 from oi_tui.engine.llm.request_log import LoggedLlm
 from oi_tui.engine.open_interpreter.chunks import (
@@ -76,6 +77,8 @@ class Turns:
         #: any more must end, so it is not held here either.
         self._stream: StreamReference | None = None
         self._stream_thread = 0
+        #: A mark of the last call of `stop`, and of the last one before this turn.
+        self._last_stop = self._stop_before = object()
         self._messages: list[Chunk] = []
         #: Whether the script gave other messages while a turn was in progress: then they stay.
         self._was_replaced = False
@@ -117,9 +120,14 @@ class Turns:
                 "Wait for its end, close its stream, or use a second OpenInterpreter."
             )
 
-    def chunks(self, message: Prompt) -> Generator[Chunk, None, None]:
-        """Work on a message and return chunks; taking the one after a `confirmation` runs the code."""
-        return self._guard(lambda: self._yield_chunks(message))
+    def chunks(
+        self, message: Prompt, begun: Callable[[], object] | None = None
+    ) -> Generator[Chunk, None, None]:
+        """Work on a message and return chunks; taking the one after a `confirmation` runs the code.
+
+        `begun` is called when the turn has begun: from then on `stop` stops it.
+        """
+        return self._guard(lambda: self._yield_chunks(message), begun)
 
     def events(self, message: Prompt) -> Generator[Event, None, None]:
         """Work on a message and return events, each question answered before the next event is taken."""
@@ -151,6 +159,8 @@ class Turns:
 
     def stop(self) -> None:
         """Stop the current turn, from any thread."""
+        # First, so that a turn that has no session yet is stopped when it has one.
+        self._last_stop = object()
         if session := self._session:
             session.interrupt()
         self._model.stop_questions()
@@ -200,7 +210,9 @@ class Turns:
         settings, cwd = self._settings, self._computer.runtimes.cwd
         return self.file.open(self.messages, settings.profile, cwd, export=settings.chose_folder)
 
-    def _guard(self, work: Callable[[], Iterator[_T]]) -> Generator[_T, None, None]:
+    def _guard(
+        self, work: Callable[[], Iterator[_T]], begun: Callable[[], object] | None = None
+    ) -> Generator[_T, None, None]:
         """Do the work unless another turn is in progress. Raises TurnError."""
 
         def stream() -> Generator[_T, None, None]:
@@ -209,7 +221,10 @@ class Turns:
             while not lock.acquire(blocking=False):
                 self.require_none()
             self._stream, self._stream_thread = own[0], threading.get_ident()
+            self._stop_before = self._last_stop
             try:
+                if begun:
+                    begun()
                 yield from work()
             finally:
                 self._stream = None
@@ -276,6 +291,8 @@ class Turns:
         self._was_replaced = False
         try:
             for event in turn:
+                if isinstance(event, TurnStarted) and self._last_stop is not self._stop_before:
+                    session.interrupt()
                 if isinstance(event, MessageRecorded | ApprovalRequested):
                     self._follow(convert_messages(session.messages))
                 if isinstance(event, ApprovalRequested) and self.on_approval:
