@@ -3,7 +3,8 @@ const NAMES = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "wh
 const OTHER = /\x1b\[[0-9;:?<=>]*[ -/]*[@-ln-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[PX^_][^\x1b]*\x1b\\|\x1b[ -/]*[0-Z\\^-~]/g;
 
 // A line that was written over by its own continuation, such as a progress bar, is the newest form of it.
-const last = (text) => text.replace(/[^\n]*\r(?!\n)/g, "");
+// A match begins at the start of a line only: to try each character of a long line would take its square in steps.
+const last = (text) => text.replace(/(?<![^\n])[^\n]*\r(?!\n)/g, "");
 
 function change(style, codes) {
   const numbers = codes.split(";").map(Number);

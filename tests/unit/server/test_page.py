@@ -733,3 +733,17 @@ def test_a_page_with_scripts_is_offered_to_be_saved(
     assert processes.wait_until(saved.exists, 20)
     assert saved.read_text() == page
     assert browser.value("window.broken === undefined")
+
+
+def test_a_long_line_of_output_does_not_keep_the_page_busy(serve: Serve, browser: Browser) -> None:
+    running = serve()
+    open_page(browser, running)
+    milliseconds, text = browser.value(
+        "import('/page/output.js').then(({output}) => {"
+        "const begun = performance.now(); output('x'.repeat(100_000));"
+        "const text = output('1%\\r2%\\rdone\\r\\nnext\\r').map((node) => node.textContent).join('');"
+        "return [performance.now() - begun, text]; })"
+    )
+    # Some milliseconds; many seconds where each character is tried as the start.
+    assert milliseconds < 1000
+    assert text == "done\r\n"
