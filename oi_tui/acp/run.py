@@ -1,7 +1,6 @@
 """Runs the agent on standard input and output until the editor closes them."""
 
 import asyncio
-import signal
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -17,6 +16,7 @@ from oi_tui.engine.credentials.keys import Secrets
 from oi_tui.engine.llm.transport.client import ModelProcess
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.json_lines import claim_streams
+from oi_tui.system.ending_signals import list_ending_signals
 from oi_tui.system.environment import close_to_others
 from oi_tui.workspace import Workspace
 
@@ -47,7 +47,7 @@ async def _serve(agent: OiTuiAgent) -> None:
     )
     serving = asyncio.ensure_future(connection.listen())
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in list_ending_signals():
         loop.add_signal_handler(number, serving.cancel)
     await asyncio.wait([serving])
     # While the loop runs, turns can still hand over what they have, and so come to their end.

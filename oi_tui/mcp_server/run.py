@@ -1,7 +1,6 @@
 """Serves one host on standard input and output until it closes them."""
 
 import asyncio
-import signal
 from pathlib import Path
 
 from mcp.server.lowlevel import Server
@@ -13,6 +12,7 @@ from oi_tui.mcp_server.tools import HostTools
 from oi_tui.server.backend import WorkspaceBackend
 from oi_tui.server.hosted_session import HostedSession
 from oi_tui.server.options import ServerLimits
+from oi_tui.system.ending_signals import list_ending_signals
 from oi_tui.system.environment import close_to_others
 from oi_tui.version import __version__
 from oi_tui.workspace import Workspace
@@ -48,7 +48,7 @@ async def _serve(workspace: Workspace, session: HostedSession) -> None:
             serving = asyncio.ensure_future(
                 server.run(received, to_host, server.create_initialization_options())
             )
-            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            for number in list_ending_signals():
                 asyncio.get_running_loop().add_signal_handler(number, serving.cancel)
             await asyncio.wait([serving])
     finally:

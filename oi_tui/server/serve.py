@@ -28,6 +28,7 @@ from oi_tui.server.application import Application
 from oi_tui.server.backend import WorkspaceBackend
 from oi_tui.server.guard import App
 from oi_tui.server.options import OptionError, ServerOptions
+from oi_tui.system.ending_signals import list_ending_signals
 from oi_tui.system.environment import close_to_others
 from oi_tui.system.opener import find_opener, view
 from oi_tui.workspace import Workspace
@@ -44,7 +45,6 @@ _TOO_LONG = b"HTTP/1.1 431 Request Header Fields Too Large\r\nconnection: close\
 #: A header that continues in the next line, and the end of all headers.
 _FOLDED = re.compile(rb"\n[ \t]")
 _HEADERS_END = re.compile(rb"\n\r?\n")
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def run(profile: Profile, profile_path: Path | None, options: ServerOptions, *, open_page: bool) -> int:
@@ -166,12 +166,26 @@ def serve(app: Application, options: ServerOptions, listening: socket.socket) ->
     """Serve the application until a signal ends it."""
     learn(options.token)
     learn(options.kernel_password)
+    own_file = _identify(options.socket) if options.socket else None
     try:
         with listening:
             asyncio.run(make_web_server(app, options).serve(sockets=[listening]))
     finally:
-        if options.socket:
+        # While this server ended, another one may have made its own socket there.
+        if options.socket and _identify(options.socket) == own_file:
             options.socket.unlink(missing_ok=True)
+
+
+def _identify(path: Path) -> tuple[int, int, int] | None:
+    """Return what tells a file from others at its path; None where there is none.
+
+    The number of a file that was removed may be given to the next one, so that its time counts too.
+    """
+    try:
+        facts = path.lstat()
+    except FileNotFoundError:
+        return None
+    return facts.st_dev, facts.st_ino, facts.st_mtime_ns
 
 
 def make_web_server(app: Application, options: ServerOptions) -> uvicorn.Server:
@@ -227,13 +241,15 @@ class _Server(uvicorn.Server):
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         # Only the main thread may take signals.
-        numbers = _SIGNALS if threading.current_thread() is threading.main_thread() else ()
+        is_main = threading.current_thread() is threading.main_thread()
+        numbers = list_ending_signals() if is_main else ()
         before = {number: signal.signal(number, self.handle_exit) for number in numbers}
         try:
             yield
         finally:
             for number, handler in before.items():
-                signal.signal(number, handler)
+                # A handler that is not Python's own is None, and cannot be set again.
+                signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
 
 class _Config(uvicorn.Config):

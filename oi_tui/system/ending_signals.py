@@ -1,11 +1,20 @@
-"""Signals that would end the program at once, noted until what has to be ended first has ended."""
+"""The signals that end the program, and how they wait until what has to be ended first has ended."""
 
 import contextlib
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 _NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def list_ending_signals() -> Sequence[signal.Signals]:
+    """Return the signals that end a server in order.
+
+    SIGHUP is not one of them where our parent had it ignored: nohup starts programs so, to outlive a logout.
+    """
+    ignores_hangup = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    return tuple(number for number in _NUMBERS if number != signal.SIGHUP or not ignores_hangup)
 
 
 @contextlib.contextmanager

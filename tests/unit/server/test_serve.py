@@ -1,6 +1,9 @@
 """What the start of the server says and opens."""
 
+import os
 import re
+import signal
+import socket
 import ssl
 import subprocess
 from contextlib import ExitStack
@@ -14,6 +17,8 @@ pytest.importorskip("starlette", reason="starlette (extra server) is not install
 pytest.importorskip("uvicorn", reason="uvicorn (extra server) is not installed here")
 
 from oi_tui.server import serve as server
+from oi_tui.server.application import Application
+from oi_tui.server.backend import Backend
 from oi_tui.server.hosted_session import HostedSession
 from oi_tui.server.options import ServerOptions
 from tests.unit.server.conftest import Serve
@@ -76,6 +81,50 @@ def test_a_socket_that_a_dead_server_left_is_taken_and_a_living_one_is_not(tmp_p
     with pytest.raises(ValueError, match="cannot listen at"):
         server.listen(ServerOptions(socket=tmp_path / "file"))
     assert (tmp_path / "file").read_text() == "mine"
+
+
+def make_no_backend() -> Backend:
+    raise AssertionError
+
+
+@pytest.mark.parametrize("has_successor", [True, False])
+def test_a_server_that_ends_removes_its_own_socket_and_never_that_of_its_successor(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_successor: bool
+) -> None:
+    options = ServerOptions(socket=tmp_path / "s")
+    with ExitStack() as stack:
+
+        class Ending:
+            async def serve(self, sockets: list[socket.socket]) -> None:
+                # As uvicorn does, long before everything else has ended.
+                sockets[0].close()
+                if has_successor:
+                    stack.enter_context(server.listen(options))
+
+        monkeypatch.setattr(server, "make_web_server", lambda *_: Ending())
+        listening = server.listen(options)
+        # The first server began at another time, also where the system gives its file's number again.
+        os.utime(tmp_path / "s", ns=(0, 0))
+        server.serve(Application(make_no_backend, options), options, listening)
+        assert (tmp_path / "s").exists() == has_successor
+        if has_successor:
+            with socket.socket(socket.AF_UNIX) as client:
+                client.connect(str(tmp_path / "s"))
+
+
+@pytest.mark.parametrize("is_ignored", [True, False])
+def test_a_server_that_nohup_started_outlives_a_logout(is_ignored: bool) -> None:
+    options = ServerOptions()
+    web_server = server.make_web_server(Application(make_no_backend, options), options)
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN if is_ignored else signal.SIG_DFL)
+    try:
+        given = signal.getsignal(signal.SIGHUP)
+        with web_server.capture_signals():
+            assert (signal.getsignal(signal.SIGHUP) == signal.SIG_IGN) == is_ignored
+            assert signal.getsignal(signal.SIGTERM) == web_server.handle_exit
+        assert signal.getsignal(signal.SIGHUP) == given
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 @pytest.mark.needs("openssl")
