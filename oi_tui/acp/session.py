@@ -16,7 +16,15 @@ from oi_tui.acp.prompts import find_typed_text, make_error, read_messages
 from oi_tui.acp.updates import Update, Updates, describe, make_agent_text
 from oi_tui.actions.snapshot import explain_refusal_here, find_restoring_code
 from oi_tui.engine import rerun
-from oi_tui.engine.events import ApprovalRequested, Event, Noticed, RunReported, TurnEnded, UsageReported
+from oi_tui.engine.events import (
+    ApprovalRequested,
+    Event,
+    Noticed,
+    RunReported,
+    TurnEnded,
+    TurnStarted,
+    UsageReported,
+)
 from oi_tui.messages import InputReceived, InputRequested, Message, RunEnded
 from oi_tui.text import clean_line, escape_controls
 from oi_tui.workspace import Workspace
@@ -109,18 +117,20 @@ class AcpSession:
             self._prompting = False
 
     async def _run_turn(self, events: Iterator[Event]) -> schema.PromptResponse:
-        self._cancelled.clear()
+        # Each prompt has its own: the turn of the one before may still have to see that it was cancelled.
+        self._cancelled = cancelled = asyncio.Event()
         await self._end_cancelled_turn()
-        if self._cancelled.is_set():
+        if cancelled.is_set():
             return schema.PromptResponse(stop_reason="cancelled")
         self._ended = ended = self._loop.create_future()
-        threading.Thread(target=self._forward_events, args=(events, ended), daemon=True).start()
-        cancelled = asyncio.ensure_future(self._cancelled.wait())
+        arguments = (events, ended, cancelled)
+        threading.Thread(target=self._forward_events, args=arguments, daemon=True).start()
+        cancelling = asyncio.ensure_future(cancelled.wait())
         try:
-            await asyncio.wait((ended, cancelled), return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((ended, cancelling), return_when=asyncio.FIRST_COMPLETED)
         finally:
-            cancelled.cancel()
-        if self._cancelled.is_set():
+            cancelling.cancel()
+        if cancelled.is_set():
             # Code may take its time to stop; the editor need not wait for that.
             await asyncio.wait((ended,), timeout=_GRACE)
             return schema.PromptResponse(stop_reason="cancelled")
@@ -195,11 +205,16 @@ class AcpSession:
         for question in list(self._questions):
             question.cancel()
 
-    def _forward_events(self, events: Iterator[Event], ended: "asyncio.Future[TurnEnded]") -> None:
+    def _forward_events(
+        self, events: Iterator[Event], ended: "asyncio.Future[TurnEnded]", cancelled: asyncio.Event
+    ) -> None:
         """Pass the events of a turn on; the body of the thread."""
         end = TurnEnded("failed", "An internal error ended the turn. The log has details.")
         try:
             for event in events:
+                if isinstance(event, TurnStarted) and cancelled.is_set():
+                    # The session forgets earlier stops when a turn begins.
+                    self.workspace.session.interrupt()
                 if isinstance(event, TurnEnded):
                     end = event
                 elif not self._gone:

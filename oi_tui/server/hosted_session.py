@@ -17,6 +17,7 @@ from oi_tui.engine.events import (
     Run,
     RunReported,
     TurnEnded,
+    TurnStarted,
 )
 from oi_tui.engine.output.console import ConsoleText
 from oi_tui.engine.review.permissions import Permission, list_offers
@@ -97,7 +98,9 @@ class HostedSession:
     @property
     def busy(self) -> bool:
         """Whether a turn is in progress."""
-        return not self._idle.is_set()
+        # Within the lock, so that a session which is free has the end of its turn in the log.
+        with self._lock:
+            return not self._idle.is_set()
 
     @property
     def closed(self) -> bool:
@@ -172,9 +175,11 @@ class HostedSession:
 
     def stop(self) -> None:
         """Stop the reply, the question or the run. Called again, end the language of the run."""
-        if self.busy:
+        with self._lock:
+            if not self.busy:
+                return
             self._stopping = True
-            self.backend.interrupt()
+        self.backend.interrupt()
 
     def end_turn(self) -> None:
         """Stop the turn for a client that will not stop it a second time, because it left or begins another.
@@ -208,7 +213,11 @@ class HostedSession:
 
     def wait(self, timeout: float) -> bool:
         """Wait until no turn is in progress. Returns False if that takes longer than `timeout` seconds."""
-        return self._idle.wait(timeout)
+        if not self._idle.wait(timeout):
+            return False
+        # The end of the turn is in the log once the lock is free.
+        with self._lock:
+            return True
 
     def reject_question(self) -> None:
         """Reject the open question, because no client is connected that could answer it."""
@@ -250,12 +259,16 @@ class HostedSession:
                 self._last_stop.cancel()
                 self._last_stop = None
             self._idle.set()
-        self._append(ended)
+            # Within the lock, so that nobody who goes on now takes it for the end of the next turn.
+            self._append(ended)
 
     def _handle_events(self, worker: TurnWorker) -> None:
         for event in worker.pop_events():
             self._withdraw_question()
             match event:
+                case TurnStarted() if self._stopping:
+                    # The session forgets earlier stops when a turn begins.
+                    self.backend.interrupt()
                 case ApprovalRequested():
                     self._ask(event)
                     continue
