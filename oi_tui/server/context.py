@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Coroutine, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from starlette.requests import HTTPConnection, Request
@@ -35,6 +35,8 @@ class ServerContext:
     kernels: dict[str, Any]
     responses: ResponseStore
     completions: CompletionHistory
+    #: Held while the kernel of a notebook is looked for or started.
+    notebook_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
 class RateLimiter:

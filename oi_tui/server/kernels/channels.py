@@ -57,6 +57,8 @@ class Kernel:
     stream: CellStream = field(default_factory=CellStream)
     #: Whether it ends with its last client. Whoever starts kernels themselves may be killed without a word.
     ends_with_client: bool = False
+    #: How often clients restarted it.
+    restarts: int = 0
     #: How often the language was started, and the places of values that it has shown and may show again.
     starts: int = 0
     places: set[str] = field(default_factory=set)
@@ -86,8 +88,11 @@ class Kernel:
 
     async def restart(self) -> None:
         """Restart the language, and drop the cells that wait. Variables are lost."""
-        for client in self.clients:
-            await client.abort_waiting()
+        self.restarts += 1
+        # Clients come and go meanwhile, and one that no longer receives does not end the restart.
+        for client in list(self.clients):
+            with suppress(WebSocketDisconnect, RuntimeError, OSError):
+                await client.abort_waiting()
         # The first stop ends the question or the code, the second one its language.
         for seconds in (2.0, 10.0):
             self.session.reject_question()
@@ -141,8 +146,13 @@ class KernelConnection:
         """Run the client's cells, one after the other."""
         while True:
             message = await self._cells.get()
-            async with self._kernel.turn, self._busy_while(message):
-                await self._execute(message)
+            restarts = self._kernel.restarts
+            async with self._kernel.turn:
+                if restarts != self._kernel.restarts:
+                    await self._abort(message)
+                    continue
+                async with self._busy_while(message):
+                    await self._execute(message)
 
     async def abort_waiting(self) -> None:
         """Drop the cells that wait now. A cell that arrives later still runs."""

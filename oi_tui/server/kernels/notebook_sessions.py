@@ -19,7 +19,8 @@ _LONGEST = 1_000
 async def list_sessions(request: Request) -> Response:
     """Return all sessions whose kernel is alive."""
     kernels = find_context(request).kernels.values()
-    return JSONResponse([_describe_session(kernel) for kernel in kernels if kernel.notebook])
+    alive = [kernel for kernel in kernels if kernel.notebook and not kernel.session.closed]
+    return JSONResponse([_describe_session(kernel) for kernel in alive])
 
 
 async def create_session(request: Request) -> Response:
@@ -27,11 +28,17 @@ async def create_session(request: Request) -> Response:
     context = find_context(request)
     body = await read_object(request)
     notebook = _describe_notebook(body)
-    for kernel in context.kernels.values():
-        if kernel.notebook and kernel.notebook["path"] == notebook["path"]:
-            return JSONResponse(_describe_session(kernel), 201)
-    kernel = await _find_kernel(request, body)
-    kernel.notebook = {"id": str(uuid.uuid4()), **notebook}
+    # Of two requests for one notebook at once, the second gets the kernel of the first.
+    async with context.notebook_lock:
+        for kernel in list(context.kernels.values()):
+            if not kernel.notebook or kernel.notebook["path"] != notebook["path"]:
+                continue
+            if not kernel.session.closed:
+                return JSONResponse(_describe_session(kernel), 201)
+            # A client of another interface has deleted the session of the kernel.
+            await finish_kernel(context, kernel)
+        kernel = await _find_kernel(request, body)
+        kernel.notebook = {"id": str(uuid.uuid4()), **notebook}
     return JSONResponse(_describe_session(kernel), 201)
 
 

@@ -2,6 +2,8 @@
 
 import json
 import struct
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -11,10 +13,17 @@ pytest.importorskip("uvicorn", reason="uvicorn (extra server) is not installed h
 
 from jupyter_client.jsonutil import json_default
 from jupyter_client.session import Session
+from starlette.websockets import WebSocketDisconnect
 from websockets.exceptions import ConnectionClosed
 
+from oi_tui.engine.settings.profile import Profile
 from oi_tui.runtimes.completions import Completion, CompletionSet
+from oi_tui.server.backend import WorkspaceBackend
+from oi_tui.server.hosted_session import HostedSession
+from oi_tui.server.kernels.channels import Kernel, KernelConnection
 from oi_tui.server.options import ServerLimits
+from oi_tui.workspace import Workspace
+from tests.fakes import Computer, Llm
 from tests.unit.server.conftest import Serve
 from tests.unit.server.kernel_client import from_frame, to_frame
 from tests.unit.server.running import TIMEOUT, Running, Socket
@@ -183,6 +192,42 @@ def test_a_kernel_whose_session_was_deleted_says_so(serve: Serve) -> None:
         client.delete(f"/v1/sessions/{kernel['oi_tui_session']}")
         assert select_contents(execute(socket, "print(1)"), "error")[0]["evalue"] == "This session is closed."
     assert running.computer.ran == []
+
+
+def test_a_restart_drops_the_cell_that_waits_for_the_cell_of_another_client(serve: Serve) -> None:
+    running = serve(auto_run=True)
+    kernel = started(running)
+    with channels(running, kernel) as first, channels(running, kernel) as second, running.http() as client:
+        request(first, "execute_request", {"code": "hang"})
+        assert running.computer.running.wait(TIMEOUT)
+        request(second, "execute_request", {"code": "print(1)"})
+        # Messages are received in order.
+        request(second, "kernel_info_request", {})
+        second.until(msg_type="kernel_info_reply")
+        assert client.post(f"/api/kernels/{kernel['id']}/restart").status_code == 200
+        assert second.until(msg_type="execute_reply")[-1]["content"]["status"] == "aborted"
+        request(second, "execute_request", {"code": "print(2)"})
+        assert second.until(msg_type="execute_reply")[-1]["content"]["status"] == "ok"
+    assert running.computer.ran == [("python", "hang"), ("python", "print(2)")]
+
+
+async def test_clients_that_leave_during_a_restart_do_not_end_it() -> None:
+    workspace = Workspace(Profile(model="x"), llm=Llm(), computer=Computer())
+    session = HostedSession("s", WorkspaceBackend(workspace), ServerLimits())
+    kernel = Kernel("k", "python", "python3", session, count=5)
+
+    class Leaving(KernelConnection):
+        def __init__(self) -> None:
+            kernel.clients.add(self)
+
+        async def abort_waiting(self) -> None:
+            kernel.clients.discard(self)
+            raise WebSocketDisconnect
+
+    for _ in range(3):
+        Leaving()
+    await kernel.restart()
+    assert (kernel.clients, kernel.count) == (set(), 0)
 
 
 @pytest.mark.parametrize("how", ["shutdown_request", "DELETE"])
@@ -409,6 +454,33 @@ def test_a_notebook_has_a_session_with_a_kernel_until_it_is_ended(serve: Serve) 
         assert client.delete(place).status_code == 204
         assert client.get("/api/sessions").json() == client.get("/api/kernels").json() == []
         assert client.get(place).status_code == 404
+
+
+def test_a_notebook_gets_another_kernel_once_the_session_of_its_kernel_was_deleted(serve: Serve) -> None:
+    running = serve()
+    with running.http() as client:
+        first = client.post("/api/sessions", json={"path": "a"}).json()["kernel"]
+        assert client.delete(f"/v1/sessions/{first['oi_tui_session']}").status_code == 204
+        assert client.get("/api/sessions").json() == []
+        second = client.post("/api/sessions", json={"path": "a"}).json()["kernel"]
+        assert second["id"] != first["id"]
+        assert [kernel["id"] for kernel in client.get("/api/kernels").json()] == [second["id"]]
+
+
+def test_several_requests_for_a_notebook_at_once_start_one_kernel(serve: Serve) -> None:
+    running = serve()
+    begin = threading.Barrier(4)
+
+    def ask(_: int) -> str:
+        with running.http() as client:
+            begin.wait(TIMEOUT)
+            return str(client.post("/api/sessions", json={"path": "a"}).json()["kernel"]["id"])
+
+    with ThreadPoolExecutor(4) as pool:
+        ids = set(pool.map(ask, range(4)))
+    with running.http() as client:
+        assert ids == {kernel["id"] for kernel in client.get("/api/kernels").json()}
+    assert len(ids) == 1
 
 
 def test_a_session_may_use_a_kernel_that_is_there(serve: Serve) -> None:
