@@ -9,8 +9,8 @@ export function makeNavigator(page) {
 
   // Names the conversation at work, and marks that another one waits for an answer.
   async function refresh() {
-    const response = await page.ask("/v1/sessions");
-    if (!response.ok) return [];
+    const response = await page.ask("/v1/sessions").catch(() => null);
+    if (!response?.ok) return [];
     const { sessions } = await response.json();
     const own = sessions.find(({ id }) => id === page.session());
     byId("name").textContent = own?.title || "New conversation";
@@ -87,7 +87,7 @@ export function makeNavigator(page) {
     show();
   });
   // Another session may ask a question, too.
-  setInterval(() => { if (page.mayAsk() && !document.hidden) refresh().catch(() => {}); }, 15_000);
+  setInterval(() => { if (page.mayAsk() && !document.hidden) refresh(); }, 15_000);
   return { refresh, isOpen: () => dialog.open };
 }
 

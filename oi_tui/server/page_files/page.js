@@ -82,10 +82,16 @@ function connect() {
     if (code === UNKNOWN) return reopen();
     isWaitingToSend = false;
     setAnswers(false);
-    show("disconnected");
-    setTimeout(() => { if (made === socket && token) ask("/v1/sessions").then(connect, connect); }, wait);
-    wait = Math.min(wait * 2, 15000);
+    connectLater(made);
   };
+}
+
+// Unless another connection has taken its place by then, also while the server is asked whether the token is right.
+function connectLater(made) {
+  const again = () => { if (made === socket) connect(); };
+  show("disconnected");
+  setTimeout(() => { if (made === socket && token) ask("/v1/sessions").then(again, again); }, wait);
+  wait = Math.min(wait * 2, 15000);
 }
 
 // A phone ends connections of pages that are not seen; whoever comes back need not wait.
@@ -137,7 +143,18 @@ window.addEventListener("hashchange", () => {
 // The server was started again since, or the session ended: its conversation is saved.
 async function reopen() {
   const { conversation } = place;
-  const response = conversation && await ask("/v1/sessions", { method: "POST", body: JSON.stringify({ conversation }) });
+  const made = socket;
+  let response = null;
+  try {
+    if (conversation) response = await ask("/v1/sessions", { method: "POST", body: JSON.stringify({ conversation }) });
+  } catch {
+    // The server cannot be reached. The next connection starts with the state, which leads here again.
+    last = null;
+    made.onclose = null;
+    made.close();
+    return connectLater(made);
+  }
+  if (made !== socket) return;
   remember({ session: response && response.ok ? (await response.json()).id : "default" });
   enter(place);
 }
@@ -346,11 +363,11 @@ function drawOutput(message, element, live) {
 async function drawImage(message, element) {
   if (!message.url || element.dataset.url === message.url) return;
   element.dataset.url = message.url;
-  const response = await ask(message.url);
-  if (!response.ok) { element.textContent = "(an image that cannot be read)"; return; }
+  const data = await ask(message.url).then((response) => (response.ok ? response.blob() : null)).catch(() => null);
+  if (!data) { element.textContent = "(an image that cannot be read)"; return; }
   const image = document.createElement("img");
   image.alt = "image of the program";
-  image.src = URL.createObjectURL(await response.blob());
+  image.src = URL.createObjectURL(data);
   image.onload = () => URL.revokeObjectURL(image.src);
   image.tabIndex = 0;
   image.onclick = () => {
@@ -620,7 +637,7 @@ byId("login").onsubmit = (event) => {
   sessionStorage.setItem("token", token);
   byId("login").hidden = true;
   byId("prompt").hidden = false;
-  ask("/v1/sessions").then((response) => { if (response.ok) connect(); });
+  ask("/v1/sessions").then((response) => { if (response.status !== 401) connect(); }, connect);
 };
 
 byId("new").onclick = async () => {

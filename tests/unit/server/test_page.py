@@ -747,3 +747,61 @@ def test_a_long_line_of_output_does_not_keep_the_page_busy(serve: Serve, browser
     # Some milliseconds; many seconds where each character is tried as the start.
     assert milliseconds < 1000
     assert text == "done\r\n"
+
+
+#: Holds the answers to what the page asks back, until `waiting` is called.
+HOLD_ANSWERS = (
+    "window.waiting = []; window.fetch = () => new Promise((go) => waiting.push(go))"
+    ".then(() => new Response('{\"sessions\": []}'));"
+)
+
+
+def test_a_page_that_was_connected_again_meanwhile_makes_no_second_connection(
+    serve: Serve, browser: Browser
+) -> None:
+    running = serve()
+    browser.call("Page.addScriptToEvaluateOnNewDocument", source=KEEP_SOCKETS)
+    open_page(browser, running)
+    browser.value(HOLD_ANSWERS)
+    browser.value("made.at(-1).close()")
+    browser.wait_for("waiting.length === 1")
+    browser.value("window.dispatchEvent(new Event('online'))")
+    browser.wait_for(f"made.length === 2 && {STATE} === 'ready'")
+    browser.value("waiting.forEach((go) => go()), new Promise((done) => setTimeout(done))")
+    assert browser.value("made.length") == 2
+
+
+def test_whoever_signs_in_while_the_server_cannot_be_reached_is_connected_later(
+    serve: Serve, browser: Browser
+) -> None:
+    running = serve()
+    browser.open(running.address)
+    browser.wait_for(f"{STATE} === 'signed out'")
+    browser.value(
+        "before = fetch, window.fetch = () => {"
+        "window.fetch = before; return Promise.reject(new TypeError()); }"
+    )
+    browser.type("#token", running.options.token)
+    browser.press_enter()
+    browser.wait_for(f"{STATE} === 'ready'")
+
+
+def test_the_page_opens_its_conversation_again_also_where_the_server_cannot_be_reached_at_first(
+    serve: Serve, browser: Browser
+) -> None:
+    running = serve([Text("It was said.")])
+    browser.call("Page.addScriptToEvaluateOnNewDocument", source=KEEP_SOCKETS)
+    open_page(browser, running)
+    browser.click("#new")
+    browser.wait_for(f"history.state.session !== 'default' && {STATE} === 'ready'")
+    say(browser, "Hello there")
+    browser.wait_for(f"{TEXT}.includes('It was said.') && {STATE} === 'ready'")
+    browser.value(
+        "before = fetch, window.tries = 0, window.fetch = (path, options) => {"
+        "if (options.method !== 'POST' || tries++) return before(path, options);"
+        "return Promise.reject(new TypeError()); }"
+    )
+    with running.http() as client:
+        assert client.delete(f"/v1/sessions/{browser.value('history.state.session')}").status_code == 204
+    browser.value("made.at(-1).close()")
+    browser.wait_for(f"tries === 2 && {TEXT}.includes('It was said.') && {STATE} === 'ready'")
