@@ -13,10 +13,26 @@ _MOST_CHARACTERS = 20_000
 
 
 @dataclass(slots=True)
+class _Entry:
+    """A message as it is compared with others."""
+
+    role: str
+    text: str
+    _essence: str | None = None
+
+    @property
+    def essence(self) -> str:
+        """The text without what clients change, computed when it is first compared."""
+        if self._essence is None:
+            self._essence = _reduce(self.text)
+        return self._essence
+
+
+@dataclass(slots=True)
 class ChatHistory:
     """The messages of a session as its clients know them."""
 
-    items: list[tuple[str, str]] = field(default_factory=list)
+    entries: list[_Entry] = field(default_factory=list)
     #: The instructions that the session got last.
     instructions: str = ""
     #: Tells the client that follows the turn now that another one stops it.
@@ -24,15 +40,19 @@ class ChatHistory:
 
     def add(self, role: str, text: str) -> None:
         """Add a message, or add to the last one if the assistant continues it."""
-        if role == "assistant" and self.items and self.items[-1][0] == "assistant":
-            text = self.items.pop()[1] + text
-        self.items.append((role, text[: _MOST_CHARACTERS * 2]))
-        del self.items[:-_MOST_MESSAGES]
+        if role == "assistant" and self.entries and self.entries[-1].role == "assistant":
+            text = self.entries.pop().text + text
+        self.entries.append(_Entry(role, text[: _MOST_CHARACTERS * 2]))
+        del self.entries[:-_MOST_MESSAGES]
 
     def count(self, spoken: Sequence[ChatMessage]) -> int:
         """Return how many messages at the start of a client's list are the end of this history."""
-        for count in range(min(len(spoken) - 1, len(self.items)), 0, -1):
-            if all(map(_is_same, spoken[:count], self.items[-count:])):
+        return self.count_entries(_make_entries(spoken))
+
+    def count_entries(self, spoken: Sequence[_Entry]) -> int:
+        """Do the same for a list that is compared with several histories."""
+        for count in range(min(len(spoken) - 1, len(self.entries)), 0, -1):
+            if all(map(_is_same, spoken[:count], self.entries[-count:])):
                 return count
         return 0
 
@@ -56,10 +76,11 @@ class CompletionHistory:
 
         None for none.
         """
+        entries = _make_entries(spoken)
         matches = [
             (count, session.used, session)
             for session, before in list(self._sessions.items())
-            if not session.closed and (count := before.count(spoken))
+            if not session.closed and (count := before.count_entries(entries))
         ]
         matches = [item for item in matches if _is_answered(spoken[: item[0]])]
         if not matches:
@@ -72,13 +93,16 @@ def _is_answered(spoken: Sequence[ChatMessage]) -> bool:
     return any(item.role == "assistant" for item in spoken)
 
 
-def _is_same(spoken: ChatMessage, known: tuple[str, str]) -> bool:
+def _make_entries(spoken: Sequence[ChatMessage]) -> list[_Entry]:
+    return [_Entry(item.role, item.text) for item in spoken]
+
+
+def _is_same(spoken: _Entry, known: _Entry) -> bool:
     """Return whether a client's message is one that is known; of a reply it may have got only the start."""
-    role, text = known
-    theirs, ours = _reduce(spoken.text), _reduce(text)
-    if spoken.role != role:
+    if spoken.role != known.role:
         return False
-    return theirs == ours or (role == "assistant" and bool(theirs) and ours.startswith(theirs))
+    theirs, ours = spoken.essence, known.essence
+    return theirs == ours or (known.role == "assistant" and bool(theirs) and ours.startswith(theirs))
 
 
 def _reduce(text: str) -> str:

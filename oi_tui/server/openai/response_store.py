@@ -13,7 +13,7 @@ from oi_tui.server.hosted_session import HostedSession
 from oi_tui.server.openai.response_builder import Event, ResponseBuilder
 from oi_tui.server.openai.response_request import REFERENCE, Item, ResponseRequest, compute_digests
 
-#: So many responses are kept, and about so many bytes of them and their events.
+#: So many responses are kept, and about so many bytes of their requests and events.
 _MOST_KEPT = 1_000
 _MOST_BYTES = 64_000_000
 
@@ -32,7 +32,8 @@ class StoredResponse:
         self._history_digest = earlier.digest if earlier else b""
         #: The instructions that the session got last.
         self.instructions: str | None = request.instructions or (earlier.instructions if earlier else None)
-        self.bytes = 0
+        #: What it takes in memory, about: the items of its request, and its events.
+        self.bytes = len(json.dumps(request.items))
         self.over = False
         #: The digest of the whole conversation, once the response is over.
         self.digest: bytes = b""

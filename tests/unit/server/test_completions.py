@@ -14,9 +14,12 @@ pytest.importorskip("starlette", reason="starlette (extra server) is not install
 pytest.importorskip("uvicorn", reason="uvicorn (extra server) is not installed here")
 
 from oi_tui.engine.llm.base import ErrorInfo, Text, Usage
+from oi_tui.messages import Message
 from oi_tui.server import hosted_session
 from oi_tui.server.event_log import EventReader, GapError
 from oi_tui.server.hosted_session import HostedSession
+from oi_tui.server.openai import completion_history
+from oi_tui.server.openai.completion_request import ChatMessage
 from tests.fakes import call
 from tests.unit.server.conftest import Serve
 from tests.unit.server.running import TIMEOUT, Running
@@ -243,6 +246,35 @@ def test_conversations_of_clients_that_send_all_of_it_are_kept_apart(serve: Serv
         assert words_of(client, *two, user("Sure?")) == "Reply 4."
         assert [words for _, words in read_last_request(running)][-3:] == ["Who am I?", "Reply 2.", "Sure?"]
     assert len(sessions_of(running)) == 2
+
+
+def test_each_message_is_reduced_once_to_compare_it_with_the_histories_of_sessions(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    reduced: list[str] = []
+    reduce = completion_history._reduce
+
+    def note_and_reduce(text: str) -> str:
+        reduced.append(text)
+        return reduce(text)
+
+    monkeypatch.setattr(completion_history, "_reduce", note_and_reduce)
+    histories = completion_history.CompletionHistory()
+    sessions = [Mock(closed=False, used=number) for number in range(3)]
+    for number, session in enumerate(sessions):
+        for place in range(40):
+            histories.recall(session).add("user", f"{number} asks {place}")
+            histories.recall(session).add("assistant", f"{number} answers {place}")
+    spoken = [
+        ChatMessage(role, [Message(role="user", type="message", content=f"1 {verb} {place}")])
+        for place in range(40)
+        for role, verb in (("user", "asks"), ("assistant", "answers"))
+    ]
+    last = ChatMessage("user", [Message(role="user", type="message", content="And now?")])
+    for _ in range(2):
+        assert histories.find([*spoken, last]) == (sessions[1], 80)
+    # The histories' own messages once, and the client's with each request.
+    assert len(reduced) <= 3 * 80 + 2 * 81
 
 
 def test_code_is_approved_in_the_conversation_that_has_it(serve: Serve) -> None:

@@ -18,6 +18,7 @@ from oi_tui.engine.events import MessageGrew, MessageRecorded, MessageStarted
 from oi_tui.engine.llm.base import ErrorInfo, Text, Usage
 from oi_tui.messages import Message
 from oi_tui.server.hosted_session import HostedSession, Snapshot
+from oi_tui.server.openai import response_store
 from oi_tui.server.openai.response_builder import ResponseBuilder
 from oi_tui.server.openai.response_request import read_request
 from oi_tui.server.options import ServerLimits
@@ -379,6 +380,18 @@ def test_what_the_client_does_not_want_kept_cannot_be_fetched_or_continued(serve
             client.responses.retrieve(response.id)
         with pytest.raises(openai.BadRequestError):
             client.responses.create(model="x", input="2", previous_response_id=response.id)
+
+
+def test_what_clients_send_counts_in_what_is_kept_of_responses(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(response_store, "_MOST_BYTES", 150_000)
+    running = serve()
+    with client_of(running) as client:
+        first, second = (client.responses.create(model="x", input=text * 100_000) for text in "ab")
+        assert client.responses.retrieve(second.id) == second
+        with pytest.raises(openai.NotFoundError, match="There is no response"):
+            client.responses.retrieve(first.id)
 
 
 def test_two_answers_to_one_response_are_two_conversations(serve: Serve) -> None:
