@@ -39,20 +39,20 @@ class _Abandoned(BaseException):
 class _RunThread:
     """One run, in a separate thread: `reports` gets its reports, and None at its end.
 
-    `run` is called with what takes a report, and gives the chunks.
+    `run` is called with the thread, whose `put` takes a report, and gives the chunks.
     """
 
-    def __init__(self, language: str, run: Callable[[Callable[[Report], None]], object]) -> None:
+    def __init__(self, language: str, run: "Callable[[_RunThread], object]") -> None:
         self.reports: queue.Queue[Report | None] = queue.Queue(_WAITING)
         self.error: BaseException | None = None
         self._run = run
-        self._abandoned = False
+        self.is_abandoned = False
         self._thread = threading.Thread(target=self._produce_reports, name=f"{language} runs", daemon=True)
         self._thread.start()
 
     def abandon(self) -> None:
         """Ignore all further output, and end its thread where Python can."""
-        self._abandoned = True
+        self.is_abandoned = True
         if self._thread.ident and self._thread.is_alive():
             ctypes.pythonapi.PyThreadState_SetAsyncExc(
                 ctypes.c_ulong(self._thread.ident), ctypes.py_object(_Abandoned)
@@ -60,19 +60,20 @@ class _RunThread:
 
     def _produce_reports(self) -> None:
         try:
-            output = self._run(self._put)
+            output = self._run(self)
             if isinstance(output, (str, bytes, dict)) or not hasattr(output, "__iter__"):
                 output = (output,)
             for chunk in output:
                 for report in chunks.convert_chunk(chunk):
-                    self._put(report)
+                    self.put(report)
         except BaseException as error:  # noqa: BLE001 - the run reports it
             self.error = error
         with contextlib.suppress(_Abandoned):
-            self._put(None)
+            self.put(None)
 
-    def _put(self, report: Report | None) -> None:
-        while not self._abandoned:
+    def put(self, report: Report | None) -> None:
+        """Hand over a report, once there is room for it."""
+        while not self.is_abandoned:
             with contextlib.suppress(queue.Full):
                 self.reports.put(report, timeout=0.1)
                 return
@@ -112,7 +113,7 @@ class CustomRuntime(RuntimeWithoutTerminal):
         began = time.monotonic()
         with self._lock:
             self._stopping = 0
-            self._work = work = _RunThread(self.language.name, lambda report: self._begin(code, report))
+            self._work = work = _RunThread(self.language.name, lambda work: self._begin(code, work))
             if stopped.is_set():
                 self.interrupt()
         ended = False
@@ -173,42 +174,45 @@ class CustomRuntime(RuntimeWithoutTerminal):
             ending.wait(_CLOSING)
         self.reset()
 
-    def _begin(self, code: str, report: Callable[[Report], None]) -> object:
-        if self._object is None:
-            report(Starting())
-            self._ensure_object()
-            report(Started())
-        return self._ensure_object().run(code)
+    def _begin(self, code: str, work: _RunThread) -> object:
+        made = self._object
+        if made is None:
+            work.put(Starting())
+            made = self._make_object(work)
+            work.put(Started())
+        return made.run(code)
 
-    def _ensure_object(self) -> Any:
+    def _make_object(self, work: _RunThread) -> Any:
+        """Make the object, without the lock: it may take its time, and the run may be stopped meanwhile."""
+        spare = SpareThread(f"{self.language.name} ends")
+        try:
+            made = self._make()
+        except BaseException:
+            spare.end()
+            raise
         with self._lock:
-            if self._object is None:
-                self._object = self._make()
-                self._spare = SpareThread(f"{self.language.name} ends")
-            return self._object
+            is_late, is_stopped = work.is_abandoned, self._stopping > 0
+            if not is_late:
+                self._object, self._spare = made, spare
+        if is_late:
+            try:
+                _call_method(made, "terminate", spare, self.language.name)
+            finally:
+                spare.end()
+        if is_late or is_stopped:
+            raise _Abandoned
+        return made
 
     def _end_object(self) -> threading.Event | None:
-        ending = self._call("terminate")
-        if self._spare:
-            self._spare.end()
-        self._object = self._spare = None
-        return ending
+        try:
+            return self._call("terminate")
+        finally:
+            if self._spare:
+                self._spare.end()
+            self._object = self._spare = None
 
     def _call(self, name: str) -> threading.Event | None:
-        """Call a method of the object in a thread, because it may take its time or fail.
-
-        Returns what is set once it has returned.
-        """
-        method = getattr(self._object, name, None)
-        if self._spare is None or not callable(method):
-            return None
-
-        def call() -> None:
-            # What it says is of no use to anybody: the run ends either way.
-            with contextlib.suppress(Exception):
-                method()
-
-        return self._spare.start(call, f"{self.language.name} {name}")
+        return _call_method(self._object, name, self._spare, self.language.name) if self._spare else None
 
     def _yield_reports(self, work: _RunThread, began: float) -> Iterator[Report]:
         """Yield reports, with text joined for a frame, until the run ends or the time is over."""
@@ -254,6 +258,23 @@ class CustomRuntime(RuntimeWithoutTerminal):
             yield Printed(_shorten_traceback(work.error))
             reason = "".join(traceback.format_exception_only(work.error)).strip().partition("\n")[0]
             yield RunEnded("failed", seconds, reason)
+
+
+def _call_method(target: object, name: str, spare: SpareThread, language: str) -> threading.Event | None:
+    """Call a method of an object in a thread, because it may take its time or fail.
+
+    Returns what is set once it has returned.
+    """
+    method = getattr(target, name, None)
+    if not callable(method):
+        return None
+
+    def call() -> None:
+        # What it says is of no use to anybody: the run ends either way.
+        with contextlib.suppress(Exception):
+            method()
+
+    return spare.start(call, f"{language} {name}")
 
 
 def _shorten_traceback(error: BaseException) -> str:

@@ -362,9 +362,11 @@ class GatewayClient:
 
     def _end_kernel(self, timeout: float = _ENDING) -> None:
         """Ask for the end of a kernel that is ours, and wait at most `timeout` seconds for the answer."""
-        if self.owned:
-            self._run_in_thread(self._server.end).wait(timeout)
-        self._spare.end()
+        try:
+            if self.owned:
+                self._run_in_thread(self._server.end).wait(timeout)
+        finally:
+            self._spare.end()
 
 
 def _decode(data: str | bytes) -> dict[str, Any]:

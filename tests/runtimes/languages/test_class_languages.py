@@ -1,6 +1,7 @@
 """Languages that somebody wrote as a class for Open Interpreter: what they may do, and what they cannot."""
 
 import base64
+import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -9,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from oi_tui.messages import Displayed, LineReached, Printed, Started, Starting
+from oi_tui.messages import Displayed, LineReached, Printed, Report, RunEnded, Started, Starting
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.custom.language import make_language
 from oi_tui.runtimes.custom.runtime import CustomRuntime
@@ -182,6 +183,77 @@ def test_a_constructor_that_fails_fails_the_run(make: Make) -> None:
 
     played = run_odd(make, lambda _, code: code, __init__=construct)
     assert (played.state, played.reason) == ("failed", "ConnectionError: no such host")
+
+
+def test_a_constructor_that_hangs_holds_up_nothing_and_its_late_object_is_ended() -> None:
+    entered, release, ended = threading.Event(), threading.Event(), threading.Event()
+
+    def construct(_: object) -> None:
+        entered.set()
+        # As a library would that takes no notice of the exception in its thread.
+        with contextlib.suppress(BaseException):
+            release.wait(60)
+
+    slow = make_class(lambda *_: "x", __init__=construct, terminate=lambda _: ended.set())
+    runtime = CustomRuntime(make_language(slow), slow)
+    reports: list[Report] = []
+    run = threading.Thread(target=lambda: reports.extend(runtime.run("code", threading.Event())))
+    run.start()
+    assert entered.wait(60)
+    began = time.monotonic()
+    runtime.interrupt()
+    runtime.close()
+    assert time.monotonic() - began < 30
+    run.join(60)
+    assert isinstance(reports[-1], RunEnded)
+    assert reports[-1].state == "lost"
+    assert not ended.is_set()
+    release.set()
+    assert ended.wait(60)
+    assert not runtime.is_alive
+    assert Printed("x") in list(runtime.run("code", threading.Event()))
+    runtime.close()
+
+
+def test_a_run_that_is_stopped_while_the_object_is_made_does_not_run_its_code() -> None:
+    entered, release = threading.Event(), threading.Event()
+
+    def construct(_: object) -> None:
+        entered.set()
+        release.wait(60)
+
+    slow = make_class(lambda *_: "x", __init__=construct)
+    runtime = CustomRuntime(make_language(slow), slow)
+    reports: list[Report] = []
+    run = threading.Thread(target=lambda: reports.extend(runtime.run("code", threading.Event())))
+    run.start()
+    assert entered.wait(60)
+    runtime.interrupt()
+    release.set()
+    run.join(60)
+    assert Printed("x") not in reports
+    assert isinstance(reports[-1], RunEnded)
+    assert reports[-1].state == "interrupted"
+    assert Printed("x") in list(runtime.run("code", threading.Event()))
+    runtime.close()
+
+
+def test_without_a_thread_to_end_it_no_object_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    objects: list[object] = []
+    odd = make_class(lambda *_: "x", __init__=lambda made: objects.append(made))
+    runtime = CustomRuntime(make_language(odd), odd)
+
+    def refuse(_: str) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("oi_tui.runtimes.custom.runtime.SpareThread", refuse)
+        assert list(runtime.run("code", threading.Event()))[-1].state == "failed"
+    assert not objects
+    assert not runtime.is_alive
+    assert Printed("x") in list(runtime.run("code", threading.Event()))
+    runtime.close()
+    assert len(objects) == 1
 
 
 @pytest.mark.parametrize(

@@ -177,6 +177,24 @@ def test_a_kernel_that_is_ours_ends_also_where_no_thread_begins_because_the_prog
     until(lambda: id_ not in {item["id"] for item in kernels(jupyter)})
 
 
+def test_no_thread_is_left_where_the_end_of_a_kernel_cannot_be_asked_for(
+    jupyter: Jupyter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    client = GatewayClient(f"http://{jupyter.host}/", find_token=lambda _: TOKEN)
+    assert client.program
+    spare = [thread for thread in threading.enumerate() if thread.name == "kernel end"][-1]
+    with monkeypatch.context() as full:
+        full.setattr(threading.Thread, "start", refuse)
+        with pytest.raises(RuntimeError, match="new thread"):
+            client.close()
+    spare.join(60)
+    assert not spare.is_alive()
+    jupyter.ask("DELETE", f"/api/kernels/{client.program.rpartition('#')[2]}")
+
+
 def test_a_kernelspec_and_its_list_can_be_named(make: Make, jupyter: Jupyter) -> None:
     computer = make(target=f"{jupyter.target}#python3", target_options=WITH_TOKEN)
     assert play(computer, "python", "print(1)").text == "1\n"
