@@ -6,7 +6,7 @@ from itertools import product
 #: Languages in which a call needs no parentheses.
 WITH_BARE_CALLS = frozenset(("ruby", "perl"))
 #: How much of a call is read, and how many values an expression may have.
-_LONGEST_CALL = 2_000
+LONGEST_CALL = 2_000
 _MOST_VALUES = 20
 #: A text in quotes: the mark, and what it holds.
 QUOTED = re.compile(r"""(['"`])((?:\\.|(?!\1)[^\\])*)\1""", re.DOTALL)
@@ -29,8 +29,15 @@ _BEHIND = re.compile(r"\s+(?:or|and|if|unless|do)\b")
 
 def split_arguments(code: str, start: int, *, bare: bool = False) -> list[str]:
     """Return the arguments of a call, from behind its parenthesis; of a bare one, the rest of the line."""
+    return read_arguments(code, start, bare=bare)[0]
+
+
+def read_arguments(
+    code: str, start: int, *, bare: bool = False, longest: int = LONGEST_CALL
+) -> tuple[list[str], bool]:
+    """Return the arguments of a call as `split_arguments`, and whether `longest` characters hold them all."""
     parts, depth, at = [], 0, start
-    end = min(len(code), start + _LONGEST_CALL)
+    end = min(len(code), start + longest)
     while at < end:
         if skipped := _PLAIN.match(code, at, end) or QUOTED.match(code, at, end):
             at = skipped.end()
@@ -47,7 +54,7 @@ def split_arguments(code: str, start: int, *, bare: bool = False) -> list[str]:
             start = at + 1
         at += 1
     parts.append(code[start:at])
-    return [part.strip() for part in parts if part.strip()]
+    return [part.strip() for part in parts if part.strip()], at < end or end == len(code)
 
 
 def read_variables(code: str) -> dict[str, list[str]]:

@@ -137,7 +137,7 @@ _MEMBERS = re.compile(
 #: follow, so the value is not used up.
 _LOOKED_UP = re.compile(
     rf"(?<![\w$])([\w$]{{1,80}})\s{{0,8}}=(?![=>]|\s*+{ARROW})"
-    r"(?=[^;\n]{0,120}[\w$)\]]\s*+(?:\?\.)?\[[^;\n]{0,120}\][^\S\n]*+(?:[;,\n]|\Z))"
+    r"(?=\s*+[^;\n]{0,120}[\w$)\]]\s*+(?:\?\.)?\[[^;\n]{0,120}\][^\S\n]*+(?:[;,\n]|\Z))"
     r"|\{[^{}\n]{0,300}\]\s{0,8}:\s{0,8}([\w$]{1,80})[^{}\n]{0,300}\}\s*="
 )
 #: JavaScript: what stays defined for the whole cell. Ruby, Perl, PHP and R still call what they come with
@@ -344,7 +344,7 @@ class _Search:
             # The method of a value that is computed.
             return "" if not self._is_call(is_called, after) or self._known_member(last) else f".{last}"
         if re.search(r"\bnew\s+$", before):
-            return "" if self._known(last) else f"new {full_name}"
+            return "" if self._known(last) and last not in self._looked_up else f"new {full_name}"
         if is_called or (len(names) > 1 and self._is_call(is_called, after)):
             return "" if self._known_call(names) else f"{full_name}(…)"
         return full_name if self._is_command(first, before, after) and not self._known(first) else ""
@@ -404,7 +404,7 @@ class _Search:
     def _known_function(self, name: str) -> bool:
         """Return whether a function that is called by its name alone is known."""
         if self._language in _JAVASCRIPT:
-            return name in JAVASCRIPT_FUNCTIONS or (name in self._own and name not in self._looked_up)
+            return name not in self._looked_up and (name in JAVASCRIPT_FUNCTIONS or name in self._own)
         return self._known(name)
 
     def _known_member(self, name: str) -> bool:

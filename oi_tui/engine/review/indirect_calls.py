@@ -7,7 +7,7 @@ Any other expression in such a place is listed.
 import re
 from collections.abc import Callable, Iterator
 
-from oi_tui.engine.review.call_arguments import split_arguments
+from oi_tui.engine.review.call_arguments import LONGEST_CALL, read_arguments
 
 #: R: functions that call what they are given, also by its name in a text, and their parameters up to it.
 #: Names between `|` stand in the same place.
@@ -69,7 +69,13 @@ _R_CALL = re.compile(
     r"|(?<!\\)(?:'(?:\\.|[^'\\])*+'|\"(?:\\.|[^\"\\])*+\")|`[^`\n]*`|%[^%\s]*%",
     re.DOTALL,
 )
-_R_NAMED = re.compile(r"([\w.]+)\s*=(?!=)\s*(.*)", re.DOTALL)
+#: R: an argument with its name, and one whose name is written with escapes or as a raw text.
+_R_NAMED = re.compile(r"""['"`]?([\w.]+)['"`]?\s*=(?!=)\s*(.*)""", re.DOTALL)
+_R_ODDLY_NAMED = re.compile(
+    r"""(?:[rR](?=['"])|(?=['"`][^'"`\\]*\\))(['"`])(?:\\.|(?!\1)[^\\])*+\1\s*+=(?!=)""", re.DOTALL
+)
+#: R: how many characters of calls are read, of all of them; of each at least as many as elsewhere.
+_R_LONGEST_CALLS = 200_000
 _R_TEXT = re.compile(r"(['\"`])([^'\"`]*)\1")
 _R_NAME = re.compile(r"(?:[\w.]+(?:::|\$))*([\w.]+)")
 _R_NUMBER = re.compile(r"-?\d+L?")
@@ -105,6 +111,14 @@ ARROW = (
     r"(?:\((?:[^()\n]|\([^()\n]*+\))*+\)(?:\s*+:[^=;\n]*+)?|[\w$]++)\s*+=>"
 )
 _FUNCTION = rf"(?:{ARROW}|(?:async\s++)?function\b)"
+#: TypeScript: the type of a variable, and of what a function returns.
+_TYPE = (
+    r"(?:\s*+:(?:[\w$\s.\[\]|&\"]|=>|<[^<>=;\n]{0,60}+>|\([^()=;\n]{0,60}+\)|\{[^{}=\n]{0,60}+\})"
+    r"{0,80}+)?"
+)
+_RETURNED = r"(?:\s*+:[^={}\n]{0,80}+)?"
+#: JavaScript: a value as far as it is read. It goes on over a line that ends or begins with an operator.
+_VALUE = r"\s*+(?:[^;\n]|\n(?>(?<=[=(?:|&]\n)|(?=[ \t]{0,40}[?:|&]))){0,200}"
 #: JavaScript: a computed member of a function, by which `Function` can be reached that runs text.
 _JAVASCRIPT_MEMBER = re.compile(
     r"(?<![\w$\])])\(\s*(?:async\s*)?(?:\([^()\n]*\)|[\w$]+)\s*=>[^()\n;]*\)\s*\[(?!\s*\])"
@@ -122,19 +136,22 @@ _JAVASCRIPT_FUNCTION = re.compile(
 )
 #: JavaScript: a variable and its value. The value may go on with further variables, so it is not used up.
 _JAVASCRIPT_LOOKED_UP = re.compile(
-    r"(?<![\w$.])([\w$]+)\s*(?::\s*\w+\s*)?(?:\?\?|\|\|)?=(?![=>])"
-    rf"(?!\s*+{_FUNCTION})(?=[^;\n]{{0,200}}[\w$)\]](?:\?\.)?\[[^\[\]\n]{{0,100}}[A-Za-z\"$])"
+    rf"(?<![\w$.])([\w$]++)(?={_TYPE}\s*+(?:\?\?|\|\||&&)?=(?![=>])"
+    rf"(?!\s*+{_FUNCTION}){_VALUE}[\w$)\]]\s*+(?:\?\.)?\[[^\[\]]{{0,100}}(?:[^\W\d]|[\"$]))"
 )
 #: JavaScript: functions that only return a computed member, and what they returned.
 _JAVASCRIPT_GETTER = re.compile(
-    rf"(?<![\w$])([\w$]++)\s*+=\s*+{ARROW}\s*+[\w$.]++\[[^\[\]\n]*+\][^\S\n]*+(?=[,;\n]|\Z)"
-    r"|\bfunction\s+([\w$]+)\s*\([^()\n]*+\)\s*+\{\s*+return\s+[\w$.]++\[[^\[\]\n]*+\]\s*+;?\s*+\}"
+    rf"(?<![\w$])([\w$]++)(?={_TYPE}\s*+=\s*+(?:{ARROW}|(?:async\s++)?function\b\s*+\w*+\s*+\([^()\n]*+\){_RETURNED})\s*+"
+    r"(?:\{\s*+return\s++)?[\w$.]++\[[^\[\]\n]*+\][^\S\n]*+(?:[,;\n}]|\Z))"
+    rf"|\bfunction\s+([\w$]+)\s*\([^()\n]*+\){_RETURNED}\s*+\{{\s*+return\s+[\w$.]++\[[^\[\]\n]*+\]\s*+;?\s*+\}}"
 )
-_JAVASCRIPT_RESULT = re.compile(r"(?<![\w$.])([\w$]+)\s*=\s*([\w$]+)\s*\(")
+_JAVASCRIPT_RESULT = re.compile(rf"(?<![\w$.])([\w$]++)(?={_TYPE}\s*+=\s*+(?:await\b\s*+)?([\w$]++)\s*+\()")
 _JAVASCRIPT_GIVEN = re.compile(
     r"\.\s*(?:map|filter|forEach|find|findIndex|some|every|flatMap|reduce|reduceRight|sort|then|catch)"
     r"\s*\(\s*([\w$]+)\s*[,)]"
 )
+#: Ruby: how a function begins.
+_RUBY_FUNCTION = r"(?:->|lambda\b|proc\b|Proc\.new\b|method\()"
 #: Ruby: a block that is no block of the code, and a method by a name that is no symbol.
 _RUBY_BLOCK = re.compile(
     r"(?:[(,]\s*+&\s*+|\.\s*+[A-Za-z_]\w*+[!?]?[ \t]++&)"
@@ -142,11 +159,18 @@ _RUBY_BLOCK = re.compile(
 )
 _RUBY_OWN_BLOCK = re.compile(
     # A parameter of a method or of a block.
-    r"\bdef\b[^\n;&(=]*+(?:\((?:[^()&]|\([^()]*+\))*+)?&\s*+([a-z_]\w*+)|&\s*+([a-z_]\w*+)\s*+\|"
+    r"\bdef\b[^\n;&(=]*+(?:\((?:[^()&]|\([^()]*+\))*+)?&\s*+([a-z_]\w*+)"
+    r"|(?:\{|\bdo)\s*+\|[^|\n]{0,200}&\s*+([a-z_]\w*+)\s*+\|"
     r"|->\s*+\([^()&\n]*+&\s*+([a-z_]\w*+)"
     # What holds a function.
-    r"|\b([A-Za-z_]\w*+)\s*+=\s*+(?:->|lambda\b|proc\b|Proc\.new\b|method\()"
+    rf"|(?<![\w@$])([@$]{{0,2}}[A-Za-z_]\w*+)\s*+=\s*+{_RUBY_FUNCTION}"
 )
+#: Ruby: variables that are given something else, also several at once, and parameters.
+_RUBY_OTHER_VALUE = re.compile(
+    rf"(?<![\w@$])([@$]{{0,2}}[A-Za-z_]\w*+)(?:\s*+,[^\n;=()|]{{0,80}}|\s*+(?:\|\||&&)?)=(?![=~>])(?!\s*+{_RUBY_FUNCTION})"
+    r"|\bfor\s++([a-z_]\w*+)"
+)
+_RUBY_PARAMETERS = re.compile(r"(?:\{|\bdo)\s*+\|([^|\n]{0,200})\||\bdef\b[^\n;(=]{0,80}\(([^\n]{0,200})")
 _RUBY_FOLD = re.compile(r"(?:\.|::)\s*+(inject|reduce)\b(?![!?])")
 #: The arguments of a call with parentheses, and of one without, which does not begin with an operator.
 _RUBY_OPENS = re.compile(r"[ \t]*+\(")
@@ -250,8 +274,12 @@ def _find_octave(bare: str) -> Iterator[tuple[int, str]]:
 
 def _find_ruby(bare: str) -> Iterator[tuple[int, str]]:
     own = {name for match in _RUBY_OWN_BLOCK.finditer(bare) for name in match.groups() if name}
+    own.difference_update(*(filter(None, match.groups()) for match in _RUBY_OTHER_VALUE.finditer(bare)))
+    for match in _RUBY_PARAMETERS.finditer(bare):
+        names = match[1] or (match[2] or "").partition(")")[0]
+        own.difference_update(re.findall(r"(?<![\w&.:@$])[a-z_]\w*+", names))
     for match in _RUBY_BLOCK.finditer(bare):
-        if match[1].lstrip("@$") not in own:
+        if match[1] not in own:
             yield _find_line(bare, match.start(1)), f"&{match[1]}"
     for match in _RUBY_FOLD.finditer(bare):
         if operation := _find_operation(bare, match.end()):
@@ -262,8 +290,12 @@ def _find_operation(bare: str, at: int) -> str:
     """Return the arguments of a fold of Ruby whose operation is no block and no symbol; "" for others."""
     opens = _RUBY_OPENS.match(bare, at)
     begin = opens or _RUBY_BARE.match(bare, at)
-    arguments = split_arguments(bare, begin.end(), bare=opens is None) if begin else []
-    if begin is None or not arguments:
+    if begin is None:
+        return ""
+    arguments, is_whole = read_arguments(bare, begin.end(), bare=opens is None)
+    if not is_whole:
+        return "…"
+    if not arguments:
         return ""
     operation = arguments[-1]
     if opens is None:
@@ -290,18 +322,23 @@ class _R:
         self._builds_texts = _R_BUILDERS.search(code) is not None
 
     def find(self) -> Iterator[tuple[int, str]]:
-        for match in _R_CALL.finditer(self._code):
-            if match[1] is None:
-                continue
-            functions = self._list_functions(match)
-            if not functions and match[1] in _R_NEEDS_FUNCTION:
+        calls = [match for match in _R_CALL.finditer(self._code) if match[1]]
+        formulas = list(_R_FORMULA.finditer(self._code))
+        longest = max(LONGEST_CALL, _R_LONGEST_CALLS // max(1, len(calls) + len(formulas)))
+        for match in calls:
+            arguments, is_whole = read_arguments(self._code, match.end(), longest=longest)
+            functions = self._list_functions(match, arguments)
+            if not is_whole or (not functions and match[1] in _R_NEEDS_FUNCTION):
                 yield _find_line(self._code, match.start()), f"{match[1]}(…)"
             for argument in functions:
                 if not (_is_own_value(match[1], argument.strip()) or self._is_known(argument)):
                     yield _find_line(self._code, match.start()), f"{match[1]}({' '.join(argument.split())})"
         built = set(_R_BUILT.findall(self._code))
-        for match in _R_FORMULA.finditer(self._code):
-            for argument in split_arguments(self._code, match.end()):
+        for match in formulas:
+            arguments, is_whole = read_arguments(self._code, match.end(), longest=longest)
+            if not is_whole:
+                yield _find_line(self._code, match.start()), f"{match[1]}(…)"
+            for argument in arguments:
                 key = _R_NAMED.match(argument)
                 value = key[2].strip() if key else argument.strip()
                 is_label = key is not None and key[1] in (
@@ -316,13 +353,15 @@ class _R:
                 if not is_label and (value in built or _R_BUILDERS.match(value)):
                     yield _find_line(self._code, match.start()), f"{match[1]}({' '.join(value.split())})"
 
-    def _list_functions(self, match: re.Match[str]) -> list[str]:
+    def _list_functions(self, match: re.Match[str], arguments: list[str]) -> list[str]:
         """Return the arguments of a call that are called themselves."""
         *earlier, own = _R_CALLERS.get(match[1], _R_CALLERS_BY_NAME.get(match[1], "")).split()
         plain, named, place = [], [], len(earlier)
-        for argument in split_arguments(self._code, match.end()):
+        for argument in arguments:
             key = _R_NAMED.match(argument)
-            if key is None:
+            if _R_ODDLY_NAMED.match(argument):
+                named.append(argument)
+            elif key is None:
                 plain.append(argument)
             elif _is_short_for(key[1], own):
                 named.append(key[2])

@@ -131,14 +131,38 @@ def test_own_functions_and_variables_are_known() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("language", "before", "after"),
+    [
+        ("r", 'sapply(u, "sum",', "FUN = download.file)"),
+        ("r", "plot(u,", 'formula = paste0("a", "b"))'),
+        ("ruby", "[1].inject(", "m)"),
+        ("ruby", "[1].inject(:+,", "m)"),
+    ],
+)
+def test_a_call_that_is_too_long_to_read_is_listed(language: str, before: str, after: str) -> None:
+    for length in (0, 2_500):
+        assert scan_cell(Cell(language, "", before + " " * length + after)).sentences
+    # With many calls, less of each is read.
+    filler = "sum(sapply(1, sqrt))\n" * 150 if language == "r" else ""
+    assert scan_cell(Cell(language, "", filler + before + " " * 2_500 + after)).sentences
+
+
+def test_a_long_function_is_no_finding() -> None:
+    body = "    total <- total + x\n" * 200
+    code = f"sapply(1:3, function(x) {{\n    total <- 0\n{body}    total\n}})"
+    assert scan_cell(Cell("r", "", code)).sentences == []
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("language", ["javascript", "ruby", "php", "r", "perl"])
 def test_the_time_for_odd_code_grows_no_faster_than_its_length(language: str) -> None:
     longest = call_search._LONGEST
     texts = ["a\n", "x = ", "function f(", "int ", "def ", "class ", "a.", "f(", "'", "/*", "f(){", "(a,"]
     texts += ["`${", "`${a}", "${`a`}", "1", "a=(", "a=b[", "lm(", "Map(", ".inject("]
+    texts += ["a:", "a:{", "a:<", "a=|\n", "m,", "{|", "do |m|"]
     odd = [text * (longest // len(text)) for text in texts]
-    beginnings = ("a =", "A::$", "function", "function f(){return a[b]", "f(&a", ".inject")
+    beginnings = ("a =", "a:", "a=b[", "A::$", "function", "function f(){return a[b]", "f(&a", ".inject")
     odd += [begin + " " * (longest - len(begin)) for begin in beginnings]
     odd.append("def " * 2_500 + ";\n" + "f(&a)\n" * 1_600)
     began = time.process_time()
