@@ -65,7 +65,7 @@ class Mechanism(Protocol):
     def explain_weakness(self) -> tuple[str, str] | None:
         """Return what this version of it cannot prevent and how to fix it; None where there is nothing."""
 
-    def temporary(self, channel: Path) -> Path:
+    def find_temporary_folder(self, channel: Path) -> Path:
         """Return the folder inside for what may be lost."""
 
     def enclose(self, wanted: SandboxRequest) -> SandboxedCommand:

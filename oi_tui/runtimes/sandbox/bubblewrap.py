@@ -99,7 +99,7 @@ def explain_weakness() -> tuple[str, str] | None:
     return f"{fault} show a folder outside", "Update bubblewrap to version 0.10 or later."
 
 
-def temporary(channel: Path) -> Path:  # noqa: ARG001
+def find_temporary_folder(channel: Path) -> Path:  # noqa: ARG001
     """Return the folder for temporary files inside; each program has its own."""
     return Path("/tmp")
 
@@ -181,8 +181,9 @@ class _View:
 
     def _guard(self, path: Path, cwd: Path) -> None:
         """Make something in the working directory read-only; for a link, what it leads to there."""
-        real = path.resolve()
-        if real.exists() and real.is_relative_to(cwd) and real != cwd:
+        # For a link in a circle, or to too long a name, methods of Path raise before Python 3.14.
+        real = Path(os.path.realpath(path))
+        if real.is_relative_to(cwd) and real != cwd and os.path.exists(real):  # noqa: PTH110
             self._bind(real, cwd, "--ro-bind")
 
     def _pin(self, cwd: Path, protected: Iterable[Path], pinned: Iterable[Path] = ()) -> None:

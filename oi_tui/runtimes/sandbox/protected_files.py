@@ -155,7 +155,7 @@ _INCOMPLETE = "The working directory has more than {} files; only the first ones
 
 def _make_hooks(cwd: Path) -> None:
     """Make a repository's missing folder of hooks: one made by code inside would not be protected."""
-    if (cwd / ".git").is_dir():
+    if _is_folder(cwd / ".git"):
         with contextlib.suppress(OSError):
             (cwd / ".git" / "hooks").mkdir(exist_ok=True)
 
@@ -206,7 +206,7 @@ class ProtectedFileWatch:
         if _fold(path.parent.name) == "hooks":
             return not name.endswith(".sample") and _is_git(path.parent.parent)
         if name == ".git":
-            return not path.is_dir()
+            return not _is_folder(path)
         if not self._run_by_git.isdisjoint((path, path.parent)):
             return True
         is_named = name in _READ_ONLY or name in _REPORTED or _SCRIPT_SETTINGS.fullmatch(name) is not None
@@ -255,20 +255,33 @@ def _is_read_only(path: Path) -> bool:
     name = _fold(path.name)
     if name in _GIT:
         return _is_git(path.parent)
-    return name in _READ_ONLY or (name == ".git" and not path.is_dir())
+    return name in _READ_ONLY or (name == ".git" and not _is_folder(path))
 
 
 def _is_of_environment(path: Path) -> bool:
     """Return whether it is a program of a virtual environment of Python, or what activates that."""
     folder = path.parent
-    return folder.name in ("bin", "Scripts") and (folder.parent / "pyvenv.cfg").is_file()
+    return folder.name in ("bin", "Scripts") and _is_file(folder.parent / "pyvenv.cfg")
 
 
 def _is_git(folder: Path) -> bool:
     """Return whether git takes the folder for a repository's own, as .git, that of a submodule,
     or a bare one.
     """
-    return _fold(folder.name) == ".git" or ((folder / "HEAD").is_file() and (folder / "objects").is_dir())
+    return _fold(folder.name) == ".git" or (_is_file(folder / "HEAD") and _is_folder(folder / "objects"))
+
+
+def _is_folder(path: Path) -> bool:
+    """Return whether it is a folder; not so where that cannot be told.
+
+    Code inside may have made a link to too long a name, for which `Path.is_dir` raises before Python 3.14.
+    """
+    return os.path.isdir(path)  # noqa: PTH112
+
+
+def _is_file(path: Path) -> bool:
+    """Return whether it is a plain file; not so where that cannot be told, as for `_is_folder`."""
+    return os.path.isfile(path)  # noqa: PTH113
 
 
 def _is_let_through(path: Path, cwd: Path, writable: Sequence[str]) -> bool:

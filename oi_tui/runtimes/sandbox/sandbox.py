@@ -142,7 +142,7 @@ class Sandbox:
         for remark in guarded.remarks:
             self.unprotected(remark)
         for name in ("CACHE", "CONFIG", "DATA", "STATE"):
-            inside[f"XDG_{name}_HOME"] = str(mechanism.temporary(channel) / f".{name.lower()}")
+            inside[f"XDG_{name}_HOME"] = str(mechanism.find_temporary_folder(channel) / f".{name.lower()}")
         return mechanism.enclose(
             SandboxRequest(
                 program,

@@ -3,6 +3,7 @@
 Written after Apple's own profiles, and not yet tried on a Mac; what a trial inside cannot confirm is refused.
 """
 
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -115,7 +116,7 @@ class _Profile:
         self, rule: str, places: "list[Path] | set[Path] | tuple[Path, ...]", how: str = "subpath"
     ) -> None:
         """Add a rule for these places, under all their names."""
-        names = sorted({str(name) for place in places for name in (place, place.resolve())})
+        names = sorted({str(name) for place in places for name in (place, os.path.realpath(place))})
         words = []
         for name in names:
             key = f"P{len(self.parameters) // 2}"

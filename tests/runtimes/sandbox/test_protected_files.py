@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from oi_tui.runtimes import Computer
-from oi_tui.runtimes.sandbox import bubblewrap, git_settings, protected_files, sandbox
+from oi_tui.runtimes.sandbox import bubblewrap, git_settings, protected_files, sandbox, seatbelt
 from oi_tui.runtimes.sandbox.base import SandboxedCommand, SandboxRequest
 from oi_tui.runtimes.sandbox.confinement import SandboxRules
 from tests.runtimes.playing import play, until
@@ -368,3 +368,26 @@ def test_so_many_folders_are_kept_as_there_are_descriptors_for(
     assert [path.parent.name for path in found.read_only] == ["a", "b", "c"]
     assert sorted(path.name for path in found.pinned) == ["a", "b", "c"]
     assert found.remarks == ("Only 3 of 5 files that tools run automatically are read-only.",)
+
+
+def test_links_that_lead_nowhere_are_reported_and_guarded(tmp_path: Path) -> None:
+    watch = protected_files.ProtectedFileWatch(tmp_path)
+    for name in ("repository", "environment/bin"):
+        (tmp_path / name).mkdir(parents=True)
+    for name in (".git", "repository/HEAD", "environment/pyvenv.cfg"):
+        (tmp_path / name).symlink_to("a" * 300)
+    (tmp_path / ".envrc").symlink_to(".envrc")
+    for name in ("repository/config", "environment/bin/tool"):
+        (tmp_path / name).write_text("")
+    assert str(watch.find_changes()).startswith("created .envrc, created .git, ")
+    guarded = [tmp_path / ".envrc", tmp_path / ".git"]
+    assert sorted(protected_files.find(tmp_path).read_only) == guarded
+    seatbelt._Profile().say("deny file-write*", guarded)
+
+
+@walls
+def test_links_that_lead_nowhere_break_neither_their_run_nor_the_next(make: Make, tmp_path: Path) -> None:
+    walled = make(cwd=tmp_path, sandbox=True)
+    code = "import os; os.symlink('a' * 300, '.git'); os.symlink('.envrc', '.envrc')"
+    assert "this run created .envrc, created .git" in play(walled, "python", code).text
+    assert play(walled, "shell", "echo alive").text == "alive\n"

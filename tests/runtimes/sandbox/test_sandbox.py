@@ -1,6 +1,7 @@
 """What code in the sandbox tries to reach and cannot, and what it does as anywhere else."""
 
 import contextlib
+import inspect
 import json
 import os
 import socket
@@ -9,12 +10,14 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 from oi_tui import paths
 from oi_tui.runtimes import Computer
-from oi_tui.runtimes.sandbox import bubblewrap, seccomp
+from oi_tui.runtimes.sandbox import bubblewrap, seatbelt, seccomp
+from oi_tui.runtimes.sandbox.base import Mechanism
 from oi_tui.runtimes.sandbox.confinement import SandboxRules
 from tests.runtimes.playing import alive, marked, play, until
 
@@ -596,3 +599,15 @@ def test_pip_says_that_there_is_no_network(walled: Computer) -> None:
         assert (
             "only allowed hosts can be reached.\nThe user can allow one: %sandbox allow HOST" in played.text
         )
+
+
+@pytest.mark.parametrize("mechanism", [bubblewrap, seatbelt], ids=["bubblewrap", "seatbelt"])
+def test_each_mechanism_has_the_functions_of_the_interface(mechanism: ModuleType) -> None:
+    expected = {
+        name: list(inspect.signature(function).parameters)[1:]
+        for name, function in vars(Mechanism).items()
+        if inspect.isfunction(function) and not name.startswith("_")
+    }
+    assert "enclose" in expected
+    actual = {name: list(inspect.signature(getattr(mechanism, name)).parameters) for name in expected}
+    assert actual == expected
