@@ -209,7 +209,11 @@ class PtyRuntime:
                 unwanted, self._unwanted = self._unwanted, False
             until = time.monotonic() + 2
             while run.leaving and not process.ended and time.monotonic() < until:
-                process.read(0.1)
+                try:
+                    process.read(0.1)
+                except OSError:
+                    # Another thread closed it meanwhile.
+                    break
             process.detach()
             if unwanted:
                 self._end(process)

@@ -561,3 +561,18 @@ def test_the_screen_may_change_its_size_while_a_language_starts(
 
     monkeypatch.setattr(startup, "_wait_for_event", resize_first)
     assert play(computer, "shell", "stty size").text == "22 77\n"
+
+
+def test_a_process_that_is_closed_again_closes_no_file_of_others(make: Make) -> None:
+    computer = make()
+    play(computer, "shell", ":")
+    process = computer.targets.current.runtimes["shell"]._process  # type: ignore[attr-defined]
+    process.close()
+    # They get the numbers that became free.
+    numbers = [number for _ in range(20) for number in os.pipe()]
+    process.close()
+    process.wake()
+    for number in numbers:
+        os.close(number)
+    with pytest.raises(OSError, match="was closed"):
+        _ = process.terminal.guard_output

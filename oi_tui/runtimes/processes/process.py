@@ -130,6 +130,9 @@ class LanguageProcess:
         self._wanted = 0
         self._wanting = threading.Lock()
         self._closed = threading.Event()
+        #: Held while the process is closed, and whether that is done.
+        self._closing = threading.Lock()
+        self._is_released = False
         self._awake, self._wake = os.pipe()
         os.set_blocking(self._awake, False)
         os.set_blocking(self._wake, False)
@@ -169,6 +172,10 @@ class LanguageProcess:
                 size=size,
                 descriptors=command.descriptors,
             )
+        except BaseException:
+            if self._gateway:
+                self._gateway.close()
+            raise
         finally:
             for number in command.descriptors:
                 os.close(number)
@@ -455,20 +462,27 @@ class LanguageProcess:
         self.terminal.end_program()
 
     def close(self) -> None:
-        """End the program and all that it started; waits until nothing is left."""
-        self._closed.set()
-        if self._limits:
-            self._limits.close()
-        if self._gateway:
-            self._gateway.close()
-        self._idle.set()
-        self.wake()
-        self._thread.join(10)
-        self.channel.end_requests()
-        self.terminal.close()
-        if not self.ended:
-            self.ended = ProcessEnd(signal.SIGKILL)
-        for number in (self._awake, self._wake, self._pidfd):
-            if number >= 0:
-                os.close(number)
-        self.channel.close()
+        """End the program and all that it started; waits until nothing is left. Called again, do nothing."""
+        with self._closing:
+            if self._is_released:
+                return
+            self._closed.set()
+            if self._limits:
+                self._limits.close()
+            if self._gateway:
+                self._gateway.close()
+            self._idle.set()
+            self.wake()
+            self._thread.join(10)
+            self.channel.end_requests()
+            self.terminal.close()
+            if not self.ended:
+                self.ended = ProcessEnd(signal.SIGKILL)
+            # From here on, the numbers of descriptors may belong to other files.
+            self._is_released = True
+            numbers = self._awake, self._wake, self._pidfd
+            self._awake = self._wake = self._pidfd = -1
+            for number in numbers:
+                if number >= 0:
+                    os.close(number)
+            self.channel.close()

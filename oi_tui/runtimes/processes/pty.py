@@ -1,6 +1,7 @@
 """A pseudo-terminal with a language process, and the guard that ends everything the process started."""
 
 import contextlib
+import errno
 import fcntl
 import os
 import subprocess
@@ -111,9 +112,12 @@ class Pty(pexpect.spawn):  # type: ignore[type-arg] # generic in its stubs only
 
     @property
     def guard_output(self) -> int:
-        """The pipe on which the guard reports how the program ended."""
+        """The pipe on which the guard reports how the program ended. Raises OSError once it is closed."""
         assert self.ptyproc.popen.stdout is not None
-        return self.ptyproc.popen.stdout.fileno()
+        try:
+            return self.ptyproc.popen.stdout.fileno()
+        except ValueError:
+            raise OSError(errno.EBADF, "the terminal was closed") from None
 
     @property
     def foreground(self) -> int:
