@@ -23,6 +23,7 @@ from oi_tui.runtimes.remote.wire import (
     FrameReader,
     WireError,
     encode_frame,
+    is_duration,
     unpack,
     unpack_reports,
 )
@@ -251,7 +252,7 @@ class Link:
                 piece = os.read(self._program.output.fileno(), 1 << 18)
                 if not piece:
                     break
-        except (WireError, KeyError, TypeError, AttributeError) as error:
+        except (WireError, KeyError, TypeError, AttributeError, RecursionError, ArithmeticError) as error:
             reason = str(error) if isinstance(error, WireError) else "an invalid answer"
         except (OSError, ValueError):
             pass
@@ -329,9 +330,10 @@ class Link:
     def _handle_reports(self, number: int, reports: list[Report], size: int) -> None:
         with self._lock:
             run = self._runs.get(number)
-        if run:
-            run.arrived.put((reports, size))
-        else:
+            if run:
+                # Within the lock: `forget` answers for what is there, and nobody for what comes later.
+                run.arrived.put((reports, size))
+        if not run:
             self.send(do="took", size=size)
 
     def _find_waiting(self, number: int) -> "queue.Queue[object] | None":
@@ -427,7 +429,12 @@ def _parse_left_run(facts: object) -> LeftRun:
     if isinstance(facts, dict):
         number, run, seconds = facts.get("number"), facts.get("id"), facts.get("seconds")
         language, code, message = (str(facts.get(name) or "") for name in ("language", "code", "message"))
-        if isinstance(run, int) and isinstance(number, int | None) and isinstance(seconds, int | float):
+        if (
+            isinstance(run, int)
+            and isinstance(number, int | None)
+            and isinstance(seconds, int | float)
+            and is_duration(seconds)
+        ):
             return LeftRun(run, language, code, number, message, seconds, facts.get("running") is True)
     raise WireError("an invalid answer")
 

@@ -78,6 +78,8 @@ _KINDS: dict[tuple[str, str], tuple[type, ...]] = {
     ("FileFacts", "changed"): (int,),
     ("FileFacts", "mode"): (int,),
 }
+#: The largest number of seconds, and the largest other number, such as a file's size or time in nanoseconds.
+_MOST_SECONDS, _MOST = 1e15, 2**64
 #: What the items of a list are.
 _LISTS: dict[tuple[str, str], type[Any]] = {
     ("Memory", "variables"): Variable,
@@ -225,12 +227,21 @@ def _check(name: str, field: str, value: object) -> object:
             return items
     kinds = _KINDS.get((name, field), _TEXT)
     fits = isinstance(value, kinds) and (isinstance(value, bool) <= (bool in kinds))
+    if float in kinds and isinstance(value, (int, float)):
+        fits = fits and is_duration(value)
+    elif isinstance(value, int):
+        fits = fits and abs(value) <= _MOST
     words = _WORDS.get((name, field))
     if isinstance(value, dict):
         fits = fits and all(isinstance(item, str) for item in value.values())
     if not fits or (words and value not in words):
         raise WireError(f"a {name} whose {field} is {str(value)[:40]!r}")
     return value
+
+
+def is_duration(seconds: float) -> bool:
+    """Return whether a time can be shown. JSON as Python reads it has numbers that are not finite."""
+    return abs(seconds) <= _MOST_SECONDS
 
 
 def write_waiting(waiting: "queue.Queue[bytes | None]", sink: int, beat: bytes) -> None:

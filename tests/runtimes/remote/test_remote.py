@@ -22,6 +22,7 @@ from oi_tui.engine.review.permissions import Permission, Permissions
 from oi_tui.messages import Displayed, Printed, Report, RunEnded, Stopping
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.remote import askpass, bundle, connecting, known_targets, ssh_hosts, wire, worker
+from oi_tui.runtimes.remote.link import _parse_left_run
 from oi_tui.runtimes.remote.remote_target import RemoteTarget
 from oi_tui.runtimes.remote.target import CONTAINER_PROGRAMS, TargetError, parse
 from tests.runtimes.playing import alive, children, holds_once, marked, play, until
@@ -1067,6 +1068,10 @@ def test_a_text_beside_other_reports_is_refused(reports: object, text: str | Non
         wire.unpack_reports({"reports": [wire.pack(Printed("a"))], "text": 5})
 
 
+#: Numbers of seconds that JSON as Python reads it can have, and that cannot be shown.
+NO_DURATIONS = [float("inf"), float("-inf"), float("nan"), 10**400, 1e300]
+
+
 @pytest.mark.parametrize(
     "lie",
     [
@@ -1085,11 +1090,22 @@ def test_a_text_beside_other_reports_is_refused(reports: object, text: str | Non
         ["Completions", "1", [], ""],
         ["Completions", 1, [["Printed", "x", None, None]], ""],
         ["Completions", 1, ["x"], ""],
+        *(["RunEnded", "finished", seconds, None] for seconds in NO_DURATIONS),
+        *(["Stopping", "interrupt", seconds, ""] for seconds in NO_DURATIONS),
+        ["LineReached", 10**400],
     ],
 )
 def test_lies_are_refused(lie: object) -> None:
     with pytest.raises(wire.WireError):
         wire.unpack_report(lie)
+
+
+@pytest.mark.parametrize("seconds", NO_DURATIONS)
+def test_a_run_that_was_left_began_a_finite_time_ago(seconds: float) -> None:
+    facts = {"id": 1, "number": 1, "language": "python", "code": "1", "running": True}
+    assert _parse_left_run({**facts, "seconds": 5}).seconds == 5
+    with pytest.raises(wire.WireError):
+        _parse_left_run({**facts, "seconds": seconds})
 
 
 def test_garbage_on_the_way_ends_the_connection(through: Make, relay: Path) -> None:
@@ -1160,14 +1176,20 @@ os.write(1, (folder / "answer").read_bytes())
 """
 
 
+#: The first frame of a worker.
+HERE: dict[str, Any] = {
+    "is": "here",
+    "writable": True,
+    "pid": 1,
+    "programs": {"python": "python3"},
+    **dict.fromkeys(("folder", "user", "host", "system", "python"), "x"),
+}
+
+
 def test_a_connection_that_breaks_anywhere_in_a_frame_loses_the_run_and_never_repeats_it(
     make: Make, tmp_path: Path
 ) -> None:
-    here = {"is": "here", "writable": True, "pid": 1, "programs": {"python": "python3"}}
-    texts = dict.fromkeys(("folder", "user", "host", "system", "python"), "x")
-    (tmp_path / "beginning").write_bytes(
-        b"\n" + wire.MARK + b" ready 3.9\n" + wire.encode_frame({**here, **texts})
-    )
+    (tmp_path / "beginning").write_bytes(b"\n" + wire.MARK + b" ready 3.9\n" + wire.encode_frame(HERE))
     script = tmp_path / "there.py"
     script.write_text(BREAKING)
     computer = make(target=f"command:{sys.executable} -I -S {script} {tmp_path}")
@@ -1182,6 +1204,36 @@ def test_a_connection_that_breaks_anywhere_in_a_frame_loses_the_run_and_never_re
         assert (tmp_path / "runs").read_text() == "run\n" * (cut + 1)
         place = computer.targets.remote
         until(lambda place=place: place.link is None)
+
+
+def nest_memories(depth: int) -> list[Any]:
+    """What a language remembers, with another one in the place of each variable."""
+    nested: list[Any] = []
+    for _ in range(depth):
+        nested = ["Memory", "python", "known", [nested], 1, False]
+    return nested
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"is": "reports", "id": 1, "reports": [nest_memories(450)]},
+        {**HERE, "runs": [], "next": 1, "from": float("inf")},
+    ],
+    ids=["nested", "infinite"],
+)
+def test_an_answer_that_cannot_be_read_ends_the_connection(
+    make: Make, tmp_path: Path, answer: dict[str, Any]
+) -> None:
+    (tmp_path / "beginning").write_bytes(b"\n" + wire.MARK + b" ready 3.9\n" + wire.encode_frame(HERE))
+    (tmp_path / "answer").write_bytes(wire.encode_frame(answer))
+    script = tmp_path / "there.py"
+    # It keeps the connection open.
+    script.write_text(f"{BREAKING}os.read(0, 65536)\nos.read(0, 65536)\n")
+    computer = make(target=f"command:{sys.executable} -I -S {script} {tmp_path}")
+    played = play(computer, "python", "print(1)")
+    assert (played.state, "invalid answer" in played.reason) == ("lost", True)
 
 
 def test_a_request_that_is_cut_anywhere_is_not_carried_out(
