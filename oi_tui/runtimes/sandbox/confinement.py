@@ -13,6 +13,8 @@ from oi_tui.runtimes.sandbox.protected_files import ProtectedFileWatch
 from oi_tui.runtimes.sandbox.sandbox import Sandbox, has_proxy
 from oi_tui.text import clean_line
 
+#: How long code may take to end once it is interrupted at the limit of time, in seconds.
+_GRACE = 10.0
 #: For the model.
 _CONFINED = (
     "Code runs in a sandbox: only files of the working directory can be read and written, beside temporary "
@@ -139,7 +141,16 @@ class Confinement:
             # A process that an earlier run left may have done it; so may the person.
             yield Printed(f"oi-tui: since the last run, something {meanwhile}\r\n")
         minutes = self._limits.minutes
-        timer = threading.Timer(minutes * 60, interrupt) if minutes else None
+        reached, over = threading.Event(), threading.Event()
+
+        def stop() -> None:
+            reached.set()
+            interrupt()
+            # Another interrupt ends a language with a memory, whose code may ignore the first one.
+            if not over.wait(_GRACE):
+                interrupt()
+
+        timer = threading.Timer(minutes * 60, stop) if minutes else None
         if timer:
             timer.daemon = True
             timer.start()
@@ -148,13 +159,14 @@ class Confinement:
                 if isinstance(report, RunEnded):
                     for remark in self._iterate_remarks(self._watch):
                         yield Printed(f"\r\noi-tui: {remark}\r\n")
-                    if timer and timer.finished.is_set() and minutes:
+                    if reached.is_set() and minutes:
                         yield Printed(
                             f"\r\noi-tui: this run reached the sandbox's limit of {minutes:g} minutes "
                             "and was stopped; the setting sandbox_time\r\n"
                         )
                 yield report
         finally:
+            over.set()
             if timer:
                 timer.cancel()
 

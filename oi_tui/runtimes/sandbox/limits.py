@@ -118,7 +118,7 @@ class LimitWatch:
         if (
             sum(map(_read_memory, pids))
             + _measure_shared_memory(pids)
-            + _measure_written_since(self._channel)
+            + _measure_written_since(self._channel)[0]
             > limits.memory
         ):
             return f"the sandbox's memory limit of {_format_size(limits.memory)}; the setting sandbox_memory"
@@ -132,7 +132,9 @@ class LimitWatch:
         if lost_space <= self._limits.disk:
             return 0
         # Another program may have filled the disk.
-        written_bytes = _measure_written_since(self._cwd, self._began)
+        written_bytes, is_complete = _measure_written_since(self._cwd, self._began)
+        if not is_complete:
+            return lost_space
         if written_bytes <= self._limits.disk:
             self._free -= lost_space - written_bytes
         return written_bytes
@@ -187,7 +189,8 @@ def _measure_shared_memory(pids: Iterable[int]) -> int:
     return sum(sizes.values())
 
 
-def _measure_written_since(folder: Path, since: float = 0.0) -> int:
+def _measure_written_since(folder: Path, since: float = 0.0) -> tuple[int, bool]:
+    """Return the bytes of the files that changed since then, and whether there was time to see all files."""
     total = 0
     until = time.monotonic() + _TIMEOUT
     folders = [folder]
@@ -205,7 +208,7 @@ def _measure_written_since(folder: Path, since: float = 0.0) -> int:
                     total += status.st_blocks * 512
             except OSError:
                 continue
-    return total
+    return total, not folders
 
 
 def _free(folder: Path) -> int:

@@ -1,15 +1,18 @@
 """The limits of the sandbox: each is kept, and whoever is over it is told which, and by which setting."""
 
+import os
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from oi_tui.messages import Report, RunEnded
 from oi_tui.runtimes import Computer
-from oi_tui.runtimes.sandbox import sandbox
-from oi_tui.runtimes.sandbox.confinement import SandboxRules
-from oi_tui.runtimes.sandbox.limits import SandboxLimits
+from oi_tui.runtimes.sandbox import confinement, limits, sandbox
+from oi_tui.runtimes.sandbox.confinement import Confinement, SandboxRules
+from oi_tui.runtimes.sandbox.limits import LimitWatch, SandboxLimits
 from tests.runtimes.playing import play
 
 pytestmark = pytest.mark.skipif((why := sandbox.explain_unavailable()) is not None, reason=str(why))
@@ -109,3 +112,54 @@ def test_limits_that_cannot_be_kept_stop(monkeypatch: pytest.MonkeyPatch) -> Non
     assert SandboxLimits().find_problem() is None
     assert str(SandboxLimits()) == "none for memory, processes and disk on this system, no limit of time"
     assert "cannot be enforced" in str(SandboxLimits(memory_gb=4).find_problem())
+
+
+def test_code_that_ignores_the_interrupt_at_the_limit_of_time_is_interrupted_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(confinement, "_GRACE", 0.01)
+    rules = SandboxRules(limits=SandboxLimits(minutes=0.0001))
+    watching = Confinement(tmp_path, enabled=True, passed=(), rules=rules)
+    interrupts = threading.Semaphore(0)
+
+    def run() -> Iterator[Report]:
+        assert all(interrupts.acquire(timeout=10) for _ in range(2))
+        yield RunEnded("lost", 0.0)
+
+    *printed, end = watching.watch_run(run(), interrupts.release)
+    assert end == RunEnded("lost", 0.0)
+    assert "limit of 0.0001 minutes" in str(printed)
+
+
+def test_code_that_ends_at_the_limit_of_time_is_interrupted_once(tmp_path: Path) -> None:
+    rules = SandboxRules(limits=SandboxLimits(minutes=0.0001))
+    watching = Confinement(tmp_path, enabled=True, passed=(), rules=rules)
+    interrupted = threading.Event()
+    count: list[int] = []
+
+    def interrupt() -> None:
+        count.append(1)
+        interrupted.set()
+
+    def run() -> Iterator[Report]:
+        assert interrupted.wait(10)
+        yield RunEnded("interrupted", 0.0)
+
+    *printed, _ = watching.watch_run(run(), interrupt)
+    assert "sandbox_time" in str(printed)
+    timers = [thread for thread in threading.enumerate() if isinstance(thread, threading.Timer)]
+    for timer in timers:
+        timer.join(5)
+    assert count == [1]
+
+
+def test_a_folder_that_takes_too_long_to_measure_counts_with_all_the_space_that_was_lost(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "_TIMEOUT", 0.0)
+    watch = LimitWatch(os.getpid(), project, project, SandboxLimits(disk_gb=1), lambda _: None)
+    watch.close()
+    watch._free += 50 * 10**9
+    before = watch._free
+    assert watch._count_written_bytes() > 40 * 10**9
+    assert watch._free == before
