@@ -100,7 +100,12 @@ class CellSocket:
                 # Out of descriptors, for example: that may pass.
                 time.sleep(_PAUSE)
                 continue
-            threading.Thread(target=self._answer_one, args=(connection,), daemon=True).start()
+            try:
+                threading.Thread(target=self._answer_one, args=(connection,), daemon=True).start()
+            except RuntimeError:
+                # The system allows no more threads for the moment; later requests are answered all the same.
+                connection.close()
+                self._free.release()
 
     def _answer_one(self, connection: socket.socket) -> None:
         try:

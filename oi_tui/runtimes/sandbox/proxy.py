@@ -162,16 +162,18 @@ class HostProxy:
             with self._connect(request) as server:
                 with self._lock:
                     self._open.add(server)
-                body = request.body
-                if body:
-                    server.sendall(request.head + body.take(rest))
-                else:
-                    client.settimeout(_TIMEOUT)
-                    client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
-                    body = self._begin_tunnel(request, client, rest, server)
-                _Relay(client, server, body).run()
-                with self._lock:
-                    self._open.discard(server)
+                try:
+                    body = request.body
+                    if body:
+                        server.sendall(request.head + body.take(rest))
+                    else:
+                        client.settimeout(_TIMEOUT)
+                        client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
+                        body = self._begin_tunnel(request, client, rest, server)
+                    _Relay(client, server, body).run()
+                finally:
+                    with self._lock:
+                        self._open.discard(server)
         except RefusedError as error:
             _answer(client, 403, str(error))
         except _EndedError as error:

@@ -13,11 +13,12 @@ import pytest
 
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.drivers import forwarder
+from oi_tui.runtimes.processes import process
 from oi_tui.runtimes.sandbox import proxy, sandbox
 from oi_tui.runtimes.sandbox.confinement import SandboxRules
 from oi_tui.runtimes.sandbox.proxy import HostProxy
 from tests.ports import choose_port
-from tests.runtimes.playing import play
+from tests.runtimes.playing import play, until
 
 walls = pytest.mark.skipif((why := sandbox.explain_unavailable()) is not None, reason=str(why))
 Ask = Callable[..., bytes]
@@ -395,3 +396,39 @@ def receive(connection: socket.socket, count: int) -> bytes:
     while len(received) < count and (piece := connection.recv(count - len(received))):
         received += piece
     return received
+
+
+def test_a_connection_that_fails_is_forgotten(
+    tmp_path: Path, port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(relay: object) -> None:
+        raise OSError("the host is gone")
+
+    monkeypatch.setattr(proxy._Relay, "run", fail)
+    host = f"127.0.0.1:{port}"
+    gateway = HostProxy(tmp_path / "gateway", (host,), lambda _: None)
+    with socket.socket(socket.AF_UNIX) as client:
+        client.settimeout(20)
+        client.connect(str(tmp_path / "gateway"))
+        client.sendall(f"GET http://{host}/ HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
+        while client.recv(65536):
+            pass
+    until(lambda: not gateway._open)
+    gateway.close()
+
+
+@walls
+def test_a_program_that_does_not_start_leaves_no_proxy(
+    make: Callable[..., Computer], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise OSError("no terminal is free")
+
+    def list_proxies() -> list[threading.Thread]:
+        return [thread for thread in threading.enumerate() if thread.name == "sandbox gateway"]
+
+    before = list_proxies()
+    monkeypatch.setattr(process, "Pty", fail)
+    played = play(make(cwd=tmp_path, sandbox=True), "shell", "echo")
+    assert "no terminal is free" in played.reason
+    until(lambda: set(list_proxies()) <= set(before))

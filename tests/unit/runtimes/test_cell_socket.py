@@ -4,6 +4,7 @@ import os
 import shutil
 import socket
 import tempfile
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -51,3 +52,27 @@ def test_what_killed_applications_left_is_removed_and_nothing_else(
     for opened in (living, fresh):
         opened.close()
     assert set(folder.iterdir()) == {young, other}
+
+
+def test_a_connection_for_which_no_thread_can_be_had_is_closed_and_the_next_one_answered(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answering = CellSocket("model", lambda connection: connection.sendall(b"answer"))
+    path = answering.make_path()
+    start, failures = threading.Thread.start, [1]
+
+    def start_later(thread: threading.Thread) -> None:
+        if failures:
+            failures.pop()
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", start_later)
+    answers = []
+    for _ in range(2):
+        with socket.socket(socket.AF_UNIX) as client:
+            client.settimeout(10)
+            client.connect(path)
+            answers.append(client.recv(100))
+    answering.close()
+    assert answers == [b"", b"answer"]
