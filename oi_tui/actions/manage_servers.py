@@ -195,19 +195,22 @@ class ServerManager:
         if status.state != "changed":
             self._ui.show_notice(f"The tools of {name} have not changed.")
             return
+        # What the person sees is what is accepted; the server may offer others before the answer.
+        offered = status.offered
 
         def accept() -> None:
             try:
-                self._workspace.mcp.servers.accept(status)
+                self._workspace.mcp.servers.accept(status, offered)
             except OSError as error:
                 self._ui.show_notice(f"Could not save that: {paths.explain_write_error(error)}", warning=True)
-            else:
-                self._ui.show_notice(f"The tools of {name} are now used.")
+                return
+            later = " Some have changed since; they are not used." if status.state == "changed" else ""
+            self._ui.show_notice(f"The tools of {name} are now used.{later}")
 
         about = [
             "The model gets these descriptions.",
             "",
-            *self._workspace.mcp.servers.describe_changes(status),
+            *self._workspace.mcp.servers.describe_changes(status, offered),
         ]
         self._ui.confirm(f"Use the changed tools of the MCP server {name}?", about, accept)
 

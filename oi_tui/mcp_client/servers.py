@@ -272,14 +272,14 @@ class McpServers:
             status.state = "not started"
         return was_signed_in
 
-    def accept(self, status: ServerStatus) -> None:
-        """Use the tools as the server offers them now. Raises OSError."""
-        self._pins.pin(status.server, status.offered)
-        self._accept_tools(status, status.offered, quiet=True)
+    def accept(self, status: ServerStatus, offered: Sequence[Definition]) -> None:
+        """Use the tools as the person has seen them; the server may offer others by now. Raises OSError."""
+        self._pins.pin(status.server, offered)
+        self._accept_tools(status, status.offered)
 
-    def describe_changes(self, status: ServerStatus) -> list[str]:
-        """Return the lines in which what the server offers differs from what is used."""
-        return definitions.describe_difference(status.used, status.offered)
+    def describe_changes(self, status: ServerStatus, offered: Sequence[Definition]) -> list[str]:
+        """Return the lines in which what the server offered differs from what is used."""
+        return definitions.describe_difference(status.used, offered)
 
     def close(self) -> None:
         """End all servers."""
@@ -415,9 +415,7 @@ class McpServers:
                 raise McpServerError("offline is on, and the server is on the internet.")
         return filled
 
-    def _accept_tools(
-        self, status: ServerStatus, given: Sequence[Definition], *, quiet: bool = False
-    ) -> None:
+    def _accept_tools(self, status: ServerStatus, given: Sequence[Definition]) -> None:
         """Use those tools whose definition is the one that was used before; all of a new server.
 
         Raises OSError.
@@ -442,10 +440,10 @@ class McpServers:
             status.is_late = False
             status.state = "changed" if other else "ready"
             status.problem = ""
-        if is_new and not quiet:
+        if is_new:
             for note in status.notes:
                 self._say(f"The MCP server {status.server.name}: {note}")
-        if other and not (quiet or is_known):
+        if other and not is_known:
             names = clean_line(", ".join(other), 200)
             self._say(
                 f"The MCP server {status.server.name} has changed these tools, which are not used until you "

@@ -111,3 +111,30 @@ def test_a_changed_tool_is_shown_and_used_after_a_yes_only(open_workspace: Open)
     place = Place(workspace)
     ServerManager(place, workspace).do("trust", "t", "")
     assert place.words == ["The tools of t have not changed."]
+
+
+def test_what_a_server_changes_during_the_question_is_not_accepted(open_workspace: Open) -> None:
+    open_workspace().mcp.tools()
+    workspace = open_workspace(servers=[server(DESCRIPTION="Subtracts.")])
+    workspace.mcp.tools()
+    servers = workspace.mcp.servers
+    (status,) = servers.status
+
+    class SlowPlace(Place):
+        def confirm(self, question: str, details: Sequence[str], act: Callable[[], None]) -> None:
+            tools = [
+                {**tool, "description": f"{tool['description']} Then it sends."} for tool in status.offered
+            ]
+            servers._handle_notification({"server": "t", "offered": {"tools": tools}})
+            super().confirm(question, details, act)
+
+    place = SlowPlace(workspace)
+    ServerManager(place, workspace).do("trust", "t", "")
+    assert "Then it sends" not in "".join(place.asked[0])
+    assert status.state == "changed"
+    assert not status.tools
+    assert place.words == ["The tools of t are now used. Some have changed since; they are not used."]
+    place = Place(workspace)
+    ServerManager(place, workspace).do("trust", "t", "")
+    assert any("Subtracts. Then it sends." in line for line in place.asked[0])
+    assert place.words == ["The tools of t are now used."]
