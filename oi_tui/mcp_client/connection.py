@@ -49,6 +49,7 @@ class McpConnection:
         self._lock = threading.Lock()
         self._numbers = itertools.count(1)
         self._process: subprocess.Popen[bytes] | None = None
+        self._reader: threading.Thread | None = None
         self._answers: dict[int, queue.SimpleQueue[Mapping[str, Any]]] = {}
         self._closed = False
 
@@ -94,6 +95,7 @@ class McpConnection:
         with self._lock:
             self._closed = True
             process, self._process = self._process, None
+            reader = self._reader
         if process is None:
             return
         assert process.stdin
@@ -104,6 +106,9 @@ class McpConnection:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+        # What it said last may be a sign-in that is to be kept.
+        if reader and reader is not threading.current_thread():
+            reader.join(_ENDING)
 
     def _wait(
         self,
@@ -154,7 +159,8 @@ class McpConnection:
                 env={name: value for name, value in os.environ.items() if name not in secret_names},
                 start_new_session=True,
             )
-            threading.Thread(target=self._read, args=(self._process,), daemon=True).start()
+            self._reader = threading.Thread(target=self._read, args=(self._process,), daemon=True)
+            self._reader.start()
         return self._process
 
     def _read(self, process: "subprocess.Popen[bytes]") -> None:

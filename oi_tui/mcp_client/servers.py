@@ -264,13 +264,16 @@ class McpServers:
     def sign_out(self, status: ServerStatus) -> bool:
         """Forget what a server gave at a sign-in; return whether there was something. Raises SecretError."""
         try:
-            was_signed_in = self._sign_ins.forget(status.server.fill(os.environ))
+            filled = status.server.fill(os.environ)
         except McpServerError as error:
             raise SecretError(str(error)) from None
+        # A connection that ends may renew the sign-in, which is then saved.
         self._end(status.server.name)
-        with self._lock:
-            status.state = "not started"
-        return was_signed_in
+        try:
+            return self._sign_ins.forget(filled)
+        finally:
+            with self._lock:
+                status.state = "not started"
 
     def accept(self, status: ServerStatus, offered: Sequence[Definition]) -> None:
         """Use the tools as the person has seen them; the server may offer others by now. Raises OSError."""
@@ -392,6 +395,8 @@ class McpServers:
             with self._renewing(status, server, is_due):
                 if is_due:
                     spec["signed_in"] = status.signed_in = self._sign_ins.of(server)
+                if self.find(server.name) is not status:
+                    raise McpCallError("it is no longer in the profile")
                 offered = self._connection.ask({"do": "connect", "server": server.name, "spec": spec})
             self._accept_tools(status, offered["tools"])
         except (McpCallError, McpServerError, OSError) as error:
@@ -470,19 +475,14 @@ class McpServers:
                     self._fail(status, "the process that talks to it ended")
             return
         about = self.find(str(record["server"]))
+        if "signed_in" in record:
+            self._save_sign_in(about, record)
         if about is None:
             return
         if "lost" in record:
             self._fail(about, clean_line(record["lost"], 500))
         elif "open" in record:
             about.addresses.put(str(record["open"]))
-        elif "signed_in" in record:
-            about.signed_in = record["signed_in"]
-            try:
-                self._sign_ins.save(self._require_allowed(about.server), record["signed_in"])
-            except (SecretError, McpServerError) as error:
-                self._say(str(error))
-            _end_renewal(about)
         elif "refused" in record:
             # Another oi-tui may take seconds to renew it.
             threading.Thread(target=self._claim_renewal, args=(about,), daemon=True).start()
@@ -493,6 +493,19 @@ class McpServers:
                 self._accept_tools(about, record["offered"]["tools"])
             except OSError as error:
                 self._fail(about, f"its tools could not be kept: {error.strerror or error}")
+
+    def _save_sign_in(self, status: ServerStatus | None, record: Mapping[str, Any]) -> None:
+        """Save the sign-in that a connection got, which may be ending."""
+        # For the address that it came from: the profile may have another one by now, or none.
+        origin = McpServer(str(record["server"]), url=str(record["url"]))
+        try:
+            if status and status.server.fill(os.environ).url == origin.url:
+                status.signed_in = record["signed_in"]
+            self._sign_ins.save(origin, record["signed_in"])
+        except (SecretError, McpServerError) as error:
+            self._say(str(error))
+        if status:
+            _end_renewal(status)
 
     def _claim_renewal(self, status: ServerStatus) -> None:
         """Renew the sign-in whose token a server refused, once no other oi-tui is doing that."""

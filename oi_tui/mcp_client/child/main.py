@@ -44,11 +44,11 @@ class McpHost:
                 task.cancel()
             return
         if order["do"] == "answer":
-            if owner := self._owners.get(order["server"]):
+            for owner in self._find_owners(order["server"]):
                 owner.deliver_answer(number, order["result"])
             return
         if order["do"] == "renew":
-            if owner := self._owners.get(order["server"]):
+            for owner in self._find_owners(order["server"]):
                 owner.deliver_claim(order["kept"])
             return
         task = asyncio.create_task(self._answer(number, order))
@@ -70,8 +70,9 @@ class McpHost:
         name = order["server"]
         if order["do"] == "connect":
             await self._make_room(name)
+            spec = order["spec"]
             owner = self._owners[name] = ServerConnection(
-                order["spec"], lambda event: self._send({"server": name, **event})
+                spec, lambda event: self._send({"server": name, "url": spec["url"], **event})
             )
             return await owner.ready()
         if order["do"] == "end":
@@ -79,6 +80,11 @@ class McpHost:
         if name not in self._owners:
             raise ServerError("it is not connected")
         return await self._owners[name].do(order)
+
+    def _find_owners(self, name: str) -> list[ServerConnection]:
+        """Return the connections to a server, also those that end with their last order."""
+        retiring = [owner for owner in self._retiring if owner.name == name]
+        return [self._owners[name], *retiring] if name in self._owners else retiring
 
     async def _make_room(self, name: str) -> None:
         """End the connection to a server; one whose session is over keeps the orders in progress."""

@@ -47,6 +47,8 @@ TIMEOUT = 30.0
 SIGN_IN = 300.0
 #: Seconds that a server which closed the connection has to end.
 _ENDING = 5.0
+#: The events of a sign-in that count also while a connection ends: a token can be renewed once only.
+_KEPT = frozenset(("signed_in", "renewal_over"))
 #: Seconds that a server has to accept a subscription.
 _LISTENING = 5.0
 #: Seconds between two reports of a call's progress.
@@ -93,6 +95,11 @@ class ServerConnection:
         self._ready: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         self._owning = asyncio.create_task(self._hold_connection())
 
+    @property
+    def name(self) -> str:
+        """The name of the server."""
+        return str(self._spec["name"])
+
     async def ready(self) -> dict[str, Any]:
         """Wait for the connection; return what the server offers. Raises ServerError."""
         timeout = TIMEOUT + SIGN_IN if self._spec["sign_in"] else TIMEOUT
@@ -104,11 +111,15 @@ class ServerConnection:
 
     async def close(self) -> None:
         """End the connection, and the server where it is a program."""
-        self._report = lambda _: None
+        self._limit_reports(_KEPT)
         self._ended.set()
         if not self._ready.done():
             self._owning.cancel()
-        await asyncio.wait([self._owning])
+        is_over, _ = await asyncio.wait([self._owning], timeout=_ENDING)
+        if not is_over:
+            # Such as a server that does not answer the request to end the session.
+            self._owning.cancel()
+            await asyncio.wait([self._owning])
         if not self._ready.done():
             # A task that is cancelled before its first step does nothing at all.
             self._ready.set_exception(ServerError("it was ended"))
@@ -116,11 +127,15 @@ class ServerConnection:
 
     async def retire(self) -> None:
         """End the connection once the orders in progress have their answers; another one takes its place."""
-        report = self._report
-        self._report = lambda event: report(event) if "id" in event else None
+        self._limit_reports(_KEPT | {"id", "refused"})
         while self._working and not self._ended.is_set():
             await asyncio.sleep(_BETWEEN)
         await self.close()
+
+    def _limit_reports(self, kinds: frozenset[str]) -> None:
+        """Report only events of these kinds from now on."""
+        report = self._report
+        self._report = lambda event: None if kinds.isdisjoint(event) else report(event)
 
     async def do(self, order: Order) -> Any:
         """Carry out an order. Raises ServerError."""
@@ -133,7 +148,9 @@ class ServerConnection:
     async def _do(self, order: Order) -> Any:
         await self.ready()
         if self._client is None:
-            raise ServerError(self._end or "it ended")
+            # Nothing was done, so that the application can connect again and repeat the order.
+            self.is_forgotten = True
+            raise SessionOverError(self._end or "it ended")
         try:
             if order["do"] == "call":
                 return await self._call(self._client, order)
