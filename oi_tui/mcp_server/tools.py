@@ -112,10 +112,7 @@ class HostTools:
     async def close(self) -> None:
         """Give up all questions."""
         await self._windows.close()
-        for cell, timer in self._asking.values():
-            timer.cancel()
-            self._end(cell)
-        self._asking.clear()
+        self._give_up_questions()
         if self._ending:
             await asyncio.wait(set(self._ending))
 
@@ -252,6 +249,13 @@ class HostTools:
         if self._asking.pop(cell.token, None):
             self._end(cell)
 
+    def _give_up_questions(self) -> None:
+        """Stop the cells whose question was handed to the host; others wait for their place."""
+        for cell, timer in self._asking.values():
+            timer.cancel()
+            self._end(cell)
+        self._asking.clear()
+
     def _end(self, cell: HostCell) -> None:
         """Stop a cell whose caller is gone; the next one starts when it has ended."""
 
@@ -298,6 +302,7 @@ class HostTools:
     async def _interrupt(self, _: Mapping[str, str], window: WindowClient | None) -> CallToolResult:
         if window:
             return results.make_text_result(windows.describe_interrupt(await window.call("interrupt")))
+        self._give_up_questions()
         if not self._session.busy:
             return results.make_text_result(windows.describe_interrupt({}))
         self._session.stop()
@@ -307,6 +312,7 @@ class HostTools:
     async def _restart(self, _: Mapping[str, str], window: WindowClient | None) -> CallToolResult:
         if window:
             await window.call("restart")
+        self._give_up_questions()
         self._session.reject_question()
         # The first stop asks the code to end, the second one ends its language.
         for seconds in (1.0, 10.0):

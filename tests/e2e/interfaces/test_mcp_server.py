@@ -231,6 +231,32 @@ async def test_an_answer_counts_once_and_only_for_its_own_code(workplace: Path) 
         assert not (workplace / "other").exists()
 
 
+@pytest.mark.parametrize("tool", ["interrupt", "restart"])
+async def test_a_question_that_the_host_has_is_given_up_by_the_tool_and_other_code_is_asked_for(
+    workplace: Path, tool: str
+) -> None:
+    async with host(Person()) as client:
+
+        async def ask(code: str, state: str | None = None) -> Any:
+            answers = {"answer": types.ElicitResult(action="accept", content=YES)}
+            return await client.session.call_tool(
+                "run",
+                {"language": "python", "code": code},
+                input_responses=answers if state else None,
+                request_state=state,
+                allow_input_required=True,
+            )
+
+        first = await ask("open('first', 'w')")
+        assert first.request_state
+        await client.call_tool(tool, {})
+        second = await ask("print(1 + 1)")
+        assert second.request_state
+        assert "no longer open" in read_text(await ask("open('first', 'w')", first.request_state))
+        assert "2" in read_text(await ask("print(1 + 1)", second.request_state))
+    assert not (workplace / "first").exists()
+
+
 def hello() -> bytes:
     params = {
         "protocolVersion": "2025-06-18",
