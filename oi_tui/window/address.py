@@ -95,9 +95,7 @@ def list_published(folder: Path) -> list[WindowAddress]:
     What windows left that were killed is removed.
     """
     with suppress(OSError):
-        addresses = [
-            (file.stat().st_mtime, address) for file, address in _read_all(find_directory(make=False))
-        ]
+        addresses = list(_read_all(find_directory(make=False)))
         addresses.sort(key=lambda item: (item[1].folder == str(folder), item[0]), reverse=True)
         return [address for _, address in addresses]
     return []
@@ -130,7 +128,8 @@ def _is_answered(path: Path) -> bool:
     return True
 
 
-def _read_all(folder: Path) -> Iterator[tuple[Path, WindowAddress]]:
+def _read_all(folder: Path) -> Iterator[tuple[float, WindowAddress]]:
+    """Read the addresses, each with the time when it was last used; a window may close at any moment."""
     for file in list(folder.glob("*.json")):
         with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
             values = json.loads(file.read_text(encoding="utf-8"))
@@ -138,7 +137,7 @@ def _read_all(folder: Path) -> Iterator[tuple[Path, WindowAddress]]:
             if not _is_running(int(file.stem.partition("-")[0])):
                 withdraw(address)
             elif values["version"] == VERSION:
-                yield file, address
+                yield file.stat().st_mtime, address
 
 
 def _is_running(process: int) -> bool:

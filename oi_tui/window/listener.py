@@ -62,16 +62,19 @@ class Listener:
         await asyncio.to_thread(address.sweep)
         socket_address = address.create(folder)
         listening = socket.socket(socket.AF_UNIX)
+        server = None
         try:
             listening.bind(str(socket_address.socket))
             socket_address.socket.chmod(0o600)
-            self._server = await asyncio.start_unix_server(self._connect, sock=listening, limit=LONGEST_LINE)
+            server = await asyncio.start_unix_server(self._connect, sock=listening, limit=LONGEST_LINE)
             address.publish(socket_address)
         except BaseException:
+            if server:
+                server.close()
             listening.close()
             address.withdraw(socket_address)
             raise
-        self._address = socket_address
+        self._server, self._address = server, socket_address
 
     def touch(self) -> None:
         """Note that the person works in this window now."""
@@ -143,7 +146,10 @@ class _Connection:
         if len(self._calls) >= _MOST_CALLS:
             self.send({"id": number, "error": "Too many calls are waiting for the window."})
             return
-        self._calls[number] = asyncio.get_running_loop().create_task(self._carry_out(number, name, arguments))
+        task = asyncio.get_running_loop().create_task(self._carry_out(number, name, arguments))
+        self._calls[number] = task
+        # Also where the task is cancelled before its first step.
+        task.add_done_callback(lambda _: self._calls.pop(number, None))
 
     def send(self, message: Mapping[str, Any]) -> None:
         """Write a message; a host that does not read is left once too much waits for it."""
@@ -165,8 +171,6 @@ class _Connection:
         except Exception:  # noqa: BLE001 -- the end of the task; it reports
             _log.exception("A call of another program failed")
             self.send({"id": id, "error": "The window failed to carry this out; its log says why."})
-        finally:
-            del self._calls[id]
 
 
 def _read_object(line: bytes) -> dict[str, Any]:
