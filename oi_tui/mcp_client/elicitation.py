@@ -198,9 +198,10 @@ def _choose(choices: Sequence[tuple[str, str]], text: str) -> str:
 def _parse_number(field: Mapping[str, Any], text: str, *, whole: bool) -> float:
     try:
         value = int(text) if whole else float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
+        is_usable = math.isfinite(value)
+    except (ValueError, OverflowError):
+        is_usable = False
+    if not is_usable:
         raise ValueError("Type a whole number." if whole else "Type a number.")
     low, high = field.get("minimum"), field.get("maximum")
     if isinstance(low, int | float) and value < low:

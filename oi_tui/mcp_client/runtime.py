@@ -100,6 +100,8 @@ class ToolRuntime(RuntimeWithoutTerminal):
                 messages.put({"result": self._call(self._tool, arguments, self._stop, messages.put)})
             except McpCallError as error:
                 messages.put(error)
+            except Exception as error:  # noqa: BLE001 -- the end of the thread; whoever waits gets the reason
+                messages.put(McpCallError(f"{type(error).__name__}: {error}"))
 
         threading.Thread(target=call, name=f"{self.language.name} call", daemon=True).start()
         progress = False

@@ -24,6 +24,8 @@ _TIMEOUT = 30.0
 #: A folder that is younger, in seconds, may belong to a socket that is just being made.
 _YOUNG = 60.0
 _PREFIX = "oi-tui-"
+#: The longest path of a folder for temporary files, in bytes, in which a socket fits on every system.
+_LONGEST = 75
 #: `SOL_LOCAL` and `LOCAL_PEERPID` of macOS, which Python has no names for.
 _SOL_LOCAL, _LOCAL_PEERPID = 0, 2
 
@@ -37,9 +39,15 @@ def find_peer(connection: socket.socket) -> int:
     return 0
 
 
+def _find_temporary_folder() -> str:
+    """Return the folder for temporary files, or `/tmp` where its path is too long for a socket."""
+    folder = tempfile.gettempdir()
+    return folder if len(os.fsencode(folder)) < _LONGEST else "/tmp"
+
+
 def _remove_dead(name: str) -> None:
     """Remove the folders of sockets with this name whose application was killed, and so left them behind."""
-    for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*/{name}"):
+    for path in Path(_find_temporary_folder()).glob(f"{_PREFIX}*/{name}"):
         with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as tried:
             status = path.parent.stat()
             if not path.is_socket() or status.st_uid != os.getuid() or time.time() - status.st_mtime < _YOUNG:
@@ -68,10 +76,16 @@ class CellSocket:
             if self._folder is None:
                 # Only this user may look into it, and the path is short enough for a socket.
                 _remove_dead(self._name)
-                self._folder = tempfile.mkdtemp(prefix=_PREFIX)
-                self._server = socket.socket(socket.AF_UNIX)
-                self._server.bind(os.path.join(self._folder, self._name))  # noqa: PTH118
-                self._server.listen(_MOST)
+                folder = tempfile.mkdtemp(prefix=_PREFIX, dir=_find_temporary_folder())
+                server = socket.socket(socket.AF_UNIX)
+                try:
+                    server.bind(os.path.join(folder, self._name))  # noqa: PTH118
+                    server.listen(_MOST)
+                except OSError:
+                    server.close()
+                    shutil.rmtree(folder, ignore_errors=True)
+                    raise
+                self._folder, self._server = folder, server
                 threading.Thread(target=self._serve, args=(self._server,), daemon=True).start()
             return os.path.join(self._folder, self._name)  # noqa: PTH118
 
@@ -151,9 +165,12 @@ def answer_request(
         connection.settimeout(None)
         request = CellRequest(line, find_peer(connection), file)
         threading.Thread(target=_watch, args=(connection, request, on_gone), daemon=True).start()
-        answer(request)
-        with contextlib.suppress(OSError):
-            connection.shutdown(socket.SHUT_RDWR)
+        try:
+            answer(request)
+        finally:
+            # Closing alone does not end the connection while a thread reads from it.
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
 
 
 def _watch(connection: socket.socket, request: CellRequest, on_gone: Callable[[], None]) -> None:

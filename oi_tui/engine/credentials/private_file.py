@@ -65,5 +65,10 @@ def edit(path: Path) -> Iterator[dict[str, Any]]:
         values = read(path)
         before = json.dumps(values)
         yield values
-        if json.dumps(values) != before:
-            replace_file(path, json.dumps(values, indent=1) + "\n")
+        if json.dumps(values) == before:
+            return
+        # No more than can be read again.
+        text = json.dumps(values, separators=(",", ":")) + "\n"
+        if len(text) > _MAX_BYTES:
+            raise PrivateFileError(f"{paths.shorten(path)} would become too large")
+        replace_file(path, text)

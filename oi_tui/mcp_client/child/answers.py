@@ -149,11 +149,13 @@ async def limit_events(response: httpx2.Response) -> None:
 
 class _BoundedEvents(_Bounded):
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        size = 0
+        size, tail = 0, b""
         async for piece in self._stream:
-            # An empty line ends an event; one that two pieces share is found with a later one.
-            end = max(piece.rfind(mark) for mark in (b"\n\n", b"\r\n\r\n", b"\r\r"))
-            size = size + len(piece) if end < 0 else len(piece) - end
+            # An empty line ends an event; two pieces may share it.
+            text = tail + piece
+            end = max(text.rfind(mark) for mark in (b"\n\n", b"\r\n\r\n", b"\r\r"))
+            size = size + len(piece) if end < 0 else len(text) - end
+            tail = text[-3:]
             if size > LONGEST_LINE:
                 raise httpx2.ReadError(f"it sent a message of more than {LONGEST_LINE // 1024 // 1024} MB")
             yield piece

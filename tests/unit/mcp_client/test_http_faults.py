@@ -5,7 +5,7 @@ import gzip
 import json
 import queue
 import threading
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -312,3 +312,19 @@ def test_a_changed_tool_is_not_called_in_a_new_session(
     with pytest.raises(McpCallError, match="its tool add has changed, or is gone"):
         workspace.mcp.servers.call(add, {})
     assert forgetful.calls == 0
+
+
+async def test_an_event_ends_where_two_pieces_share_the_empty_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    httpx2 = pytest.importorskip("httpx2", reason="mcp is not installed here")
+    answers = pytest.importorskip("oi_tui.mcp_client.child.answers", reason="mcp is not installed here")
+    monkeypatch.setattr(answers, "LONGEST_LINE", 100)
+
+    async def send(pieces: list[bytes]) -> AsyncIterator[bytes]:
+        for piece in pieces:
+            yield piece
+
+    for pieces in ([b"data: x\n", b"\n"], [b"data: x\r\n\r", b"\n"], [b"data: x\r", b"\n", b"\r", b"\n"]):
+        received = [piece async for piece in answers._BoundedEvents(send(pieces * 50))]
+        assert received == pieces * 50
+    with pytest.raises(httpx2.ReadError, match="it sent a message of more than"):
+        [piece async for piece in answers._BoundedEvents(send([b"data: x\n"] * 50))]

@@ -8,7 +8,8 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
+from unittest.mock import ANY
 
 import pytest
 
@@ -21,7 +22,9 @@ from oi_tui.engine.settings.mcp_servers import McpServer
 from oi_tui.engine.tools import McpTool
 from oi_tui.mcp_client.connection import McpCallError
 from oi_tui.mcp_client.definitions import parse_tool
-from oi_tui.messages import InputRequested, Message
+from oi_tui.mcp_client.elicitation import Form
+from oi_tui.mcp_client.runtime import ToolRuntime, make_language
+from oi_tui.messages import InputRequested, Message, RunEnded
 from oi_tui.widgets.approval.text import describe_request
 from oi_tui.workspace import Workspace
 from tests.ports import choose_port
@@ -587,3 +590,21 @@ def test_a_schema_whose_references_stand_for_too_much_is_left_out(
     schema = {"type": "object", "properties": {"a": _refer(first)}, "$defs": parts}
     tool = parse_tool("t", {"name": "add", "description": "Adds.", "inputSchema": schema})
     assert tool == McpTool("t", "add", "Adds.", schema if is_kept else {"type": "object"})
+
+
+@pytest.mark.parametrize("text", ["9" * 400, "inf", "x"])
+def test_a_number_that_is_not_usable_is_asked_for_again(text: str) -> None:
+    schema = {"type": "object", "properties": {"days": {"type": "integer"}}}
+    form = Form("t", {"message": "How long?", "requestedSchema": schema})
+    assert form.answer(text) == "Type a whole number."
+    assert form.prompt
+
+
+def test_a_call_that_fails_in_another_way_ends_with_the_reason() -> None:
+    def fail(*_: object) -> NoReturn:
+        raise OSError("no room")
+
+    add = McpTool("t", "add")
+    runtime = ToolRuntime(make_language(add, "", fail, fail), add, fail, fail)
+    reports = list(runtime.run("{}", threading.Event()))
+    assert reports[-1] == RunEnded("failed", ANY, "The MCP server t failed: OSError: no room")

@@ -1,5 +1,6 @@
 """The sockets by which cells reach the application."""
 
+import contextlib
 import os
 import shutil
 import socket
@@ -11,7 +12,9 @@ from pathlib import Path
 import pytest
 
 from oi_tui.runtimes import cell_socket
-from oi_tui.runtimes.cell_socket import CellSocket
+from oi_tui.runtimes.cell_socket import CellRequest, CellSocket, answer_request
+
+_BOUND = 10.0
 
 
 @pytest.fixture
@@ -76,3 +79,42 @@ def test_a_connection_for_which_no_thread_can_be_had_is_closed_and_the_next_one_
             answers.append(client.recv(100))
     answering.close()
     assert answers == [b"", b"answer"]
+
+
+def test_a_socket_fits_where_the_path_for_temporary_files_is_long(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long = folder / ("x" * 90)
+    long.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(long))
+    opened = CellSocket("model", lambda connection: connection.sendall(b"x"))
+    path = opened.make_path()
+    with socket.socket(socket.AF_UNIX) as client:
+        client.connect(path)
+        assert client.recv(1) == b"x"
+    opened.close()
+    assert not Path(path).parent.exists()
+
+
+def test_a_socket_that_cannot_be_made_leaves_nothing_and_fails_each_time(folder: Path) -> None:
+    opened = CellSocket("x" * 120, lambda _: None)
+    for _ in range(2):
+        with pytest.raises(OSError, match="too long"):
+            opened.make_path()
+    assert not list(folder.iterdir())
+
+
+def test_code_does_not_wait_for_an_answer_that_failed() -> None:
+    def fail(_: CellRequest) -> None:
+        raise LookupError
+
+    def answer(connection: socket.socket) -> None:
+        with contextlib.suppress(LookupError):
+            answer_request(connection, 100, fail)
+
+    ours, theirs = socket.socketpair()
+    with theirs:
+        theirs.settimeout(_BOUND)
+        theirs.sendall(b"{}\n")
+        answer(ours)
+        assert theirs.recv(1) == b""
