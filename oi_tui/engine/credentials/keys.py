@@ -24,9 +24,8 @@ Origin = Literal["environment", "keyring", "file"]
 
 #: Shown where a person reads about keys.
 ORDER = (
-    "An API key is looked for in the command line or profile, then the environment, then the system's "
-    "keyring, then a "
-    "file that only you can read."
+    "An API key is looked for in the command line or profile, then the environment, then a file that only "
+    "you can read, then the system's keyring."
 )
 _SERVICE = "oi-tui"
 #: A keyring may have to ask a person to unlock it; one that says nothing for so long, in seconds, is left
@@ -105,8 +104,9 @@ class Secrets:
     """The keys of a person's providers.
 
     A key lies in the system's keyring where there is one, else in a file that only its owner can read. What
-    the environment says wins. Reading a keyring can be slow (it may ask to be unlocked), so this
-    is for worker threads.
+    the environment says wins. The file comes before the keyring: it has a key only where the keyring did not
+    take it, and the keyring may still have an older one. Reading a keyring can be slow (it may ask to be
+    unlocked), so this is for worker threads.
     """
 
     def __init__(
@@ -125,8 +125,8 @@ class Secrets:
         """Return the key of that name, from the first place that has it; what cannot be read is logged."""
         places: tuple[tuple[Origin, Callable[[str], str | None]], ...] = (
             ("environment", self._find_in_environment),
-            ("keyring", self._find_in_keyring),
             ("file", self._find_in_file),
+            ("keyring", self._find_in_keyring),
         )
         for origin, look in places:
             if value := look(name):
@@ -160,6 +160,12 @@ class Secrets:
                 return "keyring"
         except SecretError as error:
             _log.warning("The keyring did not accept the key: %s", error)
+        except OSError as error:
+            # The older key in the file would go on being sent.
+            raise SecretError(
+                f"The older API key in {paths.shorten(self.path)} could not be deleted: "
+                f"{paths.explain_write_error(error)}."
+            ) from None
         try:
             with private_file.edit(self.path) as record:
                 record[name] = value
@@ -181,6 +187,8 @@ class Secrets:
                 ring.delete_password(_SERVICE, name)
             return there
 
+        if self._silent:
+            raise SecretError("the keyring did not answer before; try again after a restart")
         was_kept = bool(self._ask(delete))
         try:
             return self._delete_from_file(name) or was_kept

@@ -107,16 +107,19 @@ def test_with_a_keyring_a_key_lies_there_and_no_longer_in_the_file() -> None:
     assert ring.kept == {}
 
 
-def test_the_environment_comes_first_then_the_keyring_then_the_file() -> None:
+def test_the_environment_comes_first_then_the_file_then_the_keyring() -> None:
     ring = Ring()
     without_ring().save("X_API_KEY", "from-file")
     ring.set_password("oi-tui", "X_API_KEY", "from-ring")
     variables = {"X_API_KEY": "from-environment"}
     reported = []
-    for item in (with_ring(ring, variables), with_ring(ring), without_ring()):
+    for item in (with_ring(ring, variables), with_ring(ring)):
         found = item.find("X_API_KEY")
         reported.append(found and (found.origin, found.value))
-    assert reported == [("environment", "from-environment"), ("keyring", "from-ring"), ("file", "from-file")]
+    without_ring().forget("X_API_KEY")
+    found = with_ring(ring).find("X_API_KEY")
+    reported.append(found and (found.origin, found.value))
+    assert reported == [("environment", "from-environment"), ("file", "from-file"), ("keyring", "from-ring")]
 
 
 def test_other_names_of_a_variable_count_too() -> None:
@@ -141,6 +144,7 @@ def test_what_the_environment_holds_is_left_to_whoever_reads_it() -> None:
 
 def test_a_keyring_that_fails_costs_the_file_nothing(caplog: pytest.LogCaptureFixture) -> None:
     kept = with_ring(Broken())
+    assert kept.find("X_API_KEY") is None
     assert kept.save("X_API_KEY", "sk-canary-3") == "file"
     found = kept.find("X_API_KEY")
     assert found is not None
@@ -158,24 +162,56 @@ def test_a_keyring_that_takes_nothing_is_none() -> None:
     assert with_ring(Forgetful()).save("X_API_KEY", "sk-canary-4") == "file"
 
 
+def test_a_new_key_replaces_one_in_a_keyring_that_takes_no_other() -> None:
+    class ReadOnly(Ring):
+        def set_password(self, service: str, name: str, value: str) -> None:
+            raise RuntimeError("denied")
+
+    ring = ReadOnly()
+    ring.kept["oi-tui", "OPENAI_API_KEY"] = "sk-old-canary"
+    kept = with_ring(ring)
+    assert kept.key_for("gpt-4o") == "sk-old-canary"
+    assert kept.save("OPENAI_API_KEY", "sk-new-canary") == "file"
+    assert kept.key_for("gpt-4o") == "sk-new-canary"
+
+
 def test_a_keyring_that_waits_for_ever_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     release = threading.Event()
 
     class Waiting(Ring):
+        asked = 0
+
         def get_password(self, service: str, name: str) -> str | None:
+            self.asked += 1
             release.wait(60)
             return None
 
     monkeypatch.setattr(keys, "TIMEOUT", 0.05)
-    without_ring().save("X_API_KEY", "from-file")
-    kept = with_ring(Waiting())
+    ring = Waiting()
+    kept = with_ring(ring)
     try:
-        for _ in range(2):
-            found = kept.find("X_API_KEY")
-            assert found is not None
-            assert found.value == "from-file"
+        assert [kept.find("X_API_KEY") for _ in range(2)] == [None, None]
+        assert ring.asked == 1
+        assert kept.save("X_API_KEY", "from-file") == "file"
+        found = kept.find("X_API_KEY")
+        assert found is not None
+        assert found.value == "from-file"
+        with pytest.raises(SecretError, match="did not answer before; try again after a restart"):
+            kept.forget("X_API_KEY")
+        assert kept.find("X_API_KEY") == found
     finally:
         release.set()
+
+
+def test_an_older_key_in_a_file_that_cannot_be_written_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    without_ring().save("X_API_KEY", "old-canary")
+
+    def refuse(_path: Path) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(keys.private_file, "edit", refuse)
+    with pytest.raises(SecretError, match=r"The older API key in .* could not be deleted: "):
+        with_ring(Ring()).save("X_API_KEY", "new-canary")
 
 
 @pytest.mark.parametrize("bad", ["", "  ", "two\nlines", "esc\x1b[2J", "x" * 10_001])

@@ -588,7 +588,7 @@ def test_where_the_models_key_is_looked_for_is_reported(monkeypatch: pytest.Monk
     reported = describe_findings(configuration.check_kept_keys())
     assert "None gpt-4o: OPENAI_API_KEY is not set; a key that you type is saved in " in reported
     assert (
-        "the command line or profile, then the environment, then the system's keyring, then a file"
+        "the command line or profile, then the environment, then a file that only you can read, then the"
         in reported
     )
     monkeypatch.setenv("OPENAI_API_KEY", "canary-0123456789")
