@@ -30,7 +30,9 @@ LANGUAGE = ("language", "lang", "programming_language")
 _LONGEST = 400_000
 _UNSEEN = re.compile("[\ufeff\u200b-\u200f\u2060\0]")
 _OPENING = re.compile(r"\s*(`{3,}|~{3,})[ \t]*([\w+#.-]{0,40})[^\n`]{0,200}\n")
-_COMMENT = re.compile(r""""(?:[^"\\]|\\.)*"|/\*.*?\*/|(?m:(?<=[\s,{])//[^\n]*$)""", re.DOTALL)
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+#: Where a string or a comment may begin.
+_BEGIN = re.compile(r'"|/\*|(?<=[\s,{])//')
 _SEPARATOR = re.compile(
     r"""([{,]\s{0,50}(?:(["'])[A-Za-z_]{1,30}\2|[A-Za-z_]{1,30}))\s{0,50}(?:=>|=|:=)?\s{0,50}(?=["'`])"""
 )
@@ -176,8 +178,37 @@ def _list_readings(raw: str) -> Iterator[str]:
         if "\u201c" in inner:
             yield inner.translate(_CURLY)
         if "//" in inner or "/*" in inner:
-            yield _COMMENT.sub(lambda match: match[0] if match[0][0] == '"' else "", inner)
+            yield _remove_comments(inner)
         yield _SEPARATOR.sub(r"\1: ", inner)
+
+
+def _remove_comments(text: str) -> str:
+    """Return the text without comments outside of strings, in linear time.
+
+    What is not closed is no string and no comment, and is looked for only once.
+    """
+    parts: list[str] = []
+    kept = place = 0
+    last_end = text.rfind("*/")
+    has_string = True
+    while begin := _BEGIN.search(text, place):
+        start, place = begin.start(), begin.end()
+        if begin[0] == '"':
+            string = _STRING.match(text, start) if has_string else None
+            # Quotes within a string that is not closed are escaped, so no other one is closed after it.
+            has_string = string is not None
+            place = string.end() if string else place
+            continue
+        if begin[0] == "//":
+            end = text.find("\n", place)
+            end = len(text) if end < 0 else end
+        elif place <= last_end:
+            end = text.find("*/", place) + 2
+        else:
+            continue
+        parts.append(text[kept:start])
+        kept = place = end
+    return "".join([*parts, text[kept:]])
 
 
 def _parse_value(text: str) -> Any:

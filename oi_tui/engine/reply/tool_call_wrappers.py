@@ -27,8 +27,9 @@ _BEGIN = re.compile(
 _SEPARATOR = re.compile(
     rf"<{_BAR}tool{_LOW}sep{_BAR}>|<\|tool_call:args\|>|<\|tool_call_argument_begin\|>|<\|tool_call_arguments_begin\|>"
 )
-_END = re.compile(
-    rf"(?:<{_BAR}tool{_LOW}calls?{_LOW}end{_BAR}>|<\|tool_call_end\|>|</(?:[a-z]{{2,12}}:)?(?:tool_calls?|invoke|function)>|\s)+\Z"
+#: A run of marks and white space. It is cut off at the end of a call.
+_CLOSING = re.compile(
+    rf"(?:<{_BAR}tool{_LOW}calls?{_LOW}end{_BAR}>|<\|tool_call_end\|>|</(?:[a-z]{{2,12}}:)?(?:tool_calls?|invoke|function)>|\s)+"
 )
 _FUNCTION = re.compile(r"""\s*<(?:(?:[a-z]{2,12}:)?invoke name=["']?|function=)([\w.-]{1,40})["']?>""")
 _NAME = re.compile(r"\s*(?:call:|>>>)?([A-Za-z][\w.]{0,40}(?::\d{1,4})?)\s*(?=[\n<{\[`])")
@@ -91,12 +92,21 @@ def _read_call(chunk: str, name: str, resolve: Resolve, *, whole: bool) -> list[
             name = candidate
         chunk = chunk[match.end() :]
     is_closed = whole or _CLOSED.search(chunk) is not None
-    chunk = _END.sub("", chunk)
+    chunk = _strip_closing(chunk)
     name = clean_tool_name(name)
     if _ARGUMENT.match(chunk) and (calls := recover_from_tags(chunk, name, resolve)):
         return _split_parts(calls, whole=is_closed)
     parts = _read_json(chunk, name, resolve, whole=whole)
     return parts or _split_parts(recover_calls(chunk, name, resolve), whole=is_closed)
+
+
+def _strip_closing(chunk: str) -> str:
+    """Remove closing marks and white space at the end, in linear time.
+
+    A pattern that ends with the text would be tried again from each blank of a long run.
+    """
+    ends = (match.start() for match in _CLOSING.finditer(chunk) if match.end() == len(chunk))
+    return chunk[: next(ends, len(chunk))]
 
 
 def _split_chunk(chunk: str) -> tuple[str, bool, str]:

@@ -331,6 +331,31 @@ def test_arguments_of_a_megabyte_are_read_in_linear_time() -> None:
     assert four < once * 8 + 0.01
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<tool_call>" + " " * 200_000 + "}</tool_call>",
+        "<tool_call>" + "</invoke>" * 20_000 + "}</tool_call>",
+        '<tool_call>{"x": ' + "/* " * 100_000 + "}</tool_call>",
+        '<tool_call>{"x": /* "' + '\\"' * 100_000 + "}</tool_call>",
+    ],
+    ids=["blanks", "marks", "comments", "quotes"],
+)
+def test_a_call_of_one_repeated_mark_is_read_in_linear_time(text: str) -> None:
+    assert seconds([Text(text)], fences=True) < 3
+
+
+def test_comments_in_a_call_are_left_out_and_strings_are_kept() -> None:
+    lines = [
+        "{ // what",
+        '"language": "python", /* and "now" */',
+        '"code": "a = 7 // 2 # /* x */" // end',
+        "}",
+    ]
+    parts = read([Text("<tool_call>" + "\n".join(lines) + "</tool_call>")], fences=True)
+    assert parts == [CodeStarted("python", None), CodeGrew("a = 7 // 2 # /* x */"), CodeEnded(True)]
+
+
 CLOSINGS = [
     "</think>",
     "</thinking>",
