@@ -18,6 +18,8 @@ _KEPT_CHUNKS = 500
 _SLOW = 0.5
 #: How many silences in a row may be filled by comments.
 _COMMENTS = 10
+#: How often, in seconds, the application is told that the server still sends something.
+_WAITING = 5.0
 #: Fields of a request that LiteLLM takes as they are.
 _PASSED_ON = ("messages", "api_version", "temperature", "max_tokens", "timeout")
 #: Parameters that a request can do without, and words with which a server says that it does not know one.
@@ -141,10 +143,16 @@ class CompletionCall:
         timeout = self._attempt.timeout
         # Comments keep a stream alive while the model gets ready, but not forever.
         limit = clock() + timeout * _COMMENTS
+        next_report = clock()
         async with asyncio.timeout(timeout) as silence:
 
             def extend() -> None:
+                nonlocal next_report
                 silence.reschedule(min(clock() + timeout, limit))
+                if clock() >= next_report:
+                    next_report = clock() + _WAITING
+                    # The application takes a process that is silent for too long for one that hangs.
+                    self._emit(waiting=True)
 
             stream = await self._open()
             self._raw = RawReply(stream, extend)

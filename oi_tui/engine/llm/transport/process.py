@@ -9,6 +9,7 @@ It reads JSON lines from its standard input and writes JSON lines to its standar
     {"do": "prepare", "id": 0, "model": ..., "api_base": ...}    load what a first request needs; no answer
 
     {"id": 7, "text": "Hel"}                       and `reasoning`, `call`, `usage`, `finish`, `gap`
+    {"id": 7, "waiting": true}                     the server still sends something, be it only comments
     {"id": 7, "error": {...}}                      the reply broke off
     {"id": 7, "end": true}                         always the last line of a reply
     {"id": 8, "facts": {...}}
@@ -74,16 +75,22 @@ class Service:
             elif order["do"] == "prepare":
                 self._preparation = asyncio.create_task(self._prepare(order, provider))
             else:
-                self._tasks[number] = asyncio.create_task(self._reply(number, order["request"], provider))
+                self._start_reply(number, order["request"], provider)
+
+    def _start_reply(self, number: int, request: dict[str, Any], provider: Provider) -> None:
+        def end(_: asyncio.Task[None]) -> None:
+            # A task that is cancelled before its first step runs none of its own code, so it is removed here.
+            del self._tasks[number]
+            self._say(id=number, end=True)
+
+        self._tasks[number] = asyncio.create_task(self._reply(number, request, provider))
+        self._tasks[number].add_done_callback(end)
 
     async def _reply(self, number: int, request: dict[str, Any], provider: Provider) -> None:
         try:
             await CompletionCall(provider, request, lambda **piece: self._say(id=number, **piece)).run()
         except Exception as error:  # noqa: BLE001  (what we did wrong must not pass for a reply without words)
             self._say(id=number, error=asdict(errors.make_internal_error(error)))
-        finally:
-            del self._tasks[number]
-            self._say(id=number, end=True)
 
     async def _prepare(self, order: dict[str, Any], provider: Provider) -> None:
         """Load what a first request needs, unless one is here already: it loads the same."""

@@ -1,0 +1,91 @@
+"""The records that the model process writes while no part of a reply comes."""
+
+import asyncio
+import json
+import os
+import queue
+from collections.abc import AsyncIterator
+from dataclasses import asdict
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from oi_tui.engine.llm.base import Request, Text
+from oi_tui.engine.llm.transport import client, completion
+from oi_tui.engine.llm.transport.child import ModelChild
+from oi_tui.engine.llm.transport.completion import CompletionCall
+from oi_tui.engine.llm.transport.process import Service
+from oi_tui.engine.llm.transport.provider import Provider
+
+REQUEST = Request(
+    model="openai/m", messages=[{"role": "user", "content": "Hi"}], api_base="http://127.0.0.1:9/v1"
+)
+
+
+def make_provider(stream: AsyncIterator[Any] | None = None) -> Provider:
+    """A provider that answers with the stream, without LiteLLM."""
+
+    async def acompletion(**_: object) -> AsyncIterator[Any] | None:
+        return stream
+
+    async def prepare(*names: object) -> None:
+        prepared.append(names)
+
+    prepared: list[object] = []
+    errors = {"UnsupportedParamsError": ValueError, "BadRequestError": ValueError}
+    parts = {
+        "address": lambda request: (request["model"], request["api_base"], None),
+        "missing_keys": lambda _model, _base: (),
+        "use_proxies": lambda _: None,
+        "prepare": prepare,
+        "prepared": prepared,
+    }
+    litellm = SimpleNamespace(acompletion=acompletion, **errors)
+    return cast(Provider, SimpleNamespace(litellm=litellm, **parts))
+
+
+@pytest.mark.parametrize(("interval", "reports"), [(0.0, 4), (60.0, 1)])
+async def test_a_server_that_sends_no_words_is_reported_to_be_alive_now_and_then(
+    interval: float, reports: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def send_nothing() -> AsyncIterator[Any]:
+        for _ in range(4):
+            yield SimpleNamespace(choices=[])
+
+    monkeypatch.setattr(completion, "_WAITING", interval)
+    records: list[dict[str, Any]] = []
+    provider = make_provider(send_nothing())
+    await CompletionCall(provider, asdict(REQUEST), lambda **record: records.append(record)).run()
+    assert records[:-1] == [{"waiting": True}] * reports
+    assert records[-1]["error"]["kind"] == "empty"
+
+
+def test_a_report_that_the_server_is_alive_is_no_part_of_the_reply() -> None:
+    answers: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+    for record in ({"waiting": True}, {"text": "Hi"}, {"waiting": True}, {"end": True}):
+        answers.put(record)
+    child = SimpleNamespace(ask=lambda *_: answers, forget=lambda _: None)
+    assert list(client.ModelReply(cast(ModelChild, child), 1, REQUEST)) == [Text("Hi")]
+
+
+async def test_a_reply_that_is_cancelled_before_it_begins_ends_and_does_not_stop_preparations() -> None:
+    async def list_lines(*orders: dict[str, Any]) -> AsyncIterator[str]:
+        for order in orders:
+            yield json.dumps(order)
+
+    source, target = os.pipe()
+    os.set_blocking(source, False)
+    try:
+        service, provider = Service(target), make_provider()
+        orders = [{"do": "reply", "id": 7, "request": asdict(REQUEST)}, {"do": "cancel", "id": 7}]
+        await service.run(list_lines(*orders), provider)
+        for _ in range(10):
+            await asyncio.sleep(0)
+        assert json.loads(os.read(source, 1000)) == {"id": 7, "end": True}
+        await service.run(list_lines({"do": "prepare", "id": 0, "model": "m", "api_base": None}), provider)
+        await asyncio.sleep(0)
+        assert cast(Any, provider).prepared == [("m", None)]
+    finally:
+        os.close(source)
+        os.close(target)
