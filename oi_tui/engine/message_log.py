@@ -44,11 +44,13 @@ class MessageLog:
 
     def count_cells(self) -> None:
         """Count the cells again, as for a screen that shows the conversation from its beginning."""
-        self._numbers = {}
-        for message in self.messages:
-            self._count(message)
+        with self._lock:
+            cells = [message for message in self._messages.values() if message.is_cell]
+            # A turn in another thread reads the numbers at any time, so they are replaced at once.
+            self._numbers = {message.id: number for number, message in enumerate(cells, 1)}
 
     def _count(self, message: Message) -> None:
+        """Give a new cell its number; the caller holds the lock."""
         if message.is_cell:
             self._numbers.setdefault(message.id, len(self._numbers) + 1)
 
@@ -84,7 +86,8 @@ class MessageLog:
                     yield from self.record(message)
                     continue
                 case MessageStarted(message):
-                    self._count(message)
+                    with self._lock:
+                        self._count(message)
                     self._recorder.put(message)
                 case MessageGrew(id, text) if growth:
                     self._recorder.grow(id, text)
@@ -140,7 +143,7 @@ class MessageLog:
         return recovered
 
     def _store(self, message: Message) -> None:
-        self._count(message)
         with self._lock:
+            self._count(message)
             self._messages[message.id] = message
         self._recorder.put(message)
