@@ -316,11 +316,16 @@ class Exchange:
     # -- how the model is reached -------------------------------------------------------------
 
     def _stream_deltas(self, request: Request, profile: Profile, facts: ModelInfo) -> Iterator[Delta]:
-        with self._lock:
-            if self._stopped.is_set():
-                return
-            self._reply = reply = request_gate.send(self._llm, request, profile, self.usage, facts)
+        if self._stopped.is_set():
+            return
+        # Without the lock: this may ask a keyring, and a stop does not wait for that.
+        reply = request_gate.send(self._llm, request, profile, self.usage, facts)
         try:
+            with self._lock:
+                self._reply = reply
+                # A stop that came meanwhile had nothing to cancel.
+                if self._stopped.is_set():
+                    return
             yield from reply
         finally:
             reply.cancel()

@@ -81,6 +81,8 @@ class Session:
         self._log = MessageLog(recorder, messages, outputs)
         self._watcher = watcher
         self._lock = threading.Lock()
+        #: How many stops there were, of this turn and earlier ones.
+        self._stops = 0
         self._stopped = threading.Event()
         self._facts = facts
         self._exchange = Exchange(llm, computer.resolve, facts, self._stopped, usage, outputs, tools)
@@ -238,7 +240,7 @@ class Session:
 
     def end_after_run(self) -> None:
         """End the turn when the run in progress ends, without interrupting it."""
-        self._stopped.set()
+        self._stop()
         self._exchange.cancel()
 
     def run_unrecorded(self, language: str, code: str) -> Iterator[Event]:
@@ -268,7 +270,7 @@ class Session:
 
     def interrupt(self) -> None:
         """End what is in progress: the reply, the question or the run; a second time, the run's language."""
-        self._stopped.set()
+        self._stop()
         self._exchange.cancel()
         self.execution.interrupt()
 
@@ -323,10 +325,19 @@ class Session:
             self._closed = True
         self.interrupt()
 
-    def _start(self, work: Iterator[Event]) -> Iterator[Event]:
-        """Begin a turn that does this work."""
+    def _stop(self) -> None:
         with self._lock:
-            if not self._closed:
+            self._stops += 1
+            self._stopped.set()
+
+    def _start(self, work: Iterator[Event]) -> Iterator[Event]:
+        """Return the events of a turn that does this work. From now on a stop ends it."""
+        return self._begin(work, self._stops)
+
+    def _begin(self, work: Iterator[Event], stops: int) -> Iterator[Event]:
+        with self._lock:
+            # A stop since the call is for this turn, one before it was for an earlier turn.
+            if not self._closed and self._stops == stops:
                 self._stopped.clear()
         yield TurnStarted()
         yield from work

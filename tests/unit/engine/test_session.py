@@ -22,7 +22,7 @@ from oi_tui.engine.events import (
     TurnEnded,
     TurnStarted,
 )
-from oi_tui.engine.llm.base import Delta, ErrorInfo, Finish, Text, ToolCallPiece, Usage
+from oi_tui.engine.llm.base import Delta, ErrorInfo, Finish, Request, Text, ToolCallPiece, Usage
 from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.engine.review.permissions import Permission
 from oi_tui.engine.review.scanner import scan_code
@@ -33,7 +33,7 @@ from oi_tui.engine.storage.journal import Journal
 from oi_tui.engine.storage.store import Store
 from oi_tui.engine.tools import NO_TOOLS
 from oi_tui.messages import Message, Report, VariablesLost
-from tests.fakes import Computer, Llm, call
+from tests.fakes import Computer, Llm, Reply, call
 
 
 class Tried(Session):
@@ -315,6 +315,52 @@ def test_a_model_that_refuses_tools_is_asked_for_text() -> None:
     assert any("as text" in e.text for e in select(events, Noticed))
     assert [bool(r.tools) for r in session.llm.requests] == [True, False, False]
     assert session.computer.ran
+
+
+def test_a_stop_does_not_wait_for_a_request_that_is_being_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = make([Text("never")])
+    sends, may_send = threading.Event(), threading.Event()
+    reply = session.llm.reply
+
+    def reply_late(request: Request) -> Reply:
+        sends.set()
+        assert may_send.wait(60)
+        return reply(request)
+
+    monkeypatch.setattr(session.llm, "reply", reply_late)
+    events: list[Event] = []
+    turn = threading.Thread(target=lambda: events.extend(run_turn(session)))
+    turn.start()
+    assert sends.wait(60)
+    stop = threading.Thread(target=session.interrupt)
+    stop.start()
+    stop.join(5)
+    has_stopped = not stop.is_alive()
+    may_send.set()
+    turn.join(60)
+    assert has_stopped
+    assert events[-1] == TurnEnded("interrupted")
+    assert select(events, MessageGrew) == []
+
+
+def test_a_stop_before_the_first_event_ends_the_turn() -> None:
+    session = make([call("a")], auto_run=True)
+    turn = session.turn("go")
+    session.interrupt()
+    assert list(turn)[-1] == TurnEnded("interrupted")
+    assert session.llm.requests == []
+    assert session.computer.ran == []
+    assert run_turn(session)[-1] == TurnEnded("done"), "it does not stop the turn after it"
+    assert session.computer.ran == [("python", "a")]
+
+
+def test_the_events_of_the_next_turn_do_not_take_back_a_stop() -> None:
+    session = make([call("a")], auto_run=True)
+    turn = session.turn("go")
+    assert isinstance(next(turn), TurnStarted)
+    session.interrupt()
+    session.turn("and then")
+    assert list(turn)[-1] == TurnEnded("interrupted")
 
 
 def test_interrupting_a_stream_keeps_what_came() -> None:
