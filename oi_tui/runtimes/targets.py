@@ -153,7 +153,7 @@ class Targets:
         try:
             yield
         finally:
-            self._switch(before)
+            self._switch_back(before)
 
     def use(self, spelling: str, stopped: "StopSignal | None" = None, *, ask: "Ask | None" = None) -> None:
         """Run code there from now on; languages that run elsewhere stay there for the way back.
@@ -249,6 +249,14 @@ class Targets:
                     f"{left.target} is connected, and something was started there. Use %detach first."
                 )
             remote = self._make_remote(target, stopped, ask, left)
+            try:
+                # A cell may have begun while the connection was made.
+                self._refuse_while_running()
+            except TargetError:
+                # What was left there goes on.
+                remote.detach()
+                remote.close()
+                raise
             self._let_go(left.target)
             state = TargetState(remote, prepared=set(remote.left_languages))
             with self.lock:
@@ -303,9 +311,20 @@ class Targets:
 
     def _switch(self, key: str) -> None:
         with self.lock:
-            self._others[self.current.key] = self.current
-            self.current = self._others.pop(key)
-            self.current.programs.clear()
+            self._switch_locked(key)
+
+    def _switch_back(self, key: str) -> None:
+        """Run code there again at the end of a visit; on this machine where it was disconnected meanwhile."""
+        with self.lock:
+            if key not in (self.current.key, *self._others):
+                key = LOCAL
+            if key != self.current.key:
+                self._switch_locked(key)
+
+    def _switch_locked(self, key: str) -> None:
+        self._others[self.current.key] = self.current
+        self.current = self._others.pop(key)
+        self.current.programs.clear()
 
     def list_connected(self) -> "list[ConnectedTarget]":
         """Return every connected target."""

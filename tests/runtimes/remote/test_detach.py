@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -384,3 +385,43 @@ def test_the_limit_of_what_is_kept_is_that_of_the_wire(
     assert played.state == "finished"
     assert "bytes of output are missing here" in played.text
     assert played.text.endswith("\n99998\n99999\n")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("visited", ["local", "command:env PLACE=there"])
+def test_a_target_that_is_left_while_a_cell_runs_elsewhere_hands_its_cells_to_this_machine(
+    make: Make, visited: str
+) -> None:
+    computer = make(target="command:env")
+    play(computer, "python", "1")
+    computer.targets.connect(visited)
+    with computer.at(visited):
+        assert computer.targets.detach() == ""
+    assert (computer.targets.home, computer.targets.current.key) == ("local", "local")
+    assert "local" in computer.targets.names
+
+
+@pytest.mark.slow
+def test_what_was_left_stays_there_when_a_cell_begins_while_it_is_connected(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, left = leave(make(target="command:env"), COUNT_ON, "\n20\r")
+    back = make()
+    connect = back.targets._make_remote
+
+    def connect_late(*arguments: Any) -> Any:
+        remote = connect(*arguments)
+        back.targets.running = back.targets  # type: ignore[assignment]
+        return remote
+
+    with monkeypatch.context() as patched:
+        patched.setattr(back.targets, "_make_remote", connect_late)
+        with pytest.raises(TargetError, match="Code is running"):
+            back.targets.attach(left)
+    back.targets.running = None
+    assert back.targets.home == "local"
+    go_on(tmp_path)
+    (again,) = left_targets.list_shown()
+    played = follow(back, back.targets.attach(again))
+    assert played.state == "finished"
+    assert numbers(before.text, played.text) == [str(n) for n in range(300)]
