@@ -209,7 +209,7 @@ class KernelRuntime:
         self._running = True
         if fresh:
             yield Started()
-        reports = self._yield_reports(code, began)
+        reports = self._yield_reports(code, began, stopped)
         ended = False
         try:
             for report in reports:
@@ -224,11 +224,22 @@ class KernelRuntime:
                 ended = isinstance(next(reports, RunEnded("lost", 0.0)), RunEnded)
             self._running = False
 
-    def _yield_reports(self, code: str, began: float) -> Iterator[Report]:
+    def _execute(self, code: str, stopped: threading.Event) -> str | None:
+        """Run code once the kernel takes it. Returns the number of the request; None if stopped by then."""
+        if not self._pressed:
+            self._client.get_ready()
+        return None if stopped.is_set() or self._pressed else self._client.execute(code)
+
+    def _yield_reports(self, code: str, began: float, stopped: threading.Event) -> Iterator[Report]:
         """Yield what the kernel says of this run, until it says that it is idle again
         and how the run ended.
         """
-        id_ = self._client.execute(code)
+        id_ = self._execute(code, stopped)
+        if id_ is None:
+            yield from self._take_steps()
+            self._await_interrupt()
+            yield RunEnded("interrupted", time.monotonic() - began)
+            return
         reply: Message | None = None
         idle = False
         replied_at = 0.0
@@ -239,15 +250,17 @@ class KernelRuntime:
                     yield from _report_output(message)
             yield from self._make_notes()
             yield from self._answer_questions(id_)
-            with contextlib.suppress(queue.Empty):
-                while True:
-                    yield self._steps.get_nowait()
+            yield from self._take_steps()
             if reply is None:
                 reply = self._reply(id_, began)
                 replied_at = time.monotonic()
-                if reply and reply["content"].get("status") in _ABORTED and not self._pressed:
+                if (
+                    reply
+                    and reply["content"].get("status") in _ABORTED
+                    and (again := self._execute(code, stopped))
+                ):
                     # Code that was waiting in the kernel failed, which clears what waits behind it.
-                    id_, reply, idle = self._client.execute(code), None, False
+                    id_, reply, idle = again, None, False
             if why := self._explain_gone():
                 yield RunEnded("lost", time.monotonic() - began, why)
                 return
@@ -262,6 +275,12 @@ class KernelRuntime:
         yield from _report_payload(content)
         reason = _name_error(content) if state == "failed" else None
         yield RunEnded(state, time.monotonic() - began, reason)
+
+    def _take_steps(self) -> Iterator[Report]:
+        """Yield the steps of a stop that were not reported yet."""
+        with contextlib.suppress(queue.Empty):
+            while True:
+                yield self._steps.get_nowait()
 
     def _await_interrupt(self) -> None:
         """Wait a moment for an interrupt that is on its way, which would hit what the kernel runs next."""

@@ -38,8 +38,11 @@ class KernelClient(Protocol):
     #: Whether the kernel was started for us, and ends with us.
     owned: bool
 
+    def get_ready(self) -> None:
+        """Wait until the kernel takes code; it may just be restarted or connected again."""
+
     def execute(self, code: str) -> str:
-        """Run code. Returns the number of the request."""
+        """Run code at once. Returns the number of the request."""
 
     def ask_info(self) -> str:
         """Send a `kernel_info_request`. Returns the id of the request."""
@@ -117,8 +120,11 @@ class FileClient:
             ) from None
         return client
 
+    def get_ready(self) -> None:
+        """Do nothing: messages to it wait in its own queue."""
+
     def execute(self, code: str) -> str:
-        """Run code. Returns the number of the request."""
+        """Run code at once. Returns the number of the request."""
         return str(self._client.execute(code, allow_stdin=True, store_history=True, stop_on_error=False))
 
     def ask_info(self) -> str:

@@ -259,8 +259,8 @@ class GatewayClient:
 
     # -- what a run needs
 
-    def execute(self, code: str) -> str:
-        """Run code. Returns the number of the request."""
+    def get_ready(self) -> None:
+        """Wait until the kernel takes code; it may just be restarted or connected again."""
         if self._restarting:
             # The kernel that is about to end would take the request with it.
             self._restarting.wait(_RESTARTING)
@@ -273,6 +273,9 @@ class GatewayClient:
         if self._is_new:
             self._wait_for_output()
         self._restarted = self._unsure = None
+
+    def execute(self, code: str) -> str:
+        """Run code at once. Returns the number of the request."""
         content = {
             "code": code,
             "silent": False,

@@ -380,3 +380,20 @@ def test_a_server_that_leads_elsewhere_gets_no_second_chance(make: Make) -> None
             make(target=f"kernel:http://127.0.0.1:{server.server_port}/lab", target_options=WITH_TOKEN)
         server.shutdown()
         thread.join()
+
+
+def test_code_that_is_stopped_before_it_is_sent_does_not_run(
+    kernel: Computer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    play(kernel, "python", "ran = False")
+    wait = GatewayClient._wait_for_output
+
+    def wait_and_press(client: GatewayClient) -> None:
+        wait(client)
+        kernel.interrupt()
+
+    monkeypatch.setattr(GatewayClient, "_wait_for_output", wait_and_press)
+    kernel.targets.remote.client._is_new = True  # type: ignore[union-attr]
+    played = play(kernel, "python", "ran = True")
+    assert (played.state, played.steps) == ("interrupted", ["interrupt"])
+    assert play(kernel, "python", "print(ran)").text == "False\n"
