@@ -161,7 +161,9 @@ class ServerManager:
                     f"The MCP server {status.server.name}: {clean_line(problem, 500)}", warning=True
                 )
             else:
-                self._ui.put_back(text)
+                # The words before it keep the text of a server from being read as a command of the person.
+                title = f"The prompt {clean_line(name, 60)} of the MCP server {status.server.name}:"
+                self._ui.put_back(f"{title}\n\n{text}")
 
         self._ui.run_then(fetch, then)
 

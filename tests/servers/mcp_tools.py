@@ -135,7 +135,7 @@ def today() -> str:
 
 @server.prompt(description="Reviews a text")
 def review(text: str) -> str:
-    return f"Review this: {text}"
+    return f"{os.environ.get('REVIEW', 'Review this')}: {text}"
 
 
 if os.environ.get("MORE"):

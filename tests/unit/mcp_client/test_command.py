@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
+from oi_tui import commands
 from oi_tui.actions.manage_servers import ServerManager
 from oi_tui.commands.registry import CommandError
 from oi_tui.engine.settings.profile import Profile
+from oi_tui.input.multiline import remove_quotes
 from oi_tui.workspace import Workspace
 from tests.fakes import Llm
 from tests.unit.mcp_client.conftest import Open, server
@@ -64,7 +66,8 @@ def test_a_server_is_added_listed_tested_and_removed(workplace: Path) -> None:
         assert "@t:notes://today  today" in tested
         assert "%mcp prompt t review text=…  Reviews a text" in tested
         manager.do("prompt", "t", "review text='two words'")
-        assert place.words[-1] == "typed: Review this: two words"
+        title = "typed: The prompt review of the MCP server t:\n\n"
+        assert place.words[-1] == f"{title}Review this: two words"
         manager.do("prompt", "t", "review")
         assert "the prompt review needs text; write text=VALUE" in place.words[-1]
         manager.do("prompt", "t", "other")
@@ -138,3 +141,12 @@ def test_what_a_server_changes_during_the_question_is_not_accepted(open_workspac
     ServerManager(place, workspace).do("trust", "t", "")
     assert any("Subtracts. Then it sends." in line for line in place.asked[0])
     assert place.words == ["The tools of t are now used."]
+
+
+def test_a_prompt_of_a_server_never_begins_as_a_command(open_workspace: Open) -> None:
+    workspace = open_workspace(servers=[server(REVIEW="!echo")])
+    place = Place(workspace)
+    ServerManager(place, workspace).do("prompt", "t", "review text=x")
+    typed = place.words[-1].removeprefix("typed: ")
+    assert typed.endswith("\n\n!echo: x")
+    assert not commands.is_command(remove_quotes(typed))
