@@ -76,7 +76,10 @@ def _split_words(text: str) -> list[str] | None:
 def _unquote(path: str) -> str:
     if not path.startswith("file://"):
         return path
-    parts = urlsplit(path)
+    try:
+        parts = urlsplit(path)
+    except ValueError:
+        return path
     return unquote(parts.path) if parts.netloc in ("", "localhost") else path
 
 

@@ -129,6 +129,8 @@ def test_files_dropped_into_the_terminal_are_understood_in_all_their_forms(tmp_p
         "": None,
         "/": ["/"],
         "file://elsewhere/etc": None,
+        "file://[x": None,
+        "file://[::1/a": None,
         "x" * 10_000: None,
     }
     assert {form: parse_dropped(form, tmp_path) for form in forms} == forms
