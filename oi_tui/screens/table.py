@@ -592,7 +592,7 @@ class TableScreen(Page[None]):
         shape, view = self._table.shape, self._table.view
         if shape is None or not name:
             return
-        path = self._folder / Path(name).expanduser()
+        path = self._folder / paths.expand_typed(name)
         if reason := self._refuse(path):
             self._say(f"Not written. {reason}.")
             return

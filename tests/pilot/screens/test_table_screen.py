@@ -341,6 +341,18 @@ async def test_the_ending_of_the_name_is_the_format_of_an_export(tmp_path: Path)
         assert not (tmp_path / "all.xlsx").exists()
 
 
+async def test_an_export_to_the_name_of_nobody_is_a_file_of_that_name(tmp_path: Path) -> None:
+    source = Numbers()
+    source.total = 3
+    async with looking(tmp_path, lambda: source) as (app, pilot, reached):
+        await reached(lambda: "r0" in app.shown)
+        await pilot.press("e")
+        app.screen.query_one(Input).value = "~nobody-here.csv"
+        await pilot.press("enter")
+        await reached(lambda: "Wrote 3 rows to" in app.foot)
+    assert (tmp_path / "~nobody-here.csv").exists()
+
+
 async def test_a_table_of_a_busy_language_opens_by_itself_when_that_is_done(tmp_path: Path) -> None:
     source = Numbers()
     source.busy = True
