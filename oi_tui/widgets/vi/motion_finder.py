@@ -125,7 +125,9 @@ def _find_word(lines: Sequence[str], place: Position, rest: str, times: int) -> 
         rest.lower()
     ]
     for _ in range(times):
-        place = move(lines, place, big=rest.isupper())
+        before, place = place, move(lines, place, big=rest.isupper())
+        if place == before:
+            break
     return Motion(place, "inclusive" if rest in "eE" else "exclusive")
 
 

@@ -7,6 +7,9 @@ from textual.widgets import TextArea
 from oi_tui.widgets.vi.motions import Position, find_first_letter
 from oi_tui.widgets.vi.objects import TextRange
 
+#: A count repeats a text up to this length, in characters.
+_LONGEST = 1_000_000
+
 
 class TextEdits:
     """Changes the text of an area. What moves the caret returns the place to which it goes."""
@@ -86,7 +89,7 @@ class TextEdits:
         if not text:
             return place
         if whole_lines:
-            text = text * times
+            text = multiply(text, times)
             if before:
                 self.replace(text, (row, 0), (row, 0))
             else:
@@ -94,9 +97,10 @@ class TextEdits:
                 self.replace("\n" + text[:-1], end, end)
             return self._find_first_letter(row if before else row + 1)
         at = row, column if before else min(column + 1, len(self.lines[row]))
-        self.replace(text * times, at, at)
+        put = multiply(text, times)
+        self.replace(put, at, at)
         # The caret stands on the last character, or on the first one of several lines.
-        return at if "\n" in text else (row, at[1] + len(text) * times - 1)
+        return at if "\n" in text else (row, at[1] + len(put) - 1)
 
     def join(self, top: int, bottom: int) -> Position | None:
         """Make one line of several; None for the last line, which has none to join."""
@@ -153,6 +157,8 @@ class TextEdits:
         history = self._area.history
         for _ in range(times):
             so_far = len(history.undo_stack)
+            if not so_far:
+                break
             target = max((mark for mark in self._marks if mark < so_far), default=so_far - 1)
             for _ in range(so_far - target):
                 self._area.undo()
@@ -162,11 +168,18 @@ class TextEdits:
         """Make changes again that were taken back."""
         history = self._area.history
         for _ in range(times):
+            if not history.redo_stack:
+                break
             so_far = len(history.undo_stack)
             steps = [mark - so_far for mark in self._marks if mark > so_far]
             for _ in range(min([*steps, len(history.redo_stack)])):
                 self._area.redo()
         return self._area.cursor_location
+
+
+def multiply(text: str, times: int) -> str:
+    """Return the text that often, but no more of it than the editor can take."""
+    return text * max(1, min(times, _LONGEST // max(1, len(text))))
 
 
 def fill(text: str, character: str) -> str:

@@ -12,7 +12,7 @@ from oi_tui.widgets.vi.command import ParsedCommand, read
 from oi_tui.widgets.vi.motion_finder import END, MotionFinder
 from oi_tui.widgets.vi.motions import Motion, Position, find_first_letter
 from oi_tui.widgets.vi.objects import TextRange, find_object
-from oi_tui.widgets.vi.text_edits import TextEdits, fill
+from oi_tui.widgets.vi.text_edits import TextEdits, fill, multiply
 
 Mode = Literal["insert", "normal", "visual", "visual line"]
 
@@ -31,6 +31,8 @@ _SAME = {
 }
 #: Commands beside those with an operator that change the text, and that `.` repeats.
 _CHANGES = ("i", "I", "a", "A", "o", "O", "p", "P", "J", "~")
+#: Digits of the number of a line that are read.
+_LINE_DIGITS = 9
 
 
 class Vi:
@@ -135,8 +137,8 @@ class Vi:
                 if words := line[1:]:
                     self._finder.search_for(words)
                 self._handle_command_key("n")
-            elif line[1:].isdigit():
-                self._move_to((int(line[1:]) - 1, 0), to_letter=True)
+            elif line[1:].isdecimal():
+                self._move_to((int(line[1 : _LINE_DIGITS + 1]) - 1, 0), to_letter=True)
             elif self._obey:
                 self._obey(line[1:])
         elif event.key == "backspace":
@@ -336,7 +338,7 @@ class Vi:
             start, times = self._inserting
             self._last_text = self._area.get_text_range(start, place)
             if times > 1 and self._last_text:
-                self._edits.replace(self._last_text * (times - 1), place, place)
+                self._edits.replace(multiply(self._last_text, times - 1), place, place)
                 place = self._area.cursor_location
         self._inserting = None
         self._area.history.checkpoint()

@@ -12,6 +12,8 @@ from textual.app import App, ComposeResult
 from oi_tui.themes import DARK
 from oi_tui.widgets.editor.code_editor import CodeEditor
 from oi_tui.widgets.prompt.prompt import Prompt
+from oi_tui.widgets.vi.command import MOST_TIMES, ParsedCommand, read
+from oi_tui.widgets.vi.text_edits import multiply
 
 ESC = "\x1b"
 WORDS = "one two-three  four\n\n  foo(bar, [1, 2])  x = 'a b'\nlast"
@@ -182,3 +184,30 @@ async def test_a_prompt_begins_in_insert_mode_and_leaves_history_and_a_second_es
         prompt.use_vi(False)
         await press(prompt, "x" + ESC + "x")
         assert (prompt.vi, prompt.text) == (None, "xx")
+
+
+@pytest.mark.slow
+async def test_numbers_without_bounds_do_what_can_be_done_and_end() -> None:
+    async with editor_app() as app:
+        app.editor.open("one\ntwo\nthree", "text")
+        for keys, place in (
+            (":²\r", (0, 0)),
+            (f":{'9' * 4_400}\r", (2, 0)),
+            (":1\r", (0, 0)),
+            (":٢\r", (1, 0)),
+        ):
+            await press(app.editor, ESC + keys)
+            assert app.editor.cursor_location == place, keys[:9]
+        await press(app.editor, "ggdd999999999u")
+        assert app.editor.text == "one\ntwo\nthree"
+        for keys in ("999999999\x12", "dw", "9999999u", "9999999w", "gg9999999e", "99999d99999k", "u"):
+            await press(app.editor, keys)
+        assert app.editor.text == "one\ntwo\nthree"
+
+
+def test_a_count_of_thousands_of_digits_is_a_number_and_no_text_grows_without_a_bound() -> None:
+    assert read("9" * 5_000 + "w", visual=False) == ParsedCommand(MOST_TIMES, "", "w")
+    assert read("99999d99999w", visual=False) == ParsedCommand(MOST_TIMES, "d", "w")
+    assert read("12d3w", visual=False) == ParsedCommand(36, "d", "w")
+    assert len(multiply("x" * 300_000, MOST_TIMES)) == 900_000
+    assert multiply("ab", 3) == "ababab"
