@@ -106,7 +106,7 @@ class PlainConversation:
                 self.handler.print_notice("\nThe message was not sent.")
                 continue
             if text:
-                self.dispatch(text)
+                self._dispatch_typed(text)
 
     def _read_more_lines(self, line: str) -> str:
         """Return a message that three quotation marks begin, with its lines up to the next three.
@@ -119,6 +119,16 @@ class PlainConversation:
         while is_open("\n".join(lines)) and (more := self.keyboard.prompt("... ", self._sent)) is not None:
             lines.append(more)
         return remove_quotes("\n".join(lines))
+
+    def _dispatch_typed(self, text: str) -> None:
+        """Carry out a command, which ctrl+c stops, or say a message. A turn sees to ctrl+c by itself."""
+        try:
+            self.dispatch(text)
+        except KeyboardInterrupt:
+            if not commands.is_command(text):
+                raise
+            self._alarm.interrupted = False
+            self.handler.print_notice("\nStopped.")
 
     def dispatch(self, text: str) -> None:
         """Carry out a command, or say a message."""
