@@ -1,12 +1,13 @@
 """Edits text in the person's own editor, outside of the application."""
 
+import contextlib
 import os
 import shlex
 import signal
 import subprocess
 import tempfile
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -56,7 +57,8 @@ def edit(text: str, suffix: str, run: Callable[[Sequence[str]], int] = subproces
     try:
         with os.fdopen(handle, "w", encoding="utf-8", errors="surrogatepass", newline="") as file:
             file.write(text)
-        status = run([*editor, name])
+        with _leave_ctrl_c_to_editor():
+            status = run([*editor, name])
         if status:
             return text, f"{clean_line(command)} ended with {status}; nothing was changed."
         edited = path.read_text(encoding="utf-8", errors="replace")
@@ -66,6 +68,20 @@ def edit(text: str, suffix: str, run: Callable[[Sequence[str]], int] = subproces
         path.unlink(missing_ok=True)
     # Editors end a file with a newline whether or not the text had one.
     return edited if text.endswith("\n") else edited.removesuffix("\n"), ""
+
+
+@contextlib.contextmanager
+def _leave_ctrl_c_to_editor() -> Iterator[None]:
+    """Do nothing at ctrl+c within the context: an editor has its own use for it, and we get it too."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    # A function, since what is ignored here would be ignored in the editor as well.
+    before = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _run_until_signal(command: Sequence[str]) -> int:

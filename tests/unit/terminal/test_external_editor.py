@@ -37,3 +37,15 @@ def test_a_signal_that_comes_as_the_editor_starts_ends_the_editor(
     editor.chmod(0o700)
     monkeypatch.setattr(subprocess, "Popen", SignalAtStart)
     assert external_editor._run_until_signal([str(editor)]) == -signal.SIGTERM
+
+
+@pytest.mark.needs("sh")
+def test_ctrl_c_in_the_editor_is_for_the_editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    editor = tmp_path / "editor"
+    # ctrl+c sends the signal to all programs of the terminal.
+    editor.write_text('#!/bin/sh\ntrap : INT\nkill -INT $PPID $$\nprintf edited >"$1"\n')
+    editor.chmod(0o700)
+    monkeypatch.setenv("VISUAL", str(editor))
+    before = signal.getsignal(signal.SIGINT)
+    assert external_editor.edit("text", ".md") == ("edited", "")
+    assert signal.getsignal(signal.SIGINT) is before
