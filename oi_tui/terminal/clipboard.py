@@ -2,9 +2,10 @@
 
 import base64
 import os
+import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from textual.app import App
@@ -18,6 +19,12 @@ LONGEST = 100_000
 _SCREEN_PIECE = 500
 #: How long to wait for a tool, in seconds.
 _TIMEOUT = 3.0
+#: Tools that read a text, by the variable that says where the desktop is.
+_TOOLS = (
+    ("WAYLAND_DISPLAY", ("wl-copy",)),
+    ("DISPLAY", ("xclip", "-selection", "clipboard")),
+    ("DISPLAY", ("xsel", "--clipboard", "--input")),
+)
 
 
 def copy(text: str, app: App[object]) -> str:
@@ -52,7 +59,7 @@ def _copy_with_pbcopy(text: str) -> bool:
     return _offer(["pbcopy"], text, environment)
 
 
-def _offer(words: list[str], text: str, environment: Mapping[str, str] | None = None) -> bool:
+def _offer(words: Sequence[str], text: str, environment: Mapping[str, str] | None = None) -> bool:
     """Return whether a tool took the text from its input."""
     try:
         done = subprocess.run(
@@ -72,6 +79,10 @@ def _offer(words: list[str], text: str, environment: Mapping[str, str] | None = 
 def _copy_with_tool(text: str) -> bool:
     if sys.platform == "darwin":
         return _copy_with_pbcopy(text)
+    tools = [words for variable, words in _TOOLS if os.environ.get(variable) and shutil.which(words[0])]
+    if tools:
+        # pyperclip uses them as well, but does not see when they fail.
+        return any(_offer(words, text) for words in tools)
     # It looks for tools when it is imported, which is slow.
     import pyperclip
 

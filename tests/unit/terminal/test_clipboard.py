@@ -3,6 +3,7 @@
 import base64
 import os
 import re
+import shutil
 import stat
 import sys
 from pathlib import Path
@@ -56,9 +57,12 @@ def test_half_of_a_character_is_copied_as_the_sign_for_it(bare: pytest.MonkeyPat
     assert app.copied == ["a\ufffdb \U0001f600"]
 
 
-def test_with_a_display_a_tool_is_used_and_over_ssh_it_is_not(bare: pytest.MonkeyPatch) -> None:
+def test_with_a_display_a_tool_is_used_and_over_ssh_it_is_not(
+    bare: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     given: list[str] = []
     bare.setattr(pyperclip, "copy", given.append)
+    bare.setenv("PATH", str(tmp_path))
     bare.setenv("DISPLAY", ":0")
     app = Screen()
     assert copy("here", app) == "copied"
@@ -67,11 +71,31 @@ def test_with_a_display_a_tool_is_used_and_over_ssh_it_is_not(bare: pytest.Monke
     assert (given, app.copied) == (["here"], ["there"])
 
 
-def test_a_tool_that_fails_leaves_it_to_the_terminal(bare: pytest.MonkeyPatch) -> None:
+@pytest.mark.needs("sh", "cat")
+@pytest.mark.parametrize(
+    ("variable", "name"), [("WAYLAND_DISPLAY", "wl-copy"), ("DISPLAY", "xclip"), ("DISPLAY", "xsel")]
+)
+def test_a_tool_without_its_desktop_has_copied_nothing(
+    bare: pytest.MonkeyPatch, tmp_path: Path, variable: str, name: str
+) -> None:
+    cat = shutil.which("cat")
+    folder = tool(tmp_path / "bin", name, f"{cat} >{tmp_path}/given")
+    bare.setenv("PATH", str(folder))
+    bare.setenv(variable, ":0")
+    app = Screen()
+    assert copy("é", app) == "copied"
+    assert (tmp_path / "given").read_text(encoding="utf-8") == "é"
+    tool(tmp_path / "bin", name, "echo no display >&2; exit 1")
+    assert "unconfirmed" in copy("x", app)
+    assert app.copied == ["x"]
+
+
+def test_a_tool_that_fails_leaves_it_to_the_terminal(bare: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def fail(_: str) -> None:
         raise pyperclip.PyperclipException("no tool")
 
     bare.setattr(pyperclip, "copy", fail)
+    bare.setenv("PATH", str(tmp_path))
     bare.setenv("WAYLAND_DISPLAY", "wayland-0")
     app = Screen()
     assert "unconfirmed" in copy("x", app)
