@@ -32,6 +32,7 @@ from oi_tui.engine.llm.base import (
     Usage,
 )
 from oi_tui.engine.llm.context_window import CHARACTERS
+from oi_tui.engine.llm.question import REFUSALS
 from oi_tui.engine.llm.recent_messages import select_recent
 from oi_tui.engine.llm.request import PreparedRequest
 from oi_tui.engine.llm.usage_report import UsageTracker
@@ -50,6 +51,8 @@ RETRIES = (1.0, 3.0, 8.0)
 LONGEST_WAIT = 60.0
 #: How long to wait for the facts about a model before the screen says so, in seconds.
 _MOMENT = 0.2
+#: The kinds of errors after which a request most likely never reached the model, where nothing came of it.
+_NOT_REACHED = ("network", "process")
 
 
 class TurnInterrupted(Exception):  # noqa: N818 -- it is what happened, not an error
@@ -93,6 +96,8 @@ class Exchange:
         self._windows = self.usage.windows
         self._lock = threading.Lock()
         self._reply: Reply | None = None
+        #: Whether the last request left for the model.
+        self._is_sent = False
 
     def ask(
         self,
@@ -262,7 +267,7 @@ class Exchange:
                         yield from builder.feed(part)
         except LlmError as failure:
             error = failure.info
-        if progress.has_begun or progress.usage:
+        if progress.has_begun or progress.usage or self._may_cost(error):
             yield from self.usage.record(progress.usage)
         for part in parser.finish():
             yield from builder.feed(part)
@@ -279,6 +284,7 @@ class Exchange:
         """Collect a summary, which is not shown while it grows. Returns the error that ended it."""
         yield ModelCalled(model)
         usage = None
+        failure: ErrorInfo | None = None
         ends: set[str] = set()
         try:
             for delta in deltas:
@@ -291,9 +297,12 @@ class Exchange:
                 elif isinstance(delta, Gap):
                     ends.add("missing")
         except LlmError as error:
+            failure = error.info
+        if parts or usage or self._may_cost(failure):
+            yield from self.usage.record(usage)
+        if failure:
             parts.clear()
-            return error.info
-        yield from self.usage.record(usage)
+            return failure
         # It replaces all that it covers, so a part of it would silently lose the rest.
         if ends & {*BROKEN_OFF, "content_filter"}:
             return ErrorInfo("cut", "The summary broke off before its end.", "model", retryable=True)
@@ -302,6 +311,10 @@ class Exchange:
                 "The summary reached the maximum length and was cut off; see max_tokens.", "warning"
             )
         return None
+
+    def _may_cost(self, error: ErrorInfo | None) -> bool:
+        """Return whether a request of which nothing came may have to be paid: it was sent and not refused."""
+        return self._is_sent and (error is None or error.kind not in (*REFUSALS, *_NOT_REACHED))
 
     def _report_unreadable(self, builder: ReplyBuilder) -> Iterator[Event]:
         self._unreadable = self._unreadable + 1 if builder.unreadable and not builder.codes else 0
@@ -316,10 +329,12 @@ class Exchange:
     # -- how the model is reached -------------------------------------------------------------
 
     def _stream_deltas(self, request: Request, profile: Profile, facts: ModelInfo) -> Iterator[Delta]:
+        self._is_sent = False
         if self._stopped.is_set():
             return
         # Without the lock: this may ask a keyring, and a stop does not wait for that.
         reply = request_gate.send(self._llm, request, profile, self.usage, facts)
+        self._is_sent = True
         try:
             with self._lock:
                 self._reply = reply

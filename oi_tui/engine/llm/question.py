@@ -24,7 +24,7 @@ from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.engine.settings.profile import Profile
 
 #: The kinds of errors with which a server refuses a request, which costs nothing then.
-_REFUSALS = (
+REFUSALS = (
     "no_key",
     "key",
     "model",
@@ -81,7 +81,7 @@ class ModelQuestion:
                 elif isinstance(delta, Gap):
                     is_broken = True
         except LlmError as error:
-            self.is_refused = not began and error.info.kind in _REFUSALS
+            self.is_refused = not began and error.info.kind in REFUSALS
             raise
         if not (text := "".join(lines).strip()):
             raise LlmError(ErrorInfo("empty", "The model gave no answer."))

@@ -1,8 +1,10 @@
 """The context and its price: counted, kept within bounds, shortened on request, and told."""
 
 import re
+import threading
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -154,6 +156,43 @@ def test_what_no_provider_reports_is_estimated_and_spent(usage: tuple[Usage, ...
     assert ends[0].outcome == "done"
     assert ends[-1].outcome == "paused", "a budget is kept where nobody says what a request cost"
     assert session.over_budget or "would cost" in ends[-1].reason
+
+
+@pytest.mark.parametrize(
+    ("kind", "requests"), [("timeout", 1), ("cut", 1), ("empty", 1), ("key", 0), ("rate", 0), ("network", 0)]
+)
+@pytest.mark.parametrize("ask", ["chat", "summary"])
+def test_a_request_without_a_reply_is_counted_unless_it_was_refused(
+    kind: Any, requests: int, ask: str
+) -> None:
+    session = make(
+        [ErrorInfo(kind, "No reply.")], facts=PRICED, messages=long_talk(), max_budget=5, context_window=4000
+    )
+    events = run_turn(session) if ask == "chat" else compact(session)
+    assert events[-1] == TurnEnded("failed", "No reply.")
+    assert session.usage.totals.requests == requests
+    assert (session.usage.spent > 0) == bool(requests)
+
+
+@pytest.mark.parametrize("part", [Text("Half"), Usage(500, 9, 0.1)])
+def test_a_summary_that_breaks_off_is_counted(part: Delta) -> None:
+    session = make([part, ErrorInfo("server", "Broken.")], messages=long_talk())
+    assert compact(session)[-1] == TurnEnded("failed", "Broken.")
+    assert session.usage.totals.requests == 1
+
+
+def test_a_request_that_is_stopped_before_its_first_word_is_counted() -> None:
+    waiting = threading.Event()
+    session = make([waiting], facts=PRICED, max_budget=5)
+    events: list[Event] = []
+    turn = threading.Thread(target=lambda: events.extend(run_turn(session)))
+    turn.start()
+    assert waiting.wait(60)
+    session.interrupt()
+    turn.join(60)
+    assert events[-1] == TurnEnded("interrupted")
+    assert session.usage.totals.requests == 1
+    assert session.usage.spent > 0
 
 
 def test_a_model_whose_facts_came_too_late_is_asked_about_again() -> None:
