@@ -85,6 +85,7 @@ class McpServers:
         self._servers: dict[str, ServerStatus] = {}
         self._languages: dict[str, tuple[McpTool, Language]] = {}
         self._closed = False
+        self._sign_ins_stopped = False
         self.use(profile)
 
     @property
@@ -251,15 +252,23 @@ class McpServers:
             try:
                 return status.addresses.get(timeout=0.05)
             except queue.Empty:
+                if self._sign_ins_stopped:
+                    raise McpCallError("it was stopped") from None
                 if not attempt.is_alive():
                     self.finish_sign_in(status)
                     return ""
 
     def finish_sign_in(self, status: ServerStatus) -> None:
         """Wait until the person has signed in. Raises McpCallError."""
-        status.settled.wait()
+        while not status.settled.wait(0.05):
+            if self._sign_ins_stopped:
+                raise McpCallError("it was stopped")
         if status.problem:
             raise McpCallError(status.problem)
+
+    def stop_sign_ins(self) -> None:
+        """Wait for nobody who signs in, from now on."""
+        self._sign_ins_stopped = True
 
     def sign_out(self, status: ServerStatus) -> bool:
         """Forget what a server gave at a sign-in; return whether there was something. Raises SecretError."""

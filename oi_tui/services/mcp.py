@@ -58,6 +58,11 @@ class McpService:
         if self._servers or profile.mcp_servers:
             self.servers.use(profile)
 
+    def stop_sign_ins(self) -> None:
+        """Wait no longer for a person who signs in."""
+        if self._servers:
+            self._servers.stop_sign_ins()
+
     def warm_up(self) -> None:
         """Start the servers, without waiting for them."""
         if self._profile.mcp_servers and self._offered:

@@ -8,9 +8,12 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
+from oi_tui.runtimes.remote.target import TargetError
 from oi_tui.screens.question import QuestionDialog, Questioner
 from oi_tui.widgets.approval import key_guard
 from oi_tui.widgets.idle import IdleClock
+from tests.fakes import Targets
+from tests.pilot.test_chat import open_chat
 from tests.pilot.waiting import until
 
 
@@ -80,3 +83,25 @@ async def test_a_question_goes_when_nobody_waits_for_its_answer() -> None:
         asked.stopped.set()
         await until(pilot, lambda: asked.answers and asked.dialog is None)
         assert asked.answers == [None]
+
+
+class EndlessTargets(Targets):
+    """Connects until that is stopped."""
+
+    stopped: threading.Event | None = None
+
+    def use(self, spelling: str, stopped: object = None, *, ask: object = None) -> None:
+        assert isinstance(stopped, threading.Event)
+        self.stopped = stopped
+        stopped.wait(20)
+        raise TargetError("Connecting was stopped.")
+
+
+async def test_who_leaves_while_a_target_connects_does_not_wait_for_it() -> None:
+    async with open_chat() as ui:
+        ui.computer.targets = targets = EndlessTargets()
+        await ui.type("%target ssh:endless")
+        await ui.until(lambda: targets.stopped)
+        assert targets.stopped
+        assert not targets.stopped.is_set()
+    assert targets.stopped.is_set()

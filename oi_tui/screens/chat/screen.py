@@ -154,6 +154,11 @@ class ChatScreen(BaseScreen[None]):
         self.prompt.focus()
         self._headline.left = (("oi-tui", "bold"),)
 
+    def on_unmount(self) -> None:
+        """Let the threads end that wait for the person, so that leaving does not wait for them."""
+        if self._ui:
+            self._ui.give_up_waiting()
+
     def on_resize(self) -> None:
         """Fit the prompt into the new height, and move the caret of the terminal: the prompt has moved."""
         self.prompt.fit()

@@ -107,6 +107,15 @@ def test_a_person_signs_in_once_and_stays_signed_in(open_workspace: Open, start:
         again.mcp.servers.test(again.mcp.servers.status[0])
 
 
+def test_a_sign_in_that_nobody_finishes_can_be_stopped(open_workspace: Open, start: Start) -> None:
+    workspace = open_workspace(servers=[f"t = {start()}"])
+    servers = workspace.mcp.servers
+    assert servers.sign_in(servers.status[0])
+    workspace.mcp.stop_sign_ins()
+    with pytest.raises(McpCallError, match="it was stopped"):
+        servers.finish_sign_in(servers.status[0])
+
+
 def test_a_sign_in_takes_the_place_of_the_first_attempt_to_connect(
     open_workspace: Open, start: Start
 ) -> None:

@@ -95,6 +95,11 @@ class ChatCommands(ConversationActions):
 
         self.run_in_background(lambda: self._chat.app.call_later(finish, work()))
 
+    def give_up_waiting(self) -> None:
+        """Give up what waits for the person in a thread, because the application ends."""
+        self.target.stop_connecting()
+        self._workspace.mcp.stop_sign_ins()
+
     def show_missing_model(self) -> None:
         """Show how to get a model, where there is none and no key for one."""
         workspace = self._workspace
