@@ -14,7 +14,7 @@ from oi_tui.text import clean_line
 if TYPE_CHECKING:
     from oi_tui.services.languages import Languages
 
-#: What is printed of a table: rows, columns, characters of a cell, and the names of so many more columns.
+#: The most that is printed of a table: rows, columns, characters of a cell, and names of other columns.
 _ROWS, _COLUMNS, _WIDEST, _NAMED = 20, 30, 30, 100
 
 

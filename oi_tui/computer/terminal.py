@@ -136,7 +136,7 @@ def install_package(package: str, *, may_ask: bool = False) -> bool:
 
 
 def _end_group(process: subprocess.Popen[str]) -> None:
-    """End a program and what it started, also where it has ended itself; kill it where it goes on."""
+    """End what a program started, and the program if it still runs; kill what does not end."""
     _signal_group(process, signal.SIGTERM)
     try:
         process.wait(_GRACE_SECONDS)

@@ -115,7 +115,7 @@ def _settle(order: str) -> str:
 
 @lru_cache(20_000)
 def read_day(value: object, order: str) -> str | None:
-    """Return a date with its time as a text that sorts; None for what is no date of this order."""
+    """Return a date and its time as a text that sorts; None if it is no date in this order."""
     if not isinstance(value, str):
         return None
     text = value.strip()

@@ -25,7 +25,7 @@ _BATCH = 5000
 _EXCEL_ROWS, _EXCEL_COLUMNS = 1_048_575, 16_384
 #: A column whose texts turn out to be of another type is written as text; that is tried so often.
 _TRIES = 3
-#: What gives rows: those of a view from a number on, so many, with the columns from a number on, so many.
+#: Returns rows of a view. The numbers are the first row, how many rows, the first column, how many columns.
 _Pages = Callable[[TableQuery, int, int, int, int], list[TableRow]]
 
 

@@ -28,7 +28,7 @@ class Field(Input):
             self.notify(message, severity="warning", markup=False)
 
     def render_line(self, y: int) -> Strip:
-        """Render a line; a placeholder without room ends with a mark, where Textual (8.2.8) would wrap it."""
+        """Render a line. A placeholder that does not fit is cut with “…”; Textual (8.2.8) would wrap it."""
         words = self.placeholder
         self.set_reactive(Input.placeholder, cut_end(words, self.scrollable_content_region.width))
         try:

@@ -63,7 +63,7 @@ _R_WITH_PLACES = frozenset(("map", "map_chr", "map_dbl", "map_df", "map_int", "m
 _R_FORMULA = re.compile(
     r"(?<![\w.])(lm|glm|nls|loess|aov|aggregate|boxplot|xtabs|t\.test|wilcox\.test|plot|pairs|aes_string)\s*\("
 )
-#: R: a call of one of these, or a text, a name in marks or an operator, in which a call is none.
+#: R: a call of one of these functions; or a text, a quoted name or an operator, which hold no calls.
 _R_CALL = re.compile(
     rf"(?<![\w.])`?({'|'.join(map(re.escape, (*_R_CALLERS, *_R_CALLERS_BY_NAME)))})`?\s*\("
     r"|(?<!\\)(?:'(?:\\.|[^'\\])*+'|\"(?:\\.|[^\"\\])*+\")|`[^`\n]*`|%[^%\s]*%",
@@ -117,7 +117,7 @@ _TYPE = (
     r"{0,80}+)?"
 )
 _RETURNED = r"(?:\s*+:[^={}\n]{0,80}+)?"
-#: JavaScript: a value as far as it is read. It goes on over a line that ends or begins with an operator.
+#: JavaScript: the part of a value that is read. An operator at the end or beginning of a line continues it.
 _VALUE = r"\s*+(?:[^;\n]|\n(?>(?<=[=(?:|&]\n)|(?=[ \t]{0,40}[?:|&]))){0,200}"
 #: JavaScript: a computed member of a function, by which `Function` can be reached that runs text.
 _JAVASCRIPT_MEMBER = re.compile(

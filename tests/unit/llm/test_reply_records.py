@@ -1,9 +1,9 @@
 """The records that the model process writes while no part of a reply comes."""
 
-import asyncio
 import json
 import os
 import queue
+import select
 from collections.abc import AsyncIterator
 from dataclasses import asdict
 from types import SimpleNamespace
@@ -17,6 +17,7 @@ from oi_tui.engine.llm.transport.child import ModelChild
 from oi_tui.engine.llm.transport.completion import CompletionCall
 from oi_tui.engine.llm.transport.process import Service
 from oi_tui.engine.llm.transport.provider import Provider
+from tests.event_loop import until
 
 REQUEST = Request(
     model="openai/m", messages=[{"role": "user", "content": "Hi"}], api_base="http://127.0.0.1:9/v1"
@@ -80,11 +81,10 @@ async def test_a_reply_that_is_cancelled_before_it_begins_ends_and_does_not_stop
         service, provider = Service(target), make_provider()
         orders = [{"do": "reply", "id": 7, "request": asdict(REQUEST)}, {"do": "cancel", "id": 7}]
         await service.run(list_lines(*orders), provider)
-        for _ in range(10):
-            await asyncio.sleep(0)
+        await until(lambda: select.select([source], [], [], 0)[0])
         assert json.loads(os.read(source, 1000)) == {"id": 7, "end": True}
         await service.run(list_lines({"do": "prepare", "id": 0, "model": "m", "api_base": None}), provider)
-        await asyncio.sleep(0)
+        await until(lambda: cast(Any, provider).prepared)
         assert cast(Any, provider).prepared == [("m", None)]
     finally:
         os.close(source)

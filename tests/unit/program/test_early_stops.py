@@ -12,6 +12,7 @@ import oi_tui
 from oi_tui.api.async_interpreter import _Outbox
 from oi_tui.api.interpreter import TurnError
 from oi_tui.api.notebook import NotebookQuestion
+from tests.event_loop import until
 
 
 def hold(monkeypatch: pytest.MonkeyPatch, place: object, name: str, gate: threading.Event) -> None:
@@ -113,7 +114,7 @@ def test_readers_that_give_up_leave_nothing_behind_and_a_closed_loop_keeps_no_ch
 
     async def give_up() -> None:
         reader = asyncio.create_task(outbox.get())
-        await asyncio.sleep(0)  # the reader waits from here on
+        await until(lambda: outbox._waiting)
         reader.cancel()
         await asyncio.wait([reader])
 

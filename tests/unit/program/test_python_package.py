@@ -44,6 +44,7 @@ from oi_tui.engine.open_interpreter import chunks
 from oi_tui.engine.settings.setting import ProfileError
 from oi_tui.engine.storage.store import Store
 from tests import fakes
+from tests.event_loop import until
 from tests.servers import openai_server as server
 from tests.when_used import when_used
 
@@ -623,8 +624,8 @@ def test_a_turn_waits_for_one_whose_task_was_cancelled_a_moment_before(
         task = asyncio.create_task(turn())
         await begun.wait()
         task.cancel()
-        for _ in range(3):  # until the task knows of it
-            await asyncio.sleep(0)
+        streams = interpreter._oi_turns.async_streams
+        await until(lambda: any(state.is_closing for state in streams._states.values()))
         if call == "achat":
             assert [chunk async for chunk in interpreter.achat("hello")]
         else:
