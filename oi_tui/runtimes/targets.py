@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from oi_tui.runtimes.remote.askpass import Ask
     from oi_tui.runtimes.remote.connecting import StopSignal
     from oi_tui.runtimes.remote.files import TargetFiles
-    from oi_tui.runtimes.remote.jupyter_server import FindToken
+    from oi_tui.runtimes.remote.jupyter.jupyter_server import FindToken
     from oi_tui.runtimes.remote.left_targets import LeftTarget
     from oi_tui.runtimes.remote.link import LeftRun
 
@@ -288,7 +288,7 @@ class Targets:
         options = self._options
         stopped = CombinedStopSignal(stopped, self._closing) if stopped else self._closing
         if target.kind == "kernel":
-            from oi_tui.runtimes.remote.kernel import KernelTarget
+            from oi_tui.runtimes.remote.jupyter.kernel import KernelTarget
 
             return KernelTarget(
                 target, on_loss=self.note_loss, find_token=options.target.find_token, ask=ask, stopped=stopped

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from oi_tui.runtimes.remote.bundle import start_script
-from oi_tui.runtimes.remote.server_address import parse_address
+from oi_tui.runtimes.remote.jupyter.server_address import parse_address
 
 Kind = Literal["ssh", "container", "command", "kernel"]
 

@@ -14,7 +14,7 @@ import pytest
 from oi_tui.messages import Displayed, InputRequested, Printed, Report, Stopping
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.remote import wire
-from oi_tui.runtimes.remote.kernel_gateway import GatewayClient
+from oi_tui.runtimes.remote.jupyter.kernel_gateway import GatewayClient
 from oi_tui.runtimes.remote.target import TargetError, parse
 from oi_tui.runtimes.targets import TargetOptions
 from tests.runtimes.playing import alive, play, until

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from oi_tui.runtimes.remote import wire
 from oi_tui.runtimes.remote.askpass import Ask
-from oi_tui.runtimes.remote.jupyter_server import FindToken, JupyterServer
-from oi_tui.runtimes.remote.kernel_client import Message, belongs_to
-from oi_tui.runtimes.remote.server_address import parse_address
+from oi_tui.runtimes.remote.jupyter.jupyter_server import FindToken, JupyterServer
+from oi_tui.runtimes.remote.jupyter.kernel_client import Message, belongs_to
+from oi_tui.runtimes.remote.jupyter.server_address import parse_address
 from oi_tui.runtimes.remote.target import TargetError
 from oi_tui.system.extras import make_install_command
 from oi_tui.system.threads import SpareThread

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from urllib.parse import quote, urlencode
 
 from oi_tui.runtimes.remote.askpass import Ask, compose_question
-from oi_tui.runtimes.remote.server_address import ServerAddress
+from oi_tui.runtimes.remote.jupyter.server_address import ServerAddress
 from oi_tui.runtimes.remote.target import TargetError
 
 if TYPE_CHECKING:

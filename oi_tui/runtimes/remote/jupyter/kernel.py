@@ -23,7 +23,7 @@ from oi_tui.messages import (
 from oi_tui.runtimes.completions import CompletionSet
 from oi_tui.runtimes.language import Language, Start
 from oi_tui.runtimes.languages import LANGUAGES
-from oi_tui.runtimes.remote.kernel_client import (
+from oi_tui.runtimes.remote.jupyter.kernel_client import (
     FileClient,
     KernelClient,
     Message,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from oi_tui.runtimes.remote.askpass import Ask
     from oi_tui.runtimes.remote.connecting import StopSignal
     from oi_tui.runtimes.remote.files import TargetFiles
-    from oi_tui.runtimes.remote.jupyter_server import FindToken
+    from oi_tui.runtimes.remote.jupyter.jupyter_server import FindToken
     from oi_tui.runtimes.remote.link import LeftRun
 
 #: How long it is waited for what belongs to a reply that has come, in seconds.
@@ -403,7 +403,7 @@ def _connect(
     """Return the kernel that the target names, by an address or a file. Raises TargetError."""
     if not target.is_address:
         return FileClient(target.place)
-    from oi_tui.runtimes.remote.kernel_gateway import GatewayClient
+    from oi_tui.runtimes.remote.jupyter.kernel_gateway import GatewayClient
 
     return GatewayClient(target.place, find_token=find_token, ask=ask, stopped=stopped)
 
