@@ -68,7 +68,15 @@ def expand_typed(name: str | Path) -> Path:
     """Return the path that a person typed or a program named; ~ is the home, and ~x stays
     where x is nobody.
     """
-    return Path(os.path.expanduser(name))  # noqa: PTH111 -- Path.expanduser raises for nobody
+    try:
+        return Path(os.path.expanduser(name))  # noqa: PTH111 -- Path.expanduser raises for nobody
+    except ValueError:  # a name with a NUL or half of a surrogate pair, which no user has
+        return Path(name)
+
+
+def find_home() -> Path:
+    """Return the home folder. Without one, as for a user that is not known here, the path leads nowhere."""
+    return expand_typed("~").absolute()
 
 
 def make_private(folder: Path) -> Path:

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from oi_tui import paths
+
 
 class AddressError(ValueError):
     """An address that cannot be used; the message says what to change."""
@@ -38,7 +40,7 @@ def parse(text: str, environment: Mapping[str, str] = os.environ) -> SessionAddr
     """
     token = environment.get("INTERPRETER_API_KEY", "")
     if "://" not in text and ("/" in text or text.endswith(".sock")):
-        return SessionAddress("http://localhost", Path(text).expanduser().absolute(), token)
+        return SessionAddress("http://localhost", paths.expand_typed(text).absolute(), token)
     try:
         parts = urlsplit(text if "://" in text else f"http://{text}")
         host, port = parts.hostname, parts.port

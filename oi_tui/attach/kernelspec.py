@@ -8,6 +8,7 @@ from pathlib import Path
 
 from jupyter_client.kernelspec import KernelSpecManager
 
+from oi_tui import paths
 from oi_tui.attach.address import AddressError, SessionAddress
 from oi_tui.plain.run import say, write_error
 from oi_tui.text import clean_line
@@ -24,7 +25,7 @@ def install(address: SessionAddress, name: str, prefix: str) -> int:
     It is written for this user, or below the folder `prefix`. Raises AddressError or OSError.
     """
     spec_name = "oi-tui" if name == _DEFAULT else f"oi-tui-{name}"
-    below = str(Path(prefix).expanduser().absolute()) if prefix else None
+    below = str(paths.expand_typed(prefix).absolute()) if prefix else None
     # What it would warn of is said below.
     specs = KernelSpecManager(log=logging.Logger("kernelspec", logging.ERROR))
     with tempfile.TemporaryDirectory() as folder:

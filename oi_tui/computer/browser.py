@@ -8,10 +8,10 @@ import os
 import shutil
 import time
 import urllib.parse
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from oi_tui.computer.errors import ComputerError
+from oi_tui.computer.files import find_existing
 from oi_tui.computer.tool import Tool, cannot
 from oi_tui.secret_shapes import has_secret
 
@@ -210,7 +210,7 @@ class Browser(Tool):
             if _count(place.locator("xpath=self::select")):
                 _choose(place, name, text)
             elif _count(place.locator("xpath=self::input[@type='file']")):
-                place.set_input_files(Path(text).expanduser())
+                place.set_input_files(find_existing(text))
             else:
                 _write(place, name, text)
 

@@ -14,6 +14,7 @@ from oi_tui.computer.tool import Tool
 _SKIPPED = frozenset({".git", "node_modules", "__pycache__", ".venv", ".mypy_cache", ".cache"})
 #: Larger files are searched by name only.
 _LARGEST = 2_000_000
+_LONGEST_SHOWN = 100
 
 
 class Files(Tool):
@@ -67,10 +68,20 @@ def replace(file: Path, text: str) -> None:
 
 def find_existing(path: str) -> Path:
     """Return a path that is there. Raises ComputerError."""
-    absolute = Path(path).expanduser()
-    if not absolute.exists():
-        raise ComputerError(f"There is no {path}; the working directory is {Path.cwd()}.")
+    try:
+        absolute = Path(os.path.expanduser(path))  # noqa: PTH111 -- Path.expanduser raises for nobody
+        absolute.stat()
+    except FileNotFoundError:
+        raise ComputerError(f"There is no {path}; the working directory is {Path.cwd()}.") from None
+    except OSError as error:
+        raise ComputerError(f"The path {_shorten(path)} cannot be used: {error.strerror}.") from None
+    except ValueError:
+        raise ComputerError(f"{_shorten(path)} is not a path.") from None
     return absolute
+
+
+def _shorten(path: str) -> str:
+    return ascii(path) if len(path) <= _LONGEST_SHOWN else f"{path[:_LONGEST_SHOWN]!a}..."
 
 
 def _read(file: Path) -> str:

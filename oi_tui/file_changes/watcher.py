@@ -150,7 +150,8 @@ class FileWatcher:
         self._reported = False
         self._kept = 0
         # A person's home, and whatever is above it, is no place of work: it holds everything.
-        self._shallow = folder in (Path.home(), *Path.home().parents)
+        home = paths.find_home()
+        self._shallow = folder in (home, *home.parents)
 
     def before(self, stopped: Callable[[], bool] = lambda: False) -> None:
         """Look at the folder; code is about to run."""

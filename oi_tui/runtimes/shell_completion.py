@@ -75,7 +75,7 @@ def _complete_files(typed: str, folder: Path, quote: str) -> list[Completion]:
     """Return the files with this beginning of a path, quoted for the shell."""
     place, slash, begin = typed.rpartition("/")
     try:
-        with os.scandir(folder / Path(place + slash).expanduser()) as entries:
+        with os.scandir(folder / paths.expand_typed(place + slash)) as entries:
             matching = [entry for entry in entries if entry.name.startswith(begin)]
             files = sorted((entry.name, paths.is_folder(entry)) for entry in matching)
     except (OSError, ValueError):

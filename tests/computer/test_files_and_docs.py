@@ -1,5 +1,6 @@
 """The tools of the computer object that need neither a desktop nor a server."""
 
+import importlib
 import json
 import os
 import select
@@ -33,6 +34,20 @@ def test_files_are_found_by_name_and_by_text(computer: Computer) -> None:
     assert computer.files.search("invoice", limit=1) == ["Invoice.txt"]
     with pytest.raises(ComputerError, match="There is no gone"):
         computer.files.search("x", "gone")
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("~nobody-of-this-name/x", "There is no ~nobody-of-this-name/x"),
+        ("x" * 5_000, "The path 'xxx.*'\\.\\.\\. cannot be used: File name too long"),
+        ("~a\0b", r"'~a\\x00b' is not a path"),
+        ("a\0b", r"'a\\x00b' is not a path"),
+    ],
+)
+def test_a_path_that_cannot_be_used_is_named(computer: Computer, path: str, words: str) -> None:
+    with pytest.raises(ComputerError, match=words):
+        computer.files.search("x", path)
 
 
 def test_an_edit_changes_the_one_place_and_shows_it(computer: Computer) -> None:
@@ -198,7 +213,9 @@ def test_an_image_is_sent_as_what_it_is(monkeypatch: pytest.MonkeyPatch, tmp_pat
 def test_a_program_that_ignores_the_request_to_end_is_killed(
     computer: Computer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("oi_tui.computer.terminal._GRACE_SECONDS", 0.05)
+    # As an attribute of the package, it is the tool of that name until the module is imported.
+    terminal = importlib.import_module("oi_tui.computer.terminal")
+    monkeypatch.setattr(terminal, "_GRACE_SECONDS", 0.05)
     lines = computer.terminal.run("bash", "trap '' TERM; echo $$; sleep 600; sleep 600", stream=True)
     process = int(next(lines)["content"])
     lines.close()

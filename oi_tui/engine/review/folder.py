@@ -66,7 +66,7 @@ class LocalFolder:
     def __init__(self, path: Path, root: Path | None = None) -> None:
         self.path = path
         self.root = root or path
-        self.home = Path.home()
+        self.home = paths.find_home()
 
     @property
     def real(self) -> Path:

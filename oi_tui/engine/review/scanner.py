@@ -20,6 +20,7 @@ from oi_tui.engine.review.python import rules as python_rules
 from oi_tui.engine.review.shell import checker as shell_checker
 from oi_tui.engine.review.shell import rules as shell_rules
 from oi_tui.engine.tools import CALLING_LANGUAGES, find_named_of
+from oi_tui.paths import expand_typed
 
 #: Longer code is not scanned.
 _LONGEST = 400_000
@@ -213,7 +214,7 @@ def _is_there(name: str, folder: Folder, elsewhere: str) -> bool:
 def _find_path(name: str, folder: Folder, elsewhere: str) -> Path:
     """Return the whole path of a name in code, with its links."""
     if not elsewhere:
-        name = os.path.expanduser(name)  # noqa: PTH111 -- "~x" may be nobody
+        name = str(expand_typed(name))
     elif folder.home and (name == "~" or name.startswith("~/")):
         name = f"{folder.home}{name[1:]}"
     if name.startswith("~"):

@@ -1,9 +1,10 @@
 """The hosts that a person's own ssh configuration names."""
 
 import glob
-import os
 import re
 from pathlib import Path
+
+from oi_tui import paths
 
 #: Larger files, and files included by included ones, are not read.
 _LONGEST = 1_000_000
@@ -12,7 +13,7 @@ _DEEPEST = 3
 
 def list_known(folder: Path | None = None) -> tuple[str, ...]:
     """Return the names after `Host`, without patterns, in their order; of included files as well."""
-    folder = folder or Path.home() / ".ssh"
+    folder = folder or paths.find_home() / ".ssh"
     return tuple(dict.fromkeys(_list_hosts(folder / "config", folder, 0)))
 
 
@@ -38,5 +39,5 @@ def _list_hosts(path: Path, folder: Path, depth: int) -> list[str]:
 
 def _include(pattern: str, folder: Path) -> list[Path]:
     """Return the files that a pattern after `Include` names; a relative one begins in the folder of ssh."""
-    whole = os.path.join(folder, os.path.expanduser(pattern))  # noqa: PTH111, PTH118 -- "~x" may be nobody
-    return [Path(name) for name in sorted(glob.glob(whole))]  # noqa: PTH207 -- a pattern may be absolute
+    whole = folder / paths.expand_typed(pattern)
+    return [Path(name) for name in sorted(glob.glob(str(whole)))]  # noqa: PTH207 -- a pattern may be absolute

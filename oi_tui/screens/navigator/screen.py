@@ -279,7 +279,7 @@ class NavigatorScreen(Page[str | None]):
         """Ask for the path of the file to export the selected conversation to."""
         item = self._list.selected
         if item is not None and not item.problem:
-            place = paths.shorten(Path.home() / make_file_name(item.title, ".md"))
+            place = paths.shorten(paths.find_home() / make_file_name(item.title, ".md"))
             self._list.cancel_delete()
             self._line.ask(place, words.EXPORT_KEYS, self._actions.export)
             self.show_notice("")

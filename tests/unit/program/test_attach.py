@@ -1,6 +1,7 @@
 """The address of a server, and its records as events."""
 
 import json
+from pathlib import Path
 from typing import Any, get_args
 
 import pytest
@@ -53,6 +54,10 @@ def test_an_address_is_a_url_a_host_or_a_socket(
     assert (found.base, found.token) == (base, token)
     assert (str(found.socket) if found.socket else None) == socket
     assert token not in repr(found)
+
+
+def test_a_socket_in_the_home_of_an_unknown_user_is_a_relative_path() -> None:
+    assert parse("~nobody-of-this-name/s.sock", {}).socket == Path.cwd() / "~nobody-of-this-name" / "s.sock"
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import pwd
 import stat
 import tempfile
 from pathlib import Path
@@ -10,6 +11,9 @@ import pytest
 
 from oi_tui import paths
 from oi_tui.engine.llm import images
+from oi_tui.engine.review.folder import LocalFolder
+from oi_tui.file_changes.snapshots import Snapshots
+from oi_tui.file_changes.watcher import FileWatcher
 from oi_tui.messages import Message
 from tests.full_disk import full_disk
 
@@ -69,8 +73,18 @@ def test_what_a_person_typed_is_a_path_whoever_s_home_it_names(
     monkeypatch.setenv("HOME", str(tmp_path))
     assert paths.expand_typed("~/x y") == tmp_path / "x y"
     assert paths.expand_typed("~") == tmp_path
-    for name in ("~nobody-of-this-name/x", "a/~", "x" * 5_000, ""):
+    for name in ("~nobody-of-this-name/x", "a/~", "x" * 5_000, "~" + "x" * 5_000, "~a\0b", "~a\ud800", ""):
         assert paths.expand_typed(name) == Path(name)
+
+
+def test_a_home_that_is_unset_or_relative_is_a_path(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", "here")
+    assert paths.find_home() == tmp_path / "here"
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr(pwd, "getpwuid", lambda _: {}[0])
+    assert paths.find_home() == tmp_path / "~"
+    assert FileWatcher(Snapshots(tmp_path / "kept"), tmp_path).folder == LocalFolder(tmp_path).path
 
 
 def test_the_style_sheets_are_found() -> None:

@@ -13,6 +13,16 @@ from oi_tui.engine.review.scanner import scan_code
 HERE = Path("/home/ada/sales")
 
 
+@pytest.mark.parametrize("name", ["~a\0b", "~a\ud800b", "~" + "a" * 5_000, "~nobody-of-this-name/a"])
+def test_a_name_that_no_user_can_have_is_scanned(name: str) -> None:
+    for language, code in (
+        ("python", f"open({name!r}, 'w')"),
+        ("shell", f"echo > {name}"),
+        ("javascript", f"fs.writeFileSync('{name}', 1)"),
+    ):
+        assert scan_code(language, code, HERE).sentences
+
+
 def scan_kinds(language: str, code: str) -> set[tuple[str, str]]:
     return {(item.kind, item.what) for item in scan_code(language, code, HERE).found}
 
