@@ -282,8 +282,11 @@ class Output:
         rows = self._line_rows.get(number) if settled else None
         if rows is None:
             spans = [(text, adapt_program_style(look, style)) for text, style in self.text.spans(index)]
-            wrap = wrap_cells if self._marks(index) or self._marks(index + 1) else wrap_output
-            wrapped = wrap(spans or [("", look.base)], width - 2)
+            spans = spans or [("", look.base)]
+            if self._marks(index) or self._marks(index + 1):
+                wrapped = wrap_cells(spans, width - 2)
+            else:
+                wrapped = wrap_output(spans, width - 2, look.base.bgcolor)
             rows = [add_rule(Row(line.segments, line.text, 0, line.joint), look) for line in wrapped]
             if settled:
                 self._line_rows[number] = rows

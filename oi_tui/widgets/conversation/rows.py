@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from rich.cells import chop_cells
+from rich.color import Color
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
@@ -215,17 +216,37 @@ def _make_cutter(spans: Iterable[Span]) -> Callable[[int], list[Segment]]:
 _COLUMNS = re.compile(r"(?<=\S)(?<![^\W\d_][.!?:]) {2,}\S|(?:^|\s)\|(?:\s|$)|[\u2500-\u259f]")
 
 
-def wrap_output(spans: Sequence[Span], width: int) -> list[Wrapped]:
+def wrap_output(spans: Sequence[Span], width: int, ground: Color | None = None) -> list[Wrapped]:
     """Break a line that a program printed: prose at spaces, and text set in columns at the edge.
 
-    The texts of the lines, behind their joints, are what was printed.
+    The texts of the lines, behind their joints, are what was printed. Spaces at the end that nobody sees on a
+    background of the colour `ground` take no line of their own.
     """
     text = "".join(text for text, _ in spans)
-    if measure_width(text) <= width or _COLUMNS.search(text):
+    if measure_width(text) <= width:
         return wrap_cells(spans, width)
-    lines = wrap_words(spans, width)
-    lines[-1].text += text[len(text.rstrip(" ")) :]
+    if not _COLUMNS.search(text):
+        lines = wrap_words(spans, width)
+        lines[-1].text += text[len(text.rstrip(" ")) :]
+        return lines
+    length = _measure_visible(spans, ground)
+    visible = [(text, style or Style()) for text, style, _ in _make_cutter(spans)(length)]
+    lines = wrap_cells(visible, width)
+    lines[-1].text += text[length:]
     return lines
+
+
+def _measure_visible(spans: Sequence[Span], ground: Color | None) -> int:
+    """Return the number of characters without the spaces at the end that cannot be seen."""
+    length = sum(len(text) for text, _ in spans)
+    for text, style in reversed(spans):
+        if style.reverse or style.underline or style.strike or style.bgcolor not in (None, ground):
+            break
+        blanks = len(text) - len(text.rstrip(" "))
+        length -= blanks
+        if blanks < len(text):
+            break
+    return length
 
 
 #: Where code is broken best: behind a space; behind a comma or an opening bracket, or before a method; where

@@ -66,6 +66,16 @@ def test_prose_of_an_output_is_broken_at_spaces_and_columns_are_not(printed: str
     assert [line.text for line in wrap_output([(printed, Style())], 12)] == rows
 
 
+@pytest.mark.parametrize(("style", "count"), [("", 2), ("on black", 2), ("on red", 3), ("reverse", 3)])
+def test_columns_that_are_filled_with_spaces_take_no_line_for_spaces_that_nobody_sees(
+    style: str, count: int
+) -> None:
+    spans = [("left      right", Style()), (" " * 20, Style.parse(style))]
+    lines = wrap_output(spans, 12, Style.parse("on black").bgcolor)
+    assert [bool(line.segments) for line in lines] == [True] * count
+    assert copied(lines) == "left      right" + " " * 20
+
+
 @given(SPANS, st.integers(4, 30))
 def test_what_is_cut_off_is_reported(spans: list[Span], width: int) -> None:
     text = "".join(text for text, _ in spans)
