@@ -212,5 +212,5 @@ def _describe(action: RestoreAction) -> str:
     name = clean_line(action.change.name, 200)
     if action.obstacle:
         return f"{name}: {action.obstacle}"
-    doing = "removed" if action.removes else "as it was"
+    doing = "will be removed" if action.removes else "will be as it was"
     return f"{name}: {doing}" + (", although it changed again since" if action.since else "")

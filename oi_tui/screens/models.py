@@ -28,6 +28,8 @@ from oi_tui.widgets.lists.choice_list import ChoiceList
 #: The ready-made profiles of the providers whose model is offered once there is a key.
 _HOSTED = ("openai", "anthropic", "gemini", "openrouter", "mistral", "deepseek", "groq", "xai")
 _LIST_KEYS = "enter choose · tab type a name · esc cancel"
+#: A request that was typed too early would be saved as the model otherwise.
+_NO_NAME = "A model name has no spaces. Choose a model first, then type your request."
 _KEY_KEYS = "enter save · ctrl+s this session only · esc back"
 
 
@@ -252,12 +254,12 @@ class ModelsScreen(Dialog[ModelChoice | None]):
         """Paste into the field for a name, even if the list has the focus."""
         if self.query_one(OptionList).has_focus:
             event.stop()
-            self._type(event.text)
+            self._type(" ".join(event.text.split()))
 
     def _type(self, text: str) -> None:
         field = self.query_one("#models-name", Input)
         field.focus()
-        field.insert_text_at_cursor(" ".join(text.split()))
+        field.insert_text_at_cursor(text)
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Choose the model."""
@@ -272,6 +274,8 @@ class ModelsScreen(Dialog[ModelChoice | None]):
         text = event.value.strip()
         if event.input.id == "models-key":
             self._save_key(text)
+        elif " " in text and "/" not in text and not llamafile.is_source(text):
+            self.notify(_NO_NAME, severity="warning")
         elif text:
             self._choose(ModelChoice(text))
 

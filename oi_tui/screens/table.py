@@ -51,11 +51,11 @@ _KEYS: Keys = (
     ("enter", "whole row"),
     ("f", "find column"),
     ("s", "sort"),
+    ("e", "export"),
     ("i", "statistics"),
     ("c", "copy cell"),
     ("r", "copy row"),
     ("C", "copy column"),
-    ("e", "export"),
     ("f5", "reload"),
     ("esc", "back"),
 )
@@ -448,7 +448,7 @@ class TableScreen(Page[None]):
 
     def action_filter(self) -> None:
         """Ask which text the rows contain."""
-        words = "show rows that contain this text; empty shows all"
+        words = "show rows that contain this text, or a condition: price > 5; empty shows all"
         self._ask_for(words, self._table.view.words, self._filter)
 
     def _filter(self, words: str) -> None:

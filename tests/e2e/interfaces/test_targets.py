@@ -176,7 +176,7 @@ def test_files_that_code_changes_on_a_target_are_listed_and_restored(start: Star
     program.say("%files")
     program.wait_for("restores the files of cell N")
     program.say("%restore 1")
-    program.wait_for("data.csv: as it was")
+    program.wait_for("data.csv: will be as it was")
     program.wait_for("y yes")
     program.send("y")
     program.wait_for("Restored 1 file")

@@ -66,7 +66,7 @@ async def test_changed_files_stand_below_the_cell_and_u_puts_them_back(tmp_path:
         ui.view.conversation.transcript.focus()
         await ui.pilot.press("home", "up", "up", "up", "up", "down", "u")
         await ui.until(lambda: isinstance(ui.app.screen, ConfirmDialog))
-        assert "data.csv: as it was" in "\n".join(screen_lines(ui))
+        assert "data.csv: will be as it was" in "\n".join(screen_lines(ui))
         await answered(ui, "y")
         await ui.until(lambda: "Restored 1 file. %restore undo reverts this." in notes(ui))
         assert (tmp_path / "data.csv").read_text() == "before"

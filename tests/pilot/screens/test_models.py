@@ -87,6 +87,24 @@ async def test_letters_and_a_paste_at_the_list_go_into_the_field(found: list[Loc
         await at.until(lambda: field.value == "ollama/y")
 
 
+async def test_a_request_typed_at_the_list_of_models_is_not_taken_for_a_model(
+    found: list[LocalModel],
+) -> None:
+    async with open_chat([Text("Hm.")]) as at:
+        before = at.workspace.profile
+        await at.type("%model")
+        screen = await models_of(at)
+        await at.until(lambda: screen.query_one(OptionList).has_focus)
+        field = screen.query_one("#models-name", Input)
+        for key in ("a", "space", "b"):
+            screen.query_one(OptionList).focus()
+            await at.pilot.press(key)
+        assert field.value == "a b"
+        await at.pilot.press("enter")
+        await at.until(lambda: any("no spaces" in notice.message for notice in at.app._notifications))
+        assert (at.app.screen, field.value, at.workspace.profile) == (screen, "a b", before)
+
+
 async def test_the_model_in_use_stands_first_and_enter_keeps_it(
     found: list[LocalModel], monkeypatch: pytest.MonkeyPatch
 ) -> None:

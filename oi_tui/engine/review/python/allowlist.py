@@ -430,7 +430,10 @@ LIST_MAKERS: Final = _split_words("enumerate filter list map range reversed set 
 #: Settings that texts of plots take from a table, and that start a program.
 HARMFUL_SETTINGS: Final = frozenset(("usetex",))
 #: Named arguments of which only these values are known.
-VALUES: Final = {"engine": _split_words("c openpyxl pyarrow python xlrd")}
+VALUES: Final = {
+    "engine": _split_words("c openpyxl pyarrow python xlrd"),
+    "on_bad_lines": _split_words("error skip warn"),
+}
 #: What such methods may be asked to compute, by name.
 REDUCTIONS: Final = _split_words(
     """
@@ -441,35 +444,34 @@ REDUCTIONS: Final = _split_words(
 #: Named arguments of known functions and methods.
 KEYWORDS: Final = _split_words(
     """
-        a after align_axis all allow_duplicates allow_nan ambiguous append as_index
-        ascending assume_unique atol axis b base before bins by bymonth bymonthday byweekday
-        cache case categories center chunksize ci clip closed col_level colnames columns
-        comment compact cond convert_dtypes copy count counts cum_weights cumulative data day
-        dayfirst days ddof decimal deep default default_factory deg delimiter depth digest_size divide drop
-        drop_first dropna dtype dtype_backend dtypes dummy_na duplicates edgeitems encoding
-        end end_date endpoint ensure_ascii equal_nan errorbar errors escapechar exclude
-        excluded expand fieldnames fill_method fill_value fillchar fillvalue flags
-        float_format floatmode flush fontweight format frac freq full group_keys header high
-        hour hours how i id_vars ignore_index include include_lowest indent index index_col
-        indicator infstr initial inplace interpolation interval invalid iterator j join
-        justify k keep keep_default_na keep_equal keep_shape keepdims key keys label labels
-        left_index left_on level like limit line_width lines linewidth loc loffset low
-        low_memory lower mapper margins margins_name mask max_cols max_colwidth max_level
-        max_rows max_workers maxlen maxsplit maxticks memory_usage meta meta_prefix method microsecond
-        microseconds milliseconds min_count min_periods minticks minute minutes month months
-        mu n n_boot na na_position na_rep na_values name names nanoseconds nanstr ndigits
-        ndmin newline nonexistent normalize nrows num numeric_only observed on order ordered
-        orient origin other otypes over p parse_dates pat percentiles periods population
-        precision prefix prefix_sep q quarter quarters quotechar r random_state range raw
-        record_path record_prefix regex repeat repl replace reps result_names result_type return_exceptions
-        retbins return_counts return_index return_inverse reverse right right_index right_on
-        rownames rowvar rtol scale second seconds seed sep separators shape sheet_name
-        show_counts show_dimensions side sigma signature size skipfooter skipinitialspace
-        skipkeys skipna skiprows sort sort_dicts sort_keys sparse squeeze start start_date step stop
-        strict subset suffixes suppress thousands thresh threshold timeout timespec to_replace tz
-        tzinfo under unit upper usecols usedforsecurity utc validate value value_name
-        value_vars values var_name verbose verify_integrity wait weekday weeks weights width
-        window x y year years z
+        a after align_axis all allow_duplicates allow_nan ambiguous append as_index ascending
+        assume_unique atol axis b base before bins by bymonth bymonthday byweekday cache cache_dates case
+        categories center chunksize ci clip closed col_level colnames columns comment compact cond
+        convert_dtypes copy count counts cum_weights cumulative data date_format day dayfirst days ddof
+        decimal deep default default_factory deg delimiter depth digest_size divide doublequote downcast
+        drop drop_first dropna dtype dtype_backend dtypes dummy_na duplicates edgeitems encoding
+        encoding_errors end end_date endpoint ensure_ascii equal_nan errorbar errors escapechar exact
+        exclude excluded expand false_values fieldnames fill_method fill_value fillchar fillvalue flags
+        float_format float_precision floatmode flush fontweight format frac freq full group_keys header
+        high hour hours how i id_vars ignore_index include include_lowest inclusive indent index
+        index_col indicator infstr initial inplace interpolation interval invalid iterator j join justify
+        k keep keep_default_na keep_equal keep_shape keepdims key keys label labels left_index left_on
+        level like limit limit_area limit_direction line_width lines lineterminator linewidth loc loffset
+        low low_memory lower mapper margins margins_name mask max_cols max_colwidth max_level max_rows
+        max_workers maxlen maxsplit maxticks memory_usage meta meta_prefix method microsecond
+        microseconds milliseconds min_count min_periods minticks minute minutes month months mu n n_boot
+        na na_filter na_position na_rep na_values name names nanoseconds nanstr ndigits ndmin newline
+        nonexistent normalize nrows num numeric_only observed on order ordered orient origin other otypes
+        over p parse_dates pat percentiles periods population precision prefix prefix_sep q quarter
+        quarters quotechar quoting r random_state range raw record_path record_prefix regex repeat repl
+        replace reps result_names result_type retbins return_counts return_exceptions return_index
+        return_inverse reverse right right_index right_on rownames rowvar rtol scale second seconds seed
+        sep separators shape sheet_name show_counts show_dimensions side sigma signature size
+        skip_blank_lines skipfooter skipinitialspace skipkeys skipna skiprows sort sort_dicts sort_keys
+        sparse squeeze start start_date step stop strict subset suffixes suppress thousands thresh
+        threshold timeout timespec to_replace true_values tz tzinfo under unit upper usecols
+        usedforsecurity utc validate value value_name value_vars values var_name verbose verify_integrity
+        wait weekday weeks weights width window x y year yearfirst years z
     """
 ) | _split_words(plotting.KEYWORDS + science.KEYWORDS)
 #: Modules whose functions cannot change what names mean in other code, although they do other things.

@@ -145,7 +145,7 @@ class _Parser:
 
     def _stop(self, what: str = "") -> NotUnderstood:
         rest = self._code[self._at :].partition("\n")[0]
-        return NotUnderstood(what or rest[:30] or "the end of the line", self._line)
+        return NotUnderstood(what or shorten_part(rest) or "the end of the line", self._line)
 
 
 # -- which commands --------------------------------------------------------------------------------
