@@ -21,6 +21,8 @@ _FIRST_WAIT, _LONGEST_WAIT = 0.5, 8.0
 #: The largest record that is accepted, in bytes. The state has the whole conversation.
 _LARGEST = 512_000_000
 #: How connecting fails.
+#: The codes with which the server closes: there is no such session, and the session was ended.
+_ENDED = (1008, 4410)
 _FAILURES = (OSError, InvalidHandshake, InvalidURI, ConnectionClosed, ValueError)
 
 
@@ -121,9 +123,11 @@ class SessionConnection:
                     if is_lost:
                         self._append({"event": "connection.back"})
                     wait, is_lost = _FIRST_WAIT, False
-                    for text in socket:
-                        self._handle_record(text)
-                if socket.close_code == 1008:
+                    # Iterating raises for most codes with which a server closes.
+                    with suppress(ConnectionClosed):
+                        for text in socket:
+                            self._handle_record(text)
+                if socket.close_code in _ENDED:
                     self._append({"event": "connection.ended", "message": "The session has ended."})
                     return
             except InvalidStatus as refusal:

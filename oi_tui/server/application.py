@@ -104,6 +104,7 @@ class Application(Starlette):
         super().__init__(routes=list_routes(), lifespan=self._while_running, exception_handlers=handlers)
         self._sessions = Sessions(make, options.limits)
         self._kernels: dict[str, Kernel] = {}
+        self._sessions.on_removed = lambda session: kernels.end_kernels(self._kernels, session)
         self._responses = ResponseStore()
         self._completions = CompletionHistory()
         #: Called at the start, where somebody else's web server runs the application.

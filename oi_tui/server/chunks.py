@@ -11,7 +11,13 @@ from oi_tui.engine.events import (
 from oi_tui.engine.open_interpreter.chunks import Chunk
 from oi_tui.engine.open_interpreter.event_chunks import EventChunkWriter
 from oi_tui.messages import InputRequested, Message
-from oi_tui.server.event_log import ApprovalQuestion, LogItem, MessagesReplaced, QuestionAnswered
+from oi_tui.server.event_log import (
+    ApprovalQuestion,
+    LogItem,
+    MessagesReplaced,
+    QuestionAnswered,
+    SessionEnded,
+)
 
 #: The answer to a message is complete, or waits for "go". The documentation of Open Interpreter shows both
 #: forms, the program itself sent the second one.
@@ -54,6 +60,8 @@ class ClientChunks:
             case TurnEnded():
                 yield from writer.end()
                 yield from self._end(item)
+            case SessionEnded(message):
+                yield make_error(message)
             case QuestionAnswered() | MessagesReplaced():
                 pass
             case _:

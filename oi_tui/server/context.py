@@ -19,6 +19,8 @@ from oi_tui.server.options import ServerOptions
 from oi_tui.server.sessions import Sessions
 
 _log = logging.getLogger(__name__)
+#: The code with which a WebSocket is closed because its session or kernel was ended.
+ENDED = 4410
 Result = TypeVar("Result")
 #: Errors of sending to a client that has left, or that no longer receives.
 _LEFT = (WebSocketDisconnect, TimeoutError, OSError)

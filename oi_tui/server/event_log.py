@@ -47,8 +47,19 @@ class MessagesReplaced:
     """The conversation has other messages now."""
 
 
+#: What clients get when their session is ended.
+SESSION_ENDED = "The session was ended."
+
+
+@dataclass(frozen=True, slots=True)
+class SessionEnded:
+    """The session was ended. Nothing follows."""
+
+    message: str = SESSION_ENDED
+
+
 #: What a log holds.
-LogItem = Event | ApprovalQuestion | QuestionAnswered | MessagesReplaced
+LogItem = Event | ApprovalQuestion | QuestionAnswered | MessagesReplaced | SessionEnded
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +89,8 @@ class EventLog:
         #: The number before the first.
         self.start = self._last = time.time_ns() // 1_000_000
         self._readers: set[EventReader] = set()
+        #: Whether the last event is that the session was ended.
+        self._is_over = False
         #: The event loops that are about to wake their readers.
         self._waking: set[asyncio.AbstractEventLoop] = set()
 
@@ -102,9 +115,20 @@ class EventLog:
         """The number of readers whose owner can answer questions."""
         return sum(reader.watches for reader in self._readers)
 
-    def append(self, item: LogItem) -> None:
-        """Add an event, drop the oldest ones if there are too many bytes, and wake the readers."""
+    def is_over_at(self, number: int) -> bool:
+        """Return whether nothing will follow after `number`, because the session was ended."""
         with self._lock:
+            return self._is_over and number >= self._last
+
+    def append(self, item: LogItem) -> None:
+        """Add an event, drop the oldest ones if there are too many bytes, and wake the readers.
+
+        After SessionEnded, do nothing.
+        """
+        with self._lock:
+            if self._is_over:
+                return
+            self._is_over = isinstance(item, SessionEnded)
             self._last += 1
             size = _OVERHEAD + _measure(item)
             self._entries.append((LogEntry(self._last, item), size))

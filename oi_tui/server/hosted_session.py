@@ -26,11 +26,13 @@ from oi_tui.messages import InputReceived, InputRequested, Message, RunEnded
 from oi_tui.runtimes.runs.stopping import UNATTENDED
 from oi_tui.server.backend import Backend
 from oi_tui.server.event_log import (
+    SESSION_ENDED,
     ApprovalQuestion,
     EventLog,
     LogItem,
     MessagesReplaced,
     QuestionAnswered,
+    SessionEnded,
 )
 from oi_tui.server.feed import Feed
 from oi_tui.server.options import ServerLimits
@@ -41,6 +43,8 @@ from oi_tui.turn_worker import TurnWorker
 #: code that ran before.
 _GRANTS = ("code", "count", "language")
 _NO_GRANT = "No approval has this number. Approving later code needs a server started with --allow-settings."
+#: How long the turn of a session that is ended may take to stop, in seconds.
+_CLOSING = 10.0
 _NOBODY = "Nobody was connected who could approve it."
 
 
@@ -226,11 +230,14 @@ class HostedSession:
                 self._close_question(self.question, Reject(_NOBODY, stop=True, by_person=False), "withdrawn")
 
     def close(self) -> None:
-        """End everything."""
+        """End everything, and let the clients know."""
         with self._lock:
             self._closed = True
         self.backend.interrupt()
-        self.wait(10)
+        if not self.wait(_CLOSING):
+            self._append(TurnEnded("interrupted", SESSION_ENDED))
+        # Before the languages end, which may take a while.
+        self._append(SessionEnded())
         self.backend.close()
 
     def _begin(self, work: Callable[[], Iterator[Event]]) -> None:

@@ -15,6 +15,7 @@ from oi_tui.engine.storage.store import NoConversationError, StoreError
 from oi_tui.server import wire
 from oi_tui.server.backend import read_image
 from oi_tui.server.context import (
+    ENDED,
     RateLimiter,
     choose_subprotocol,
     find_context,
@@ -24,7 +25,7 @@ from oi_tui.server.context import (
     receive_frame,
     while_connected,
 )
-from oi_tui.server.event_log import ApprovalQuestion
+from oi_tui.server.event_log import SESSION_ENDED, ApprovalQuestion
 from oi_tui.server.fields import SWITCH, check_fields, make_whole
 from oi_tui.server.guard import RequestRefusedError
 from oi_tui.server.hosted_session import ConflictError, HostedSession
@@ -95,7 +96,7 @@ async def stream_events(request: Request) -> Response:
 
 
 async def _stream_lines(records: SessionRecords, after: int | None, seconds: float) -> AsyncIterator[bytes]:
-    """Yield the lines of the stream, which ends when a question stays open too long.
+    """Yield the lines of the stream, which ends with the session, or when a question stays open too long.
 
     Nothing else shows whether anybody still reads. Whoever does connects again, as browsers do by themselves.
     """
@@ -130,7 +131,7 @@ async def watch(socket: WebSocket) -> None:
 
     await while_connected(
         socket,
-        _send_records(records, _parse_number(socket.query_params.get("after")), send),
+        _send_records(socket, records, _parse_number(socket.query_params.get("after")), send),
         _receive(socket, records.session, send, context.options.limits.messages_per_second),
     )
 
@@ -138,9 +139,10 @@ async def watch(socket: WebSocket) -> None:
 _Send = Callable[..., Awaitable[None]]
 
 
-async def _send_records(records: SessionRecords, after: int | None, send: _Send) -> None:
+async def _send_records(socket: WebSocket, records: SessionRecords, after: int | None, send: _Send) -> None:
     async for batch in records.read(after):
         await send(*(record.text for record in batch))
+    await socket.close(ENDED, SESSION_ENDED)
 
 
 async def _receive(socket: WebSocket, session: HostedSession, send: _Send, tempo: float) -> None:

@@ -15,6 +15,7 @@ from oi_tui.engine.open_interpreter.chunks import Chunk
 from oi_tui.messages import Message
 from oi_tui.server.chunks import make_error
 from oi_tui.server.context import (
+    ENDED,
     RateLimiter,
     ServerContext,
     choose_subprotocol,
@@ -24,7 +25,7 @@ from oi_tui.server.context import (
     receive_frame,
     while_connected,
 )
-from oi_tui.server.event_log import EventReader, GapError
+from oi_tui.server.event_log import SESSION_ENDED, EventReader, GapError
 from oi_tui.server.feed import Feed
 from oi_tui.server.guard import RequestRefusedError
 from oi_tui.server.hosted_session import ConflictError, HostedSession
@@ -224,6 +225,9 @@ class OriginalClient:
                 if not await self._send(chunk):
                     return
                 feed.note_sent()
+            if self._session.log.is_over_at(feed.number):
+                await self._socket.close(ENDED, SESSION_ENDED)
+                return
             try:
                 entries = await self._reader.next()
             except GapError:

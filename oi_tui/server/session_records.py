@@ -73,7 +73,8 @@ class SessionRecords:
     ) -> AsyncIterator[Sequence[SessionRecord]]:
         """Yield the events after `after`. Without it, or if they are not kept, the whole state comes first.
 
-        0 stands for the beginning. Nothing is in what is yielded after so many seconds without an event.
+        0 stands for the beginning. Nothing is in what is yielded after so many seconds without an event. The
+        end of the session is the end.
         """
         log = self.session.log
         after = log.start if after == 0 else after
@@ -84,7 +85,7 @@ class SessionRecords:
                 state = self._continue_from_state(reader)
                 await self._turnstile.wait()
                 yield [state]
-            while True:
+            while not log.is_over_at(reader.number):
                 try:
                     entries = await reader.next(heartbeat)
                 except GapError:

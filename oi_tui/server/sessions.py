@@ -30,6 +30,8 @@ class Sessions:
     def __init__(self, make: Callable[[], Backend], limits: ServerLimits) -> None:
         self._make = make
         self._limits = limits
+        #: Called with each session that has been removed.
+        self.on_removed: Callable[[HostedSession], None] = lambda _: None
         #: Whether clients of new sessions may approve later code too.
         self.may_grant = False
         self._sessions: dict[str, HostedSession] = {}
@@ -124,7 +126,10 @@ class Sessions:
         self._records.pop(session.id, None)
         self._disposable.discard(session.id)
         self._unwatched.pop(session.id, None)
-        await asyncio.to_thread(session.close)
+        try:
+            await asyncio.to_thread(session.close)
+        finally:
+            self.on_removed(session)
 
     async def close(self) -> None:
         """End all sessions."""

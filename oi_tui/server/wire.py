@@ -8,7 +8,7 @@ from oi_tui import messages
 from oi_tui.engine import events
 from oi_tui.engine.events import FilesChanged, MessageRecorded, MessageStarted, RunReported
 from oi_tui.messages import Message
-from oi_tui.server.event_log import ApprovalQuestion, LogEntry, LogItem, QuestionAnswered
+from oi_tui.server.event_log import ApprovalQuestion, LogEntry, LogItem, QuestionAnswered, SessionEnded
 from oi_tui.server.hosted_session import HostedSession
 from oi_tui.text import clean_line, list_hidden_characters
 
@@ -30,6 +30,7 @@ NAMES: Mapping[type[Any], str] = {
     events.Noticed: "notice",
     events.UsageReported: "usage",
     events.TurnEnded: "turn.ended",
+    SessionEnded: "session.ended",
 }
 #: The names of a run's reports, by their classes.
 REPORTS: Mapping[type[Any], str] = {

@@ -12,7 +12,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from oi_tui.engine.events import MessageGrew, MessageRecorded, MessageStarted, RunReported, TurnEnded
 from oi_tui.messages import InputRequested, Message, Starting, ValueBegan, ValueEnded
-from oi_tui.server.context import RateLimiter
+from oi_tui.server.context import ENDED, RateLimiter
 from oi_tui.server.event_log import ApprovalQuestion, EventReader, GapError, LogItem
 from oi_tui.server.fields import check_fields
 from oi_tui.server.guard import RequestRefusedError
@@ -141,6 +141,11 @@ class KernelConnection:
                 await self._tempo.wait_for_turn()
                 if not await self._handle(message["header"]["msg_type"], message):
                     return
+
+    async def close_at_end(self) -> None:
+        """Close the connection once the kernel has ended."""
+        await self._kernel.wait_for_end()
+        await self._socket.close(ENDED, "The kernel was ended.")
 
     async def execute(self) -> None:
         """Run the client's cells, one after the other."""

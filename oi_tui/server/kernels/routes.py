@@ -5,6 +5,7 @@ Each cell is asked for like the model's code, in the page or by any other client
 
 import re
 import uuid
+from collections.abc import MutableMapping
 from contextlib import suppress
 from typing import Any
 
@@ -129,7 +130,7 @@ async def serve_channels(socket: WebSocket) -> None:
     )
     kernel.clients.add(connection)
     try:
-        await while_connected(socket, connection.receive(), connection.execute(), kernel.wait_for_end())
+        await while_connected(socket, connection.receive(), connection.execute(), connection.close_at_end())
     finally:
         kernel.clients.discard(connection)
     if kernel.ends_with_client and not kernel.clients:
@@ -142,6 +143,13 @@ async def finish_kernel(context: ServerContext, kernel: Kernel) -> None:
     with suppress(UnknownSessionError):
         await context.sessions.remove(kernel.session.id)
     kernel.ended.set()
+
+
+def end_kernels(kernels: MutableMapping[str, Kernel], session: HostedSession) -> None:
+    """End the kernels of a session that was ended, and their connections."""
+    for kernel in [kernel for kernel in kernels.values() if kernel.session is session]:
+        del kernels[kernel.id]
+        kernel.ended.set()
 
 
 def _find_kernel(request: Request) -> Kernel:

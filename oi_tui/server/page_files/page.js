@@ -9,6 +9,7 @@ const byId = (id) => document.getElementById(id);
 const LONGEST = 100_000; // characters of output that are shown while a program prints; its end brings both ends
 const SCRIPT = /<script\b/i;
 const UNKNOWN = 1008; // the server closes a connection with this code where it does not know the session
+const ENDED = 4410; // and with this one when the session is ended
 const GUARD = 400; // ms in which a tap that was meant for something else cannot answer a question
 
 let token = takeToken();
@@ -82,8 +83,19 @@ function connect() {
     if (code === UNKNOWN) return reopen();
     isWaitingToSend = false;
     setAnswers(false);
+    if (code === ENDED) return leave();
     connectLater(made);
   };
+}
+
+// The session was ended, by another client. Its conversation can be opened again from the list.
+function leave() {
+  socket = null;
+  busy = false;
+  closeQuestion();
+  setInput(null);
+  setState();
+  show("ended");
 }
 
 // Unless another connection has taken its place by then, also while the server is asked whether the token is right.
@@ -240,6 +252,7 @@ function act(event) {
       note(`Files: ${event.changes.map((change) => `${change.path} ${change.what}`).join(", ")}`, "notice");
       break;
     case "model.retry": note(`${event.reason} Trying again in ${Math.round(event.seconds)} s.`, "notice"); break;
+    case "session.ended": note(event.message, "notice"); break;
     case "notice": note(event.text, event.severity === "error" ? "error" : "notice"); break;
     case "error":
       note(event.message, "error");

@@ -185,13 +185,18 @@ def test_kernels_are_listed_described_restarted_and_ended(serve: Serve) -> None:
         assert refused.json()["reason"] == "Bad Request"
 
 
-def test_a_kernel_whose_session_was_deleted_says_so(serve: Serve) -> None:
+def test_a_kernel_ends_with_its_session_and_its_clients_are_told_so(serve: Serve) -> None:
     running = serve(auto_run=True)
     kernel = started(running)
     with channels(running, kernel) as socket, running.http() as client:
         client.delete(f"/v1/sessions/{kernel['oi_tui_session']}")
-        assert select_contents(execute(socket, "print(1)"), "error")[0]["evalue"] == "This session is closed."
-    assert running.computer.ran == []
+        with pytest.raises(ConnectionClosed):
+            list(iter(lambda: socket.receive()["msg_type"], "nothing"))
+        assert (socket.connection.close_code, socket.connection.close_reason) == (
+            4410,
+            "The kernel was ended.",
+        )
+        assert client.get("/api/kernels").json() == []
 
 
 def test_a_restart_drops_the_cell_that_waits_for_the_cell_of_another_client(serve: Serve) -> None:

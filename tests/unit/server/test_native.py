@@ -7,20 +7,24 @@ import json
 import socket
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from websockets.exceptions import ConnectionClosed
 
 pytest.importorskip("starlette", reason="starlette (extra server) is not installed here")
 pytest.importorskip("uvicorn", reason="uvicorn (extra server) is not installed here")
 
 from oi_tui import paths
+from oi_tui.attach.address import parse
+from oi_tui.attach.connection import SessionConnection
 from oi_tui.engine.llm.base import Text
 from oi_tui.engine.storage.store import Store
 from oi_tui.messages import Message
+from oi_tui.server import hosted_session
 from oi_tui.server.options import ServerLimits, ServerOptions
 from oi_tui.server.serve import add_port, listen
 from tests.fakes import call
@@ -220,6 +224,68 @@ def test_sessions_are_made_listed_and_deleted(serve: Serve) -> None:
         assert [session["id"] for session in client.get("/v1/sessions").json()["sessions"]] == [made]
         assert client.delete(f"/v1/sessions/{made}").status_code == 204
         assert client.get(f"/v1/sessions/{made}").status_code == 404
+
+
+def test_whoever_watches_a_session_that_is_deleted_is_told_so(serve: Serve) -> None:
+    running = serve()
+    with running.http() as client, running.http() as watcher:
+        place = f"/v1/sessions/{client.post('/v1/sessions', json={}).json()['id']}"
+        with (
+            running.socket(f"{place}/events") as socket,
+            watcher.stream("GET", f"{place}/events") as response,
+        ):
+            records = lines(response)
+            assert socket.receive()["event"] == next(records)["event"] == "state"
+            assert client.delete(place).status_code == 204
+            assert socket.receive()["event"] == "session.ended"
+            with pytest.raises(ConnectionClosed):
+                socket.receive()
+            assert (socket.connection.close_code, socket.connection.close_reason) == (
+                4410,
+                "The session was ended.",
+            )
+            assert [record["message"] for record in records] == ["The session was ended."]
+
+
+def test_clients_of_the_original_and_other_terminals_are_told_that_their_session_was_deleted(
+    serve: Serve,
+) -> None:
+    running = serve()
+    with running.http() as client:
+        name = client.post("/v1/sessions", json={}).json()["id"]
+        rung = threading.Semaphore(0)
+        terminal = SessionConnection(
+            parse(f"{running.address}#token={running.options.token}"), name, rung.release
+        )
+        with running.socket(f"/?session={name}") as socket, closing(terminal):
+            socket.send({"auth": running.options.token})
+            assert socket.receive() == {"auth": True}
+            assert rung.acquire(timeout=TIMEOUT)
+            assert client.delete(f"/v1/sessions/{name}").status_code == 204
+            assert socket.receive()["content"] == "The session was ended."
+            with pytest.raises(ConnectionClosed, match="4410"):
+                socket.receive()
+            records: list[dict[str, Any]] = []
+            while not records or records[-1]["event"] != "connection.ended":
+                assert rung.acquire(timeout=TIMEOUT)
+                records += terminal.pop_records()
+            assert records[-1]["message"] == "The session has ended."
+
+
+def test_a_session_whose_turn_does_not_stop_still_ends_for_those_who_watch(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hosted_session, "_CLOSING", 0.05)
+    running = serve(auto_run=True)
+    with running.http() as client:
+        place = f"/v1/sessions/{client.post('/v1/sessions', json={}).json()['id']}"
+        with running.socket(f"{place}/events") as socket:
+            socket.receive()
+            client.post(f"{place}/propose", json={"language": "python", "code": "stubborn"})
+            assert running.computer.running.wait(TIMEOUT)
+            assert client.delete(place).status_code == 204
+            *_, turn, session = socket.until(event="session.ended")
+            assert (turn["event"], turn["reason"]) == ("turn.ended", session["message"])
 
 
 def test_a_unix_socket_is_for_its_owner_and_needs_the_token(serve: Serve, tmp_path: Path) -> None:

@@ -801,7 +801,26 @@ def test_the_page_opens_its_conversation_again_also_where_the_server_cannot_be_r
         "if (options.method !== 'POST' || tries++) return before(path, options);"
         "return Promise.reject(new TypeError()); }"
     )
+    # For the page it is a connection that was lost.
+    browser.value(
+        "last = made.at(-1), last.onmessage = null, lost = last.onclose, "
+        "last.onclose = () => lost({code: 1006}), 1"
+    )
     with running.http() as client:
         assert client.delete(f"/v1/sessions/{browser.value('history.state.session')}").status_code == 204
-    browser.value("made.at(-1).close()")
     browser.wait_for(f"tries === 2 && {TEXT}.includes('It was said.') && {STATE} === 'ready'")
+
+
+def test_a_page_whose_session_is_ended_elsewhere_says_so_and_does_not_begin_it_again(
+    serve: Serve, browser: Browser
+) -> None:
+    running = serve()
+    open_page(browser, running)
+    browser.click("#new")
+    browser.wait_for(f"history.state.session !== 'default' && {STATE} === 'ready'")
+    with running.http() as client:
+        assert client.delete(f"/v1/sessions/{browser.value('history.state.session')}").status_code == 204
+        browser.wait_for(f"{STATE} === 'ended' && {TEXT}.includes('The session was ended.')")
+        browser.value("window.dispatchEvent(new Event('online'))")
+        assert browser.value(STATE) == "ended"
+        assert [session["id"] for session in client.get("/v1/sessions").json()["sessions"]] == ["default"]
