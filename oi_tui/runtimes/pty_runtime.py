@@ -461,11 +461,16 @@ class PtyRuntime:
         while True:
             if stopped.is_set():
                 raise StartStoppedError
+            saved = self._memory
             process = self._begin(stopped)
-            # The sandbox may have been switched meanwhile.
-            if process.is_sandboxed == (self._sandbox is not None):
+            # The sandbox may have been switched meanwhile, or what was saved reset.
+            if process.is_sandboxed != (self._sandbox is not None):
+                self._move(process)
+            elif saved != self._memory:
+                process.detach()
+                self._end(process)
+            else:
                 break
-            self._move(process)
         if not self._moved:
             return process, None
         self._moved = False
@@ -551,18 +556,24 @@ class PtyRuntime:
         process.close()
 
     def _drop(self, process: LanguageProcess) -> None:
-        """Drop an ended process, and keep what it saved for the next one."""
+        """Drop an ended process, and keep what it saved for the next one.
+
+        What was saved before a reset, or on the other side of the sandbox, is not kept.
+        """
         try:
-            self._memory = process.channel.read_file("state")
+            saved = process.channel.read_file("state")
         except OSError:
             # What an earlier one saved is out of date.
-            self._memory = b""
+            saved = b""
         self.later = [item for item in self.later if not isinstance(item, ProcessEnd)]
         self.names = ()
         self.database = ""
         with self._lock:
             if self._process is process:
                 self._process = None
+                is_usable = process.is_sandboxed == (self._sandbox is not None)
+                self._memory = saved if is_usable else b""
+                self._moved = self._moved or not is_usable
         process.close()
 
 

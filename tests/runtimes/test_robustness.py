@@ -19,8 +19,9 @@ from typing import Any
 import pytest
 
 from oi_tui.messages import Printed, Report, VariablesLost
-from oi_tui.runtimes import Computer
+from oi_tui.runtimes import Computer, pty_runtime
 from oi_tui.runtimes.processes import channel, process_table, startup
+from oi_tui.runtimes.processes.channel import CellChannel
 from oi_tui.runtimes.processes.marks import MarkReader, encode_mark
 from oi_tui.runtimes.processes.process import LanguageProcess
 from oi_tui.runtimes.runs import input_watch
@@ -251,6 +252,39 @@ def test_what_is_ended_on_purpose_is_no_loss(computer: Computer) -> None:
     play(computer, "python", "df = 1")
     computer.reset()
     assert computer.pop_losses() == ()
+
+
+def test_a_reset_forgets_what_a_shell_that_just_ended_has_saved(
+    computer: Computer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read_file = CellChannel.read_file
+
+    def read_and_reset(self: CellChannel, name: str) -> bytes:
+        data = read_file(self, name)
+        computer.reset()
+        return data
+
+    play(computer, "shell", ":")
+    monkeypatch.setattr(CellChannel, "read_file", read_and_reset)
+    play(computer, "shell", "x=1; exit")
+    monkeypatch.undo()
+    assert play(computer, "shell", "echo [$x]").text == "[]\n"
+
+
+def test_a_reset_while_a_shell_starts_forgets_what_the_one_before_has_saved(
+    computer: Computer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    play(computer, "shell", "x=1; exit")
+    starts = []
+
+    def start_and_reset(*arguments: Any, **options: Any) -> Any:
+        starts.append(startup.start_process(*arguments, **options))
+        computer.reset()
+        return starts[-1]
+
+    monkeypatch.setattr(pty_runtime, "start_process", start_and_reset)
+    assert play(computer, "shell", "echo [$x]").text == "[]\n"
+    assert len(starts) == 2
 
 
 def test_a_runtime_that_ended_is_put_away_at_once(computer: Computer) -> None:

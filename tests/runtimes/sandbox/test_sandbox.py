@@ -15,6 +15,7 @@ from types import ModuleType
 import pytest
 
 from oi_tui import paths
+from oi_tui.messages import RunEnded
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.sandbox import bubblewrap, seatbelt, seccomp
 from oi_tui.runtimes.sandbox.base import Mechanism
@@ -439,6 +440,19 @@ def test_switching_it_on_ends_what_began_outside(make: Make, project: Path, tmp_
     assert played.text == "False\n"
     assert "restarted in the sandbox; its variables are lost" in played.reason
     assert python(computer, READ["python"].format(path=str(tmp_path / "secret"))) == "no"
+
+
+def test_what_a_shell_saved_in_the_sandbox_does_not_run_outside_of_it(make: Make, project: Path) -> None:
+    computer = make(cwd=project, sandbox=True)
+    play(computer, "shell", "x=1")
+    for report in computer.run("shell", "x=2; exit"):
+        if isinstance(report, RunEnded):
+            computer.use_sandbox(False)
+    played = play(computer, "shell", "echo [$x]")
+    assert (played.text, played.reason) == (
+        "[]\n",
+        "Shell restarted outside the sandbox; its variables are lost",
+    )
 
 
 def test_switching_it_on_during_a_run_holds_from_the_next_run_on(
