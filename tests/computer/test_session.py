@@ -7,8 +7,9 @@ import pytest
 
 from oi_tui import computer_api
 from oi_tui.computer import bridge, cells
+from oi_tui.computer.desktop.key_names import find_symbol
 from oi_tui.computer.desktop.session import DesktopSession
-from oi_tui.computer.errors import Paused
+from oi_tui.computer.errors import ComputerError, Paused
 
 
 class Pointer:
@@ -30,6 +31,22 @@ class Pointer:
 
     def release_leftovers(self) -> None:
         pass
+
+
+def test_a_grant_for_typing_in_a_window_includes_only_keys_that_are_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(cells, "are_counted", lambda: True)
+    monkeypatch.setattr(bridge, "read_confinement", lambda: '[[1, "Notes", 9, ["types"]]]')
+    session = DesktopSession(Pointer())  # type: ignore[arg-type]
+    for name in ("a", "ü", "+", "plus", "enter", "\n", "f5", "ctrl", "Shift_L", "kpenter", "up"):
+        session.require_key(find_symbol(name))
+    for name in (
+        *("Pointer_EnableKeys", "Pointer_Button1", "Terminate_Server", "AccessX_Enable", "SlowKeys_Enable"),
+        *("numlock", "alt", "win", "altgr", "printscreen", "volumeup", "Hyper_L", "Sys_Req", "0xfee9"),
+    ):
+        with pytest.raises(ComputerError, match="was not pressed"):
+            session.require_key(find_symbol(name))
 
 
 @pytest.mark.parametrize("interrupted", ["say_control", "stop", "pause"])

@@ -61,6 +61,15 @@ for _name, _symbol in _NUMPAD_SIGNS.items():
 # Those of pyautogui, which Open Interpreter used.
 _SYMBOLS.update({key.lower(): f"KP_{key}" for key in _NUMPAD[:4]}, decimal="period")
 
+#: The names of the signs of ASCII that are neither letters nor digits.
+_SIGN_NAMES = (
+    "exclam quotedbl numbersign dollar percent ampersand apostrophe parenleft parenright asterisk plus comma "
+    "minus period slash colon semicolon less equal greater question at bracketleft backslash bracketright "
+    "asciicircum underscore grave braceleft bar braceright asciitilde"
+)
+#: X11's names of the keys that are known here. Others may do anything, such as end the X server.
+KNOWN_SYMBOLS = frozenset(_SYMBOLS.values()) | frozenset(_SIGN_NAMES.split())
+
 
 def find_symbol(name: str) -> str:
     """Return X11's name of a key; `page_up`, `PageUp` and `PAGEUP` are the same. What is unknown stays."""

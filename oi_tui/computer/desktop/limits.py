@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from oi_tui.computer.desktop.base import Desktop, Window
+from oi_tui.computer.desktop.key_names import KNOWN_SYMBOLS
 from oi_tui.computer.errors import ComputerError
 
 _NOT_GRANTED = (
@@ -23,8 +24,8 @@ _NO_KEY = (
     "act on other windows."
 )
 _WORDS = {"clicks": "clicking", "types": "typing", "reads": "listing elements"}
-#: The beginnings of the names of keys that may act on the whole desktop.
-WIDE_KEYS = ("Alt_", "Super_", "Meta_", "Hyper_", "Print", "Sys_Req", "XF86", "ISO_Level3")
+#: The beginnings of the names of known keys that may act on the whole desktop.
+_WIDE_KEYS = ("Alt_", "Super_", "Print", "XF86", "ISO_Level3", "Num_Lock")
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ class ActionLimits:
 
     def require_key(self, symbol: str) -> None:
         """Raise ComputerError for a key with which desktops do things of their own."""
-        if symbol.startswith(WIDE_KEYS):
+        if is_wide(symbol):
             raise ComputerError(_NO_KEY.format(symbol, self))
 
     def refuse_screenshot(self) -> None:
@@ -76,6 +77,11 @@ class ActionLimits:
     def windows(self, desktop: Desktop) -> list[Window]:
         """Return the windows that are there now and of which something is granted."""
         return [window for window in desktop.windows() if any(limit.is_for(window) for limit in self._limits)]
+
+
+def is_wide(symbol: str) -> bool:
+    """Return whether a key may act on the whole desktop, as every key may that is not known."""
+    return len(symbol) > 1 and (symbol not in KNOWN_SYMBOLS or symbol.startswith(_WIDE_KEYS))
 
 
 def parse(text: str | None) -> ActionLimits | None:

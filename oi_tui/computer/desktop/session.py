@@ -166,7 +166,7 @@ class DesktopSession:
 
     def require_key(self, symbol: str) -> None:
         """Raise ComputerError for a key that running code may not press."""
-        if symbol.startswith(confining.WIDE_KEYS) and (limits := self.limits()):
+        if confining.is_wide(symbol) and (limits := self.limits()):
             limits.require_key(symbol)
 
     def _window_at(self, x: int, y: int) -> Window | None:
