@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
+from oi_tui.messages import InputRequested
 from oi_tui.server.hosted_session import HostedSession
 from oi_tui.server.openai.completion_request import ChatMessage
 
@@ -35,6 +36,8 @@ class ChatHistory:
     entries: list[_Entry] = field(default_factory=list)
     #: The instructions that the session got last.
     instructions: str = ""
+    #: What its clients were asked last: the id of a question about code, or a request for input of a program.
+    asked: str | InputRequested = ""
     #: Tells the client that follows the turn now that another one stops it.
     supersede: Callable[[], None] = lambda: None
 

@@ -18,7 +18,7 @@ from oi_tui.server.chunks import ClientChunks
 from oi_tui.server.context import find_context, read_object, while_client_waits
 from oi_tui.server.event_log import ApprovalQuestion, EventReader, GapError, LogItem
 from oi_tui.server.guard import RequestRefusedError, make_error_body
-from oi_tui.server.hosted_session import HostedSession
+from oi_tui.server.hosted_session import ConflictError, HostedSession
 from oi_tui.server.openai.completion_history import ChatHistory
 from oi_tui.server.openai.completion_request import ChatMessage, CompletionRequest, read_completion
 from oi_tui.server.openai.content import MODEL, read_content, write_input_notice
@@ -33,6 +33,10 @@ _SUPERSEDED = (
     "header X-Session: new."
 )
 _GAP = "\n(There was more output than could be sent in time; a part of it is missing here.)\n"
+_NOT_SHOWN = (
+    "This chat has not shown the code that waits for approval now. Answer it where it was shown, or send "
+    "another message to reject it."
+)
 _QUESTION = "Do you want to run this code?"
 #: Messages of the original that change how the server works.
 _MODES = ("{CONTEXT_MODE_ON}", "{CONTEXT_MODE_OFF}", "{REQUIRE_START_ON}", "{REQUIRE_START_OFF}", "{START}")
@@ -190,8 +194,10 @@ class _Reply:
         session, before = self._session, self._before
         question = session.question
         if question and wanted.words.lower().strip(".!? ") == "yes":
+            if question.id != before.asked:
+                raise ConflictError(_NOT_SHOWN)
             session.answer(question.id, question.hash, "run")
-        elif session.waits_for and wanted.words:
+        elif wanted.words and session.waits_for and session.waits_for is before.asked:
             session.send_input(f"{wanted.words}\n")
         else:
             if session.busy:
@@ -214,6 +220,9 @@ class _Reply:
                 yield _GAP
                 state = self._session.snapshot()
                 reader.number = state.number
+                if state.question:
+                    # Its code may be in the missing part.
+                    yield _write_code(state.question.request.message)
                 waits = state.waits_for and RunReported("", state.waits_for)
                 if last := state.question or waits or state.ended:
                     yield self._convert(last)
@@ -232,11 +241,11 @@ class _Reply:
     def _convert(self, item: LogItem) -> str:
         """Return the last words of a reply; note its end, its failure and its usage."""
         match item:
-            case ApprovalQuestion(request=request):
-                self._over = True
+            case ApprovalQuestion(id=id, request=request):
+                self._over, self._before.asked = True, id
                 return f"{request.caution} {_QUESTION}" if request.caution else _QUESTION
-            case RunReported(_, InputRequested(prompt)):
-                self._over = True
+            case RunReported(_, InputRequested(prompt) as input_request):
+                self._over, self._before.asked = True, input_request
                 return f"\n{write_input_notice(prompt)}"
             case UsageReported(prompt, completion):
                 before = self.usage or {"prompt_tokens": 0, "completion_tokens": 0}
@@ -274,6 +283,10 @@ def _render_chunk(chunk: Mapping[str, Any]) -> str:
         case {"type": "code", "end": True}:
             return "\n```\n"
     return ""
+
+
+def _write_code(message: Message) -> str:
+    return f"\n```{message.format or ''}\n{message.content}\n```\n"
 
 
 async def _join(texts: AsyncGenerator[str, None]) -> str:

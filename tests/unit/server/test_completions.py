@@ -21,6 +21,7 @@ from oi_tui.server.hosted_session import HostedSession
 from oi_tui.server.openai import completion_history
 from oi_tui.server.openai.completion_request import ChatMessage
 from tests.fakes import call
+from tests.processes import wait_until
 from tests.unit.server.conftest import Serve
 from tests.unit.server.running import TIMEOUT, Running
 from tests.when_used import when_used
@@ -289,6 +290,39 @@ def test_code_is_approved_in_the_conversation_that_has_it(serve: Serve) -> None:
     assert running.computer.ran == [("python", "print(1)")]
 
 
+@pytest.mark.parametrize("decision", ["edit", "reject"])
+def test_yes_approves_only_code_that_the_chat_has_shown(serve: Serve, decision: str) -> None:
+    running = serve([call("print(1)")], [call("erase()")], [Text("Done.")])
+    with client_of(running) as client:
+        asked = words_of(client, user("Print"))
+        [session] = sessions_of(running)
+        before = session.question
+        assert before
+        session.answer(before.id, before.hash, decision, code="print(2)")
+        assert wait_until(lambda: session.question not in (None, before), TIMEOUT)
+        chat = [user("Print"), {"role": "assistant", "content": asked}]
+        with pytest.raises(openai.ConflictError, match="has not shown the code"):
+            ask(client, *chat, user("yes"))
+        assert ("python", "erase()") not in running.computer.ran
+        assert session.question
+        # Another message rejects the code.
+        assert words_of(client, *chat, user("What happened?")).endswith("Done.")
+    assert ("python", "erase()") not in running.computer.ran
+
+
+def test_a_program_gets_no_answer_to_a_question_that_the_chat_has_not_shown(serve: Serve) -> None:
+    running = serve([call("ask")], [Text("Done.")])
+    with client_of(running) as client:
+        asked = words_of(client, user("Ask"))
+        [session] = sessions_of(running)
+        assert session.question
+        session.answer(session.question.id, session.question.hash, "run")
+        assert wait_until(lambda: session.waits_for, TIMEOUT)
+        chat = [user("Ask"), {"role": "assistant", "content": asked}]
+        assert words_of(client, *chat, user("yes")).endswith("Done.")
+    assert running.computer.typed == []
+
+
 def test_instructions_are_told_once_and_again_when_they_change(serve: Serve) -> None:
     running = serve()
     brief, long = ({"role": "system", "content": f"Be {how}."} for how in ("brief", "long"))
@@ -408,6 +442,7 @@ def test_a_reply_whose_events_came_too_fast_ends_as_it_did(
     else:
         words = words_of(client, user("Hello"))
         assert "a part of it is missing here" in words
+        assert ("```python\nprint(1)\n```" in words) == (reply == [call("print(1)")])
         assert words.endswith(end)
 
 
