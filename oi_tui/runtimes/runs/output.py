@@ -10,8 +10,9 @@ from pathlib import Path
 from oi_tui.messages import Displayed, Printed, Report, ValueBegan, ValueEnded
 
 FRAME = 1 / 60
-#: A piece of output is reported before its frame is over when it is this long, in characters.
-_LARGEST_PIECE = 512 * 1024
+#: A piece of output is reported before its frame is over when it is this long, in characters. The C library
+#: gives the memory of longer ones back each time, and to get it anew takes longer than all else.
+_LARGEST_PIECE = 256 * 1024
 #: As much of the last line is remembered, in characters.
 _LONGEST_LINE = 1000
 #: Below a value that is updated, so much is written again, and so much is remembered, in characters.

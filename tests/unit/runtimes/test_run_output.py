@@ -68,7 +68,7 @@ def test_output_is_reported_once_for_each_frame(run: Run) -> None:
 
 def test_long_output_is_reported_before_its_frame_is_over(run: Run) -> None:
     run.output.flush(now=10.0)
-    for size, reports in ((512 * 1024 - 1, 0), (1, 1), (1, 1)):
+    for size, reports in ((256 * 1024 - 1, 0), (1, 1), (1, 1)):
         run.print("x" * size)
         run.output.flush_if_due(10.0)
         assert len(run.reports) == reports
