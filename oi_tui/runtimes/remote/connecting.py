@@ -15,7 +15,7 @@ from typing import Protocol
 from oi_tui.runtimes.remote.askpass import Ask, Wanted, answer_questions, compose_question
 from oi_tui.runtimes.remote.registry import SignInNeededError, find_refusing_registry, sign_in
 from oi_tui.runtimes.remote.target import Target, TargetError, has_image
-from oi_tui.runtimes.remote.wire import MARK
+from oi_tui.runtimes.remote.wire import MARK, widen_pipe
 from oi_tui.system.ending_signals import note_ending_signals
 
 #: How long the worker may take to start, in seconds: a job may wait for its machine.
@@ -130,6 +130,7 @@ class ConnectingProgram:
             assert process.stdin is not None
             assert process.stdout is not None
             self._process, self.input, self.output = process, process.stdin, process.stdout
+            widen_pipe(self.output.fileno())
             self._error_reader = threading.Thread(target=self._read_errors, name="link", daemon=True)
             self._error_reader.start()
             try:

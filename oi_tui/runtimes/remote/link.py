@@ -59,7 +59,7 @@ class RemoteRun:
         self._link = link
         self.number = number
         self.language = language
-        self.arrived: queue.Queue[tuple[list[Report], int] | None] = queue.Queue()
+        self.arrived: queue.SimpleQueue[tuple[list[Report], int] | None] = queue.SimpleQueue()
 
     def read_reports(self, seconds: float) -> list[Report] | None:
         """Return the reports that come within `seconds`; None if there are none. Raises LinkLostError."""
@@ -70,6 +70,13 @@ class RemoteRun:
         if item is None:
             raise LinkLostError(self._link.lost or "it ended")
         reports, size = item
+        # What came meanwhile is taken with it: each answer wakes several processes.
+        for later in _take_waiting(self.arrived):
+            if later is None:
+                self.arrived.put(None)
+                break
+            reports += later[0]
+            size += later[1]
         self._link.send(do="took", size=size)
         return reports
 
@@ -129,7 +136,7 @@ class Link:
         self._answers: dict[int, queue.Queue[object]] = {}
         #: The requests whose answers stay expected until they arrive.
         self._taken_once: set[int] = set()
-        self._sending: queue.Queue[bytes | None] = queue.Queue()
+        self._sending: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._program = start_program(target, environment, cwd, ask, stopped or threading.Event())
         self._threads: list[threading.Thread] = []
         self._begun = threading.Event()
@@ -236,8 +243,13 @@ class Link:
 
     def _read(self, rest: bytes) -> None:
         frames = FrameReader()
+        output = self._program.output.fileno()
+        ready = select.poll()
+        ready.register(output, select.POLLIN)
         reason = ""
-        piece = rest
+        # One buffer for all that comes: a new one for each piece costs more than the reading.
+        view = memoryview(bytearray(wire.WINDOW))
+        piece = memoryview(rest)
         try:
             while True:
                 if piece:
@@ -246,10 +258,10 @@ class Link:
                         self._handle_frame(message, size)
                     if self.detached:
                         break
-                while not select.select([self._program.output], [], [], 1.0)[0]:
+                while not ready.poll(1000):
                     if self.silent_for > self._silence:
                         raise WireError(f"no answer for {self._silence:.0f} seconds")
-                piece = os.read(self._program.output.fileno(), 1 << 18)
+                piece = view[: os.readv(output, [view])]
                 if not piece:
                     break
         except (WireError, KeyError, TypeError, AttributeError, RecursionError, ArithmeticError) as error:
@@ -358,7 +370,7 @@ class Link:
         """Drop further messages of this run: nothing reads them."""
         with self._lock:
             self._runs.pop(run.number, None)
-        for item in _parse_left_runs(run.arrived):
+        for item in _take_waiting(run.arrived):
             if item:
                 self.send(do="took", size=item[1])
 
@@ -416,9 +428,10 @@ class Link:
         self._program.end(LAST_WORDS if self.detached else 0.0)
 
 
-def _parse_left_runs(
-    items: "queue.Queue[tuple[list[Report], int] | None]",
+def _take_waiting(
+    items: "queue.SimpleQueue[tuple[list[Report], int] | None]",
 ) -> Iterator[tuple[list[Report], int] | None]:
+    """Take what waits in the queue now."""
     with contextlib.suppress(queue.Empty):
         while True:
             yield items.get_nowait()

@@ -11,6 +11,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from dataclasses import replace
 
 from oi_tui.messages import InputReceived, InputRequested, LineReached, Printed, Report, RunEnded
 from oi_tui.runtimes.remote.wire import (
@@ -20,11 +21,15 @@ from oi_tui.runtimes.remote.wire import (
     FrameReader,
     encode_frame,
     encode_report,
+    encode_text,
+    widen_pipe,
     write_waiting,
 )
 
 #: How many bytes of reports may be on their way on a fast connection; ssh itself holds twice as many.
 _WIDEST = 1024 * 1024
+#: So many pieces of long output may be on their way.
+_PIECES = 4
 #: A frame that waits no longer than this behind those before it passes quickly, in seconds.
 _QUICK = 0.05
 #: What a kept frame costs beside its bytes.
@@ -47,8 +52,9 @@ class Stream:
         self._sink = sink
         self._frames = frames or FrameReader()
         self._on_sent = on_sent
-        self._waiting: queue.Queue[bytes | None] = queue.Queue()
+        self._waiting: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._closed = False
+        widen_pipe(sink)
         threading.Thread(target=self._send, daemon=True).start()
 
     def read(self) -> "list[Frame] | None":
@@ -83,14 +89,18 @@ class Stream:
 
 
 class _WaitingFrame:
-    """A frame that waits to be sent: what it reports of which run; None for other frames."""
+    """A frame that waits to be sent: what it reports of which run; None for other frames.
 
-    __slots__ = ("data", "report", "run", "sent_at")
+    The text of output is in its bytes only, with `text_size` of them.
+    """
 
-    def __init__(self, data: bytes, run: int, report: "Report | None") -> None:
+    __slots__ = ("data", "report", "run", "sent_at", "text_size")
+
+    def __init__(self, data: bytes, run: int, report: "Report | None", text_size: int = 0) -> None:
         self.data = data
         self.run = run
         self.report = report
+        self.text_size = text_size
         self.sent_at = 0.0
 
     @property
@@ -150,8 +160,23 @@ class Outbox:
             self._add(_WaitingFrame(encode_frame(message), 0, None))
 
     def send_report(self, run: int, report: Report) -> None:
-        """Send a report, and wait while too much is on its way to an application that is connected."""
-        item = _WaitingFrame(encode_report(run, report), run, report)
+        """Send a report, and wait while too much is on its way to an application that is connected.
+
+        Long output goes in pieces, so that one is read there while others are on their way.
+        """
+        if not isinstance(report, Printed):
+            self._send_in_turn(_WaitingFrame(encode_report(run, report), run, report))
+            return
+        text, rest = encode_text(report.text), replace(report, text="")
+        start = end = 0
+        while end < len(text) or not end:
+            start, end = end, _find_end(text, end + self._window // _PIECES - _OVERHEAD)
+            data = encode_report(run, rest, memoryview(text)[start:end])
+            self._send_in_turn(_WaitingFrame(data, run, rest, end - start))
+            if not text:
+                return
+
+    def _send_in_turn(self, item: _WaitingFrame) -> None:
         with self._room:
             self._room.wait_for(lambda: self._stream is None or self._has_room(item))
             self._add(item)
@@ -233,10 +258,8 @@ class Outbox:
         if not item.can_go:
             self._front.append(item)
             return
-        text = item.report.text if isinstance(item.report, Printed) else ""
         # What no text shows is small, or an image.
-        size = len(text.encode("utf-8", "replace")) if text or isinstance(item.report, Printed) else 0
-        self._left_out[item.run] = self._left_out.get(item.run, 0) + size
+        self._left_out[item.run] = self._left_out.get(item.run, 0) + item.text_size
         if isinstance(item.report, (InputRequested, InputReceived)):
             self._asking[item.run] = item.report
 
@@ -298,6 +321,15 @@ class Outbox:
             self._taken -= self._untaken[first].size
             for _ in range(first + 1):
                 self._note_taken(self._untaken.popleft())
+
+
+def _find_end(text: bytes, end: int) -> int:
+    """Return where a piece of text ends, which is at most at `end`: between two characters."""
+    if end >= len(text):
+        return len(text)
+    while text[end] & 0xC0 == 0x80:
+        end -= 1
+    return end
 
 
 def _is_line(item: _WaitingFrame) -> bool:

@@ -3,10 +3,13 @@
 Both use this module. The application trusts nothing that it receives: code that runs there can send anything.
 """
 
+import contextlib
+import fcntl
 import json
 import os
 import queue
 import struct
+import sys
 from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any, Dict, get_args  # noqa: UP035
@@ -39,6 +42,8 @@ PLACES = ("path", "page")
 #: How many bytes are quoted of data that is not a frame.
 _QUOTED = 60
 _LENGTH = struct.Struct(">I")
+#: F_SETPIPE_SZ of Linux's fcntl.h, for which older Pythons have no name.
+_SET_PIPE_SIZE = 1031
 #: A frame that answers a request, rather than reports on a run.
 _ANSWERS = (
     Variable,
@@ -98,23 +103,30 @@ class WireError(ValueError):
     """The other side sent something that is not valid."""
 
 
-def encode_frame(message: Frame, text: "str | None" = None) -> bytes:
+def encode_frame(message: Frame, text: "bytes | memoryview | None" = None) -> bytes:
     """Encode a message: its length, a line of JSON, and the raw text, if there is one.
 
     It ends with a line break, because some of what passes frames on waits for one, such as srun of Slurm.
     """
-    data = json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
-    if text is not None:
-        data += b"\n" + text.encode("utf-8", "surrogatepass")
-    return _LENGTH.pack(len(data) + 1) + data + b"\n"
+    line = json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    parts = [line, b"\n"] if text is None else [line, b"\n", text, b"\n"]
+    return b"".join((_LENGTH.pack(sum(map(len, parts))), *parts))
 
 
-def encode_report(run: int, report: Report) -> bytes:
-    """Spell a report of a run as bytes; its text goes beside the JSON, which would take long to spell it."""
+def encode_text(text: str) -> bytes:
+    """Encode the text of a report. Halves of characters, which Python can print, stay as they are."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def encode_report(run: int, report: Report, text: "bytes | memoryview | None" = None) -> bytes:
+    """Spell a report of a run as bytes; its text goes beside the JSON, which would take long to spell it.
+
+    `text` is a piece of it as `encode_text` gives it; without one, all of it goes.
+    """
     packed = pack(report)
-    text = None
     if isinstance(report, Printed):
-        text, packed[1] = report.text, ""
+        packed[1] = ""
+        text = encode_text(report.text) if text is None else text
     return encode_frame({"is": "reports", "id": run, "reports": [packed]}, text)
 
 
@@ -129,7 +141,7 @@ class FrameReader:
         """The bytes that were read and belong to no message so far."""
         return bytes(self._held)
 
-    def read(self, piece: bytes) -> Iterator[tuple[Frame, int]]:
+    def read(self, piece: "bytes | memoryview") -> Iterator[tuple[Frame, int]]:
         """Yield the messages that are complete now, each with its size.
 
         Raises WireError for anything else.
@@ -141,9 +153,12 @@ class FrameReader:
                 raise WireError(_explain_foreign(bytes(self._held[:_QUOTED]), length))
             if len(self._held) < _LENGTH.size + length:
                 return
-            data = bytes(self._held[_LENGTH.size : _LENGTH.size + length])
-            del self._held[: _LENGTH.size + length]
-            yield _read(data), length
+            end = _LENGTH.size + length
+            try:
+                message = _read(self._held, _LENGTH.size, end)
+            finally:
+                del self._held[:end]
+            yield message, length
 
 
 def _explain_foreign(data: bytes, length: int) -> str:
@@ -158,17 +173,21 @@ def _explain_foreign(data: bytes, length: int) -> str:
     return f"a message of {length} bytes; something on the way may change what passes"
 
 
-def _read(data: bytes) -> Frame:
+def _read(data: bytearray, start: int, end: int) -> Frame:
     """Return the message of a frame; the text beside it is its entry `text`. Raises WireError."""
-    line, _, text = data.partition(b"\n")
+    line_end = data.find(b"\n", start, end)
+    if line_end < 0:
+        line_end = end
     try:
-        message = json.loads(line.decode("utf-8", "surrogatepass"))
-        words = text[:-1].decode("utf-8", "surrogatepass")
+        message = json.loads(data[start:line_end].decode("utf-8", "surrogatepass"))
+        # Long output is copied once.
+        with memoryview(data) as view, view[line_end + 1 : end - 1] as text:
+            words = str(text, "utf-8", "surrogatepass")
     except (ValueError, RecursionError):
         raise WireError("a message that is not JSON") from None
     if not isinstance(message, dict):
         raise WireError("a message without a name")
-    if text:
+    if line_end + 1 < end:
         message["text"] = words
     return message
 
@@ -244,7 +263,16 @@ def is_duration(seconds: float) -> bool:
     return abs(seconds) <= _MOST_SECONDS
 
 
-def write_waiting(waiting: "queue.Queue[bytes | None]", sink: int, beat: bytes) -> None:
+def widen_pipe(number: int) -> None:
+    """Let a pipe hold as many bytes as may be on their way, where the system allows it: so that both sides
+    of it wait less often for each other.
+    """
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError):
+            fcntl.fcntl(number, _SET_PIPE_SIZE, WINDOW)
+
+
+def write_waiting(waiting: "queue.SimpleQueue[bytes | None]", sink: int, beat: bytes) -> None:
     """Write the frames that come from a queue, and `beat` where none comes for a while, until None comes.
 
     Raises OSError where the other side is gone.

@@ -6,7 +6,7 @@ import queue
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 from oi_tui.messages import Displayed, Printed, Report, RunEnded, VariablesLost
@@ -16,7 +16,7 @@ from oi_tui.runtimes.pty_runtime import PtyRuntime
 from oi_tui.runtimes.remote import worker_files
 from oi_tui.runtimes.remote.file_answers import FileRefused
 from oi_tui.runtimes.remote.outbox import Outbox
-from oi_tui.runtimes.remote.wire import PLACES, WINDOW, Frame, pack
+from oi_tui.runtimes.remote.wire import PLACES, Frame, pack
 from oi_tui.runtimes.remote.worker_changes import WorkerChanges
 from oi_tui.runtimes.runs.run import Cell
 from oi_tui.system import environment, environment_names
@@ -24,8 +24,6 @@ from oi_tui.system import environment, environment_names
 #: The largest image that is sent when a program names its file, in bytes.
 _LARGEST_IMAGE = 32 * 1024 * 1024
 _IMAGES = {".png": "base64.png", ".jpg": "base64.jpeg", ".jpeg": "base64.jpeg"}
-#: The size of the pieces in which output is sent, in characters.
-_PIECE = WINDOW // 4
 #: How long the languages are given to end, in seconds; each needs 6 at most.
 _ENDING = 8.0
 
@@ -207,8 +205,7 @@ class WorkerLanguages:
             if changes and isinstance(report, RunEnded) and (step := changes.after(watched)):
                 # It is there before the end is.
                 self._outbox.send_in_order(**{"is": "changes", "step": step.to_json()})
-            for piece in _split_report(_add_file_contents(report)):
-                self._outbox.send_report(number, piece)
+            self._outbox.send_report(number, _add_file_contents(report))
             if number in self._given_up:
                 # Nothing reads its reports any more, so it ends the run itself.
                 reports.close()
@@ -290,15 +287,6 @@ class _RunFacts:
 
 def _run_in_thread(function: Callable[..., None], *arguments: object) -> None:
     threading.Thread(target=function, args=arguments, daemon=True).start()
-
-
-def _split_report(report: Report) -> Iterator[Report]:
-    """Yield the report; long output in pieces, so that one is read here while others are on their way."""
-    if not isinstance(report, Printed) or len(report.text) <= _PIECE:
-        yield report
-        return
-    for at in range(0, len(report.text), _PIECE):
-        yield Printed(report.text[at : at + _PIECE], report.view, report.table)
 
 
 def _add_file_contents(report: Report) -> Report:

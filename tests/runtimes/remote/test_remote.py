@@ -1055,12 +1055,12 @@ def test_reports_survive_the_way(value: Report) -> None:
     ("reports", "text"),
     [
         (5, None),
-        ([], "x"),
-        ([wire.pack(RunEnded("finished", 0.5))], "x"),
-        ([wire.pack(Printed("a"))] * 2, "x"),
+        ([], b"x"),
+        ([wire.pack(RunEnded("finished", 0.5))], b"x"),
+        ([wire.pack(Printed("a"))] * 2, b"x"),
     ],
 )
-def test_a_text_beside_other_reports_is_refused(reports: object, text: str | None) -> None:
+def test_a_text_beside_other_reports_is_refused(reports: object, text: bytes | None) -> None:
     ((message, _),) = wire.FrameReader().read(wire.encode_frame({"reports": reports}, text))
     with pytest.raises(wire.WireError):
         wire.unpack_reports(message)
