@@ -36,12 +36,12 @@ def _trust(actions: CommandActions, _: str) -> None:
     actions.trust_folder()
 
 
-@command("model", "Choose a model, or switch to MODEL", usage="[NAME]", keys="ctrl+l")
+@command("model", "Choose a model, or switch to NAME", usage="[NAME]", keys="ctrl+l")
 def _model(actions: CommandActions, argument: str) -> None:
     actions.screens.open_models(argument)
 
 
-@command("theme", "Choose a theme, or switch to THEME", usage="[NAME]")
+@command("theme", "Choose a theme, or switch to NAME", usage="[NAME]")
 def _theme(actions: CommandActions, argument: str) -> None:
     actions.display.switch_theme(argument)
 
