@@ -8,7 +8,7 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.message import Message
 from textual.reactive import reactive
-from textual.widget import Widget
+from textual.widget import AwaitMount, Widget
 from textual.widgets import Input, Static, TextArea
 
 from oi_tui.engine.settings.profile import Origin
@@ -98,6 +98,7 @@ class SettingField(Vertical):
 
         self._note = ""
         self._made: SettingChoice | TextArea | Input | None = None
+        self._mounting: AwaitMount | None = None
 
     @property
     def box(self) -> "SettingChoice | TextArea | Input":
@@ -118,7 +119,7 @@ class SettingField(Vertical):
         self._problem = Static(classes="field-error", markup=False)
         self._summary = Static(classes="field-short", markup=False)
         self._explanation = Static(classes="field-help", markup=False)
-        self.mount(
+        self._mounting = self.mount(
             Horizontal(
                 Static(self.setting.human_title, classes="field-name", markup=False),
                 Static(self.setting.key, classes="field-key", markup=False),
@@ -132,6 +133,12 @@ class SettingField(Vertical):
         )
         self._show_help()
         self._show_state()
+
+    async def wait_until_built(self) -> None:
+        """Wait until the parts that `build` mounts can be drawn, with the title."""
+        if self._mounting is not None:
+            await self._mounting
+            self._mounting = None
 
     def _shorten_help(self) -> str:
         """Return the first sentence of the help, and why the setting has no effect;

@@ -101,11 +101,11 @@ class ProfileEditor(Page[Profile | None]):
             yield self._fields
         yield KeyFooter(id="profile-keys")
 
-    def on_mount(self) -> None:
+    async def on_mount(self) -> None:
         """Show the first section."""
         self.query_one("#profile-search").focus()
         self.query_one(OptionList).highlighted = 0
-        self._show()
+        await self._show_complete()
         if self.key:
             self.key.check()
 
@@ -119,20 +119,26 @@ class ProfileEditor(Page[Profile | None]):
         self.query_one(OptionList).can_focus = not self._query
         self._say()
 
+    async def _show_complete(self) -> None:
+        """Show the fields at once with their titles, which are mounted last."""
+        with self.app.batch_update():
+            self._show()
+            await self._fields.wait_until_built()
+
     @property
     def _query(self) -> str:
         return self.query_one("#profile-search", Input).value.strip().lower()
 
-    def on_input_changed(self, event: Input.Changed) -> None:
+    async def on_input_changed(self, event: Input.Changed) -> None:
         """Show the settings that match the search."""
         event.stop()
-        self._show()
+        await self._show_complete()
 
-    def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
+    async def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
         """Show the highlighted section."""
         event.stop()
         if not self._query:
-            self._show()
+            await self._show_complete()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Focus the first field of the section."""

@@ -74,6 +74,12 @@ class SettingFields(VerticalScroll):
             self._nothing.update(self._explain_nothing(query, section))
         self.scroll_home(animate=False)
 
+    async def wait_until_built(self) -> None:
+        """Wait until all parts of the fields that are shown can be drawn."""
+        for field in list(self._fields.values()):
+            if field.display:
+                await field.wait_until_built()
+
     def _in(self, section: str) -> list[SettingField]:
         if section != CHANGED:
             return self._list_section(section)

@@ -515,6 +515,28 @@ async def test_settings_have_titles_and_their_keys_beside_them(path: Path) -> No
         assert str(field.query_one(".field-key", Static).render()) == "llm.api_base"
 
 
+async def test_no_setting_is_drawn_before_its_title(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    incomplete: set[str] = set()
+    draw = ProfileEditor._compositor_refresh
+
+    def record(editor: ProfileEditor) -> None:
+        for field in editor.query(SettingField).results():
+            summaries, titles = field.query(".field-short"), field.query(".field-name")
+            if (
+                not editor.app._batch_count
+                and any(summary.size.width for summary in summaries)
+                and not any(title.size.width for title in titles)
+            ):
+                incomplete.add(field.setting.name)
+        draw(editor)
+
+    monkeypatch.setattr(ProfileEditor, "_compositor_refresh", record)
+    async with open_editor(path) as (app, pilot):
+        await pilot.press("tab", "down")
+        await until(pilot, lambda: "context_window" in app.shown)
+        assert incomplete == set()
+
+
 async def test_a_setting_is_found_by_its_title(path: Path) -> None:
     async with open_editor(path) as (app, pilot):
         await pilot.press(*"key bindings")
