@@ -28,6 +28,11 @@ from oi_tui.widgets.lists.choice_list import ChoiceList
 #: The ready-made profiles of the providers whose model is offered once there is a key.
 _HOSTED = ("openai", "anthropic", "gemini", "openrouter", "mistral", "deepseek", "groq", "xai")
 _LIST_KEYS = "enter choose · tab type a name · esc cancel"
+_FIRST = (
+    "Type what you want. A model writes code for it; you read it, edit it, and decide whether it runs. "
+    "Nothing runs unless you approve it."
+)
+_FIRST_AUTO = "Type what you want. A model writes code for it, and the code runs without asking: AUTO is on."
 #: A request that was typed too early would be saved as the model otherwise.
 _NO_NAME = "A model name has no spaces. Choose a model first, then type your request."
 _KEY_KEYS = "enter save · ctrl+s this session only · esc back"
@@ -98,7 +103,7 @@ class ModelsScreen(Dialog[ModelChoice | None]):
     A provider's key that is not found is asked for in a masked field. With `local`, only models of this
     machine are offered. The model `wanted` is chosen as soon as it is found, or as soon as there is a key
     for it. With `asks_key` its server refused a request without one: a server on this machine may need a
-    key as well.
+    key as well. The text of a `welcome` says whether each piece of code `asks` for approval.
     """
 
     VERTICAL_BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-low"), (18, "-tall")]
@@ -140,6 +145,7 @@ class ModelsScreen(Dialog[ModelChoice | None]):
         secrets: Secrets | None = None,
         *,
         welcome: bool = False,
+        asks: bool = True,
         local: bool = False,
         wanted: ModelChoice | None = None,
         api_base: str | None = None,
@@ -151,6 +157,7 @@ class ModelsScreen(Dialog[ModelChoice | None]):
         self._api_base = api_base
         self._secrets = secrets
         self._welcome = welcome
+        self._asks = asks
         self._local = local
         self._wanted = wanted
         self._asking: ModelChoice | None = None
@@ -375,11 +382,8 @@ class ModelsScreen(Dialog[ModelChoice | None]):
             return Content("Choose a model on this machine.")
         if not self._welcome:
             return Content.assemble("Current model: ", (self._current, "bold"))
-        return Content(
-            "Type what you want. A model writes code for it; you read it, edit it, and decide whether it "
-            "runs. Nothing runs unless you approve it.\n\nChoose a model. With an API key: "
-            "type the model's name, such as gpt-4o."
-        )
+        first = _FIRST if self._asks else _FIRST_AUTO
+        return Content(f"{first}\n\nChoose a model. With an API key: type the model's name, such as gpt-4o.")
 
 
 def _is_same(one: ModelChoice, other: ModelChoice) -> bool:

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from textual.widgets import Static
 
 from oi_tui.engine.open_interpreter import conversations
 from oi_tui.screens.chat.first_run import FirstRun
@@ -120,3 +121,13 @@ async def test_the_home_screen_comes_after_the_questions() -> None:
         await ui.pilot.press("escape")
         await ui.until(lambda: not isinstance(ui.app.screen, ModelsScreen))
         assert home.visible
+
+
+@pytest.mark.parametrize("on", [False, True])
+async def test_the_welcome_tells_whether_code_needs_an_approval(on: bool) -> None:
+    async with open_chat(auto_run=on) as ui:
+        FirstRun(ui.chat.commands, ui.view)._ask_for_model()
+        await ui.until(lambda: isinstance(ui.app.screen, ModelsScreen))
+        words = str(ui.app.screen.query_one("#models-words", Static).render())
+        assert ("Nothing runs unless you approve it." in words) == (not on)
+        assert ("runs without asking" in words) == on

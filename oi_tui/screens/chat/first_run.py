@@ -115,7 +115,9 @@ class FirstRun:
 
     def _ask_for_model(self) -> None:
         """Ask for a model; what was found is chosen already."""
-        models = ModelsScreen(self._view.workspace.profile.model, self._view.workspace.secrets, welcome=True)
+        workspace = self._view.workspace
+        asks = not self._view.session.auto_run
+        models = ModelsScreen(workspace.profile.model, workspace.secrets, welcome=True, asks=asks)
         self._view.app.push_screen(models, self._explain)
 
     def _explain(self, choice: ModelChoice | None) -> None:
