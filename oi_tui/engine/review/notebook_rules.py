@@ -33,9 +33,12 @@ _SHOWING = re.compile(
     r"%[ \t]*(?:matplotlib(?:[ \t]+(?:inline|agg))?[ \t]*"
     r"|config[ \t]+InlineBackend\.figure_formats?[ \t]*=[\w'\"{}, \t]+)"
 )
-#: The same as _MEASURED, for what is known to run nothing but the Python behind it.
-_TIMED = re.compile(r"%time(?:it)?(?:\s+-[nr]\s*\d+)*\s+(?=[^-\s])(.+)")
-_TIMED_CELL = re.compile(r"%%time(?:it)?(?:\s+-[nr]\s*\d+)*\s*")
+#: The same as _MEASURED, for what is known to run nothing but the Python behind it. Options: `timeit` only.
+#: A line that ends with a backslash takes in the next one, even where Python sees a comment there.
+_TIMED = re.compile(r"%time(?:it(?: +-[nr] *[0-9]+)*)? +(?=[^-\s])(.*[^\\])")
+_TIMED_CELL = re.compile(r"%%time(?:it(?: +-[nr] *[0-9]+)*)? *")
+#: Ends of lines that Python or a magic counts in another way.
+_ODD_SPACE = re.compile(r"[\r\v\f]")
 #: Magics that write the file they name, after the letter of an option where one is here.
 _WRITING = {
     "save": "",
@@ -91,17 +94,49 @@ def replace_magics(code: str) -> tuple[str, list[Finding]]:
     return "\n".join(lines), findings
 
 
-def strip_harmless_magics(code: str) -> str:
-    """Return the code without magics that only measure it, or choose how plots are shown; the lines stay."""
-    lines = code.split("\n")
-    if _TIMED_CELL.fullmatch(lines[0]):
-        lines[0] = ""
+def read_notebook_cell(code: str) -> tuple[str, ast.Module] | None:
+    """Return the code without magics that only measure it or choose how plots are shown, and its tree.
+
+    The lines stay. None where that cannot be read as the language's driver does: it takes a line for a magic
+    only where Python cannot read the cell, so a line in a text or in parentheses stays what it is.
+    """
+    first, _, rest = code.partition("\n")
+    if _TIMED_CELL.fullmatch(first):
+        return None if _ODD_SPACE.search(code) else read_notebook_cell(f"\n{rest}")
+    if _loses_prompts(code):
+        return None
+    if (tree := parse_python(code)) is not None:
+        return code, tree
+    lines, replaced = code.split("\n"), set[int]()
     for index, line in enumerate(lines):
         if _SHOWING.fullmatch(line):
             lines[index] = "pass"
-        elif (timed := _TIMED.fullmatch(line)) and _is_python(timed[1]):
+        elif (timed := _TIMED.fullmatch(line)) and _is_python(timed[1]) and not _loses_prompts(timed[1]):
             lines[index] = timed[1]
-    return "\n".join(lines)
+        else:
+            continue
+        replaced.add(index + 1)
+    stripped = "\n".join(lines)
+    tree = parse_python(stripped) if replaced and not _ODD_SPACE.search(code) else None
+    if tree is None:
+        return None
+    # No statement begins with `%`. So where all of them stand at such a place, the driver replaces them all.
+    begun = {node.lineno for node in ast.walk(tree) if isinstance(node, ast.stmt) and not node.col_offset}
+    return (stripped, tree) if replaced <= begun else None
+
+
+def _loses_prompts(code: str) -> bool:
+    """Return whether the driver takes prompts from the code although Python may read it."""
+    return code.lstrip().startswith("In [") and (not code.startswith("In [") or strip_prompts(code) != code)
+
+
+def parse_python(code: str) -> ast.Module | None:
+    """Return the tree of Python code; None for what is no Python."""
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            return ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
 
 
 def open_cell(code: str) -> tuple[str, list[Finding]]:
@@ -149,12 +184,7 @@ def _extract_expressions(text: str) -> str:
 
 def _is_python(line: str) -> bool:
     """Return whether the line can be read as Python, which `less -x` can."""
-    try:
-        with warnings.catch_warnings(action="ignore"):
-            compile(line, "", "exec", ast.PyCF_ONLY_AST)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True
+    return parse_python(line) is not None
 
 
 def _check_program(words: str) -> Iterator[Finding]:

@@ -7,7 +7,6 @@ is not known, good for comparing and computing) or "unknown" (good for looking a
 
 import ast
 import re
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -110,16 +109,10 @@ def read(code: str, folder: Folder, earlier: EarlierNames | None = None) -> Pyth
 
 
 def _parse_tree(code: str) -> ast.Module | None:
-    code = notebook_rules.strip_harmless_magics(code) if len(code) <= LONGEST else code
-    if len(code) > LONGEST or "\0" in code or code.lstrip().startswith("%%") or _COMMAND_LINE.search(code):
+    if len(code) > LONGEST or "\0" in code:
         return None
-    if notebook_rules.has_notebook_prompt(code):
-        return None
-    try:
-        with warnings.catch_warnings(action="ignore"):
-            return ast.parse(code)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
+    cell = notebook_rules.read_notebook_cell(code)
+    return None if cell is None or _COMMAND_LINE.search(cell[0]) else cell[1]
 
 
 #: What may be imported by its name.
