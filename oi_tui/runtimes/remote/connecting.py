@@ -175,9 +175,11 @@ class ConnectingProgram:
                 self._check(line.decode("ascii", "replace").split(maxsplit=2)[1:])
                 return rest
             if count > _MOST_PRINTED:
+                # The line that was cut off says less than the one before it.
+                whole_lines = received.rpartition(b"\n")[0] or received
                 raise TargetError(
                     f"{self._target.title} printed more than {_MOST_PRINTED >> 20} MB, and Python did not "
-                    f"start there.{_quote_last_line(received)} Check the start files of its login shell."
+                    f"start there.{_quote_last_line(whole_lines)} Check the start files of its login shell."
                 )
             if at < 0 or len(received) - at > _GREETING:
                 received = received[-_GREETING:]
