@@ -77,7 +77,7 @@ class RemoteRun:
                 break
             reports += later[0]
             size += later[1]
-        self._link.send(do="took", size=size)
+        self._link.answer_for(size)
         return reports
 
     def interrupt(self) -> None:
@@ -133,6 +133,8 @@ class Link:
         self._numbers = count(1)
         self._lock = threading.Lock()
         self._runs: dict[int, RemoteRun] = {}
+        #: How many bytes of reports have come that no run has taken.
+        self._waiting_size = 0
         self._answers: dict[int, queue.Queue[object]] = {}
         #: The requests whose answers stay expected until they arrive.
         self._taken_once: set[int] = set()
@@ -296,7 +298,9 @@ class Link:
                 except ValueError as error:
                     raise WireError(str(error)) from None
             case "described":
-                self.described[str(message["language"])] = str(message["words"])[:200]
+                language = str(message["language"])
+                if language in self.facts.get("programs", ()):
+                    self.described[language] = str(message["words"])[:200]
             case "here":
                 self.facts = _check(message)
                 self._expect(message)
@@ -345,8 +349,17 @@ class Link:
             if run:
                 # Within the lock: `forget` answers for what is there, and nobody for what comes later.
                 run.arrived.put((reports, size))
+                self._waiting_size += size
         if not run:
             self.send(do="took", size=size)
+        elif self._waiting_size > wire.LONGEST + wire.WIDEST:
+            raise WireError("it sent more output than was asked for")
+
+    def answer_for(self, size: int) -> None:
+        """Tell the worker that so many bytes of reports were taken: as many more may come."""
+        with self._lock:
+            self._waiting_size -= size
+        self.send(do="took", size=size)
 
     def _find_waiting(self, number: int) -> "queue.Queue[object] | None":
         """Find the waiting caller of a request."""
@@ -372,7 +385,7 @@ class Link:
             self._runs.pop(run.number, None)
         for item in _take_waiting(run.arrived):
             if item:
-                self.send(do="took", size=item[1])
+                self.answer_for(item[1])
 
     # -- the end
 

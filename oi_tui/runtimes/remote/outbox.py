@@ -16,6 +16,7 @@ from dataclasses import replace
 from oi_tui.messages import InputReceived, InputRequested, LineReached, Printed, Report, RunEnded
 from oi_tui.runtimes.remote.wire import (
     KEPT,
+    WIDEST,
     WINDOW,
     Frame,
     FrameReader,
@@ -26,8 +27,6 @@ from oi_tui.runtimes.remote.wire import (
     write_waiting,
 )
 
-#: How many bytes of reports may be on their way on a fast connection; ssh itself holds twice as many.
-_WIDEST = 1024 * 1024
 #: So many pieces of long output may be on their way.
 _PIECES = 4
 #: A frame that waits no longer than this behind those before it passes quickly, in seconds.
@@ -305,7 +304,7 @@ class Outbox:
         if seconds - self._quickest > _QUICK:
             self._window = max(WINDOW, self._window // 2)
         elif was_full:
-            self._window = min(_WIDEST, self._window * 2)
+            self._window = min(WIDEST, self._window * 2)
 
     def _forget_taken(self) -> "float | None":
         """Forget frames from the oldest on, as many as the bytes that were taken stand for.

@@ -30,6 +30,8 @@ QUIET = 4.0
 SILENCE = 60.0
 #: How many bytes of reports may be on their way. It bounds how late a stop is seen on a slow connection.
 WINDOW = 256 * 1024
+#: How many bytes of reports may be on their way on a fast connection; ssh itself holds twice as many.
+WIDEST = 1024 * 1024
 #: How many bytes of reports the worker keeps while no application is connected, the newest ones.
 KEPT = 16 * 1024 * 1024
 #: The longest frame that is taken, in bytes: images come in them.

@@ -1236,6 +1236,49 @@ def test_an_answer_that_cannot_be_read_ends_the_connection(
     assert (played.state, "invalid answer" in played.reason) == ("lost", True)
 
 
+#: A worker that prints without end, and does not wait until what it printed is taken.
+FLOODING = f"{BREAKING}for _ in range(200): os.write(1, (folder / 'answer').read_bytes())\nos.read(0, 1)\n"
+
+
+def test_a_target_that_sends_more_output_than_was_asked_for_loses_its_connection(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wire, "LONGEST", 500_000)
+    monkeypatch.setattr(wire, "WIDEST", 500_000)
+    (tmp_path / "beginning").write_bytes(b"\n" + wire.MARK + b" ready 3.9\n" + wire.encode_frame(HERE))
+    (tmp_path / "answer").write_bytes(wire.encode_report(1, Printed("y" * 10_000)))
+    script = tmp_path / "there.py"
+    script.write_text(FLOODING)
+    computer = make(target=f"command:{sys.executable} -I -S {script} {tmp_path}")
+    reports = computer.run("python", "print(1)")
+    while not isinstance(next(reports), Printed):
+        pass
+    # The person reads no further.
+    assert computer.targets.remote
+    until(lambda: computer.targets.remote.link is None)  # type: ignore[union-attr]
+    *printed, ended = reports
+    assert len(printed) < 150
+    assert isinstance(ended, RunEnded)
+    assert "it sent more output than was asked for" in str(ended.reason)
+
+
+def test_only_languages_that_are_there_are_described(make: Make, tmp_path: Path) -> None:
+    described = [{"is": "described", "language": name, "words": name} for name in ("python", "klingon")]
+    (tmp_path / "beginning").write_bytes(
+        b"\n" + wire.MARK + b" ready 3.9\n" + b"".join(map(wire.encode_frame, [HERE, *described]))
+    )
+    (tmp_path / "answer").write_bytes(b"")
+    script = tmp_path / "there.py"
+    script.write_text(BREAKING)
+    computer = make(target=f"command:{sys.executable} -I -S {script} {tmp_path}")
+    assert computer.targets.remote
+    link = computer.targets.remote.link
+    assert link
+    until(lambda: link.described)
+    play(computer, "python", "print(1)")
+    assert link.described == {"python": "python"}
+
+
 def test_a_request_that_is_cut_anywhere_is_not_carried_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
