@@ -16,6 +16,8 @@ from typing import Any
 
 from oi_tui.system.environment import list_secret_variables
 from oi_tui.system.extras import make_install_command
+from oi_tui.system.failures import describe_failure
+from oi_tui.system.threads import start_threads
 
 _log = logging.getLogger(__name__)
 #: Imports nothing from the current folder: our own package is found last, and by its full path.
@@ -65,10 +67,10 @@ class McpConnection:
         """
         number = next(self._numbers)
         answers: queue.SimpleQueue[Mapping[str, Any]] = queue.SimpleQueue()
-        with self._lock:
-            self._answers[number] = answers
-            self._send({**order, "id": number})
         try:
+            with self._lock:
+                self._answers[number] = answers
+                self._send({**order, "id": number})
             answer = self._wait(number, answers, stopped, on_report)
         finally:
             with self._lock:
@@ -150,17 +152,22 @@ class McpConnection:
                     f"MCP servers need one more package: {make_install_command('oi-tui[mcp]')}"
                 )
             secret_names = frozenset(list_secret_variables())
-            self._process = subprocess.Popen(
-                [sys.executable, "-P", "-c", _BOOT, _ROOT],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                cwd="/",
-                env={name: value for name, value in os.environ.items() if name not in secret_names},
-                start_new_session=True,
-            )
-            self._reader = threading.Thread(target=self._read, args=(self._process,), daemon=True)
-            self._reader.start()
+            try:
+                process = subprocess.Popen(
+                    [sys.executable, "-P", "-c", _BOOT, _ROOT],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.DEVNULL,
+                    cwd="/",
+                    env={name: value for name, value in os.environ.items() if name not in secret_names},
+                    start_new_session=True,
+                )
+                self._reader = start_threads(process, {"mcp": lambda: self._read(process)})[0]
+            except (OSError, RuntimeError) as error:
+                raise McpCallError(
+                    f"the process that talks to MCP servers could not be started: {describe_failure(error)}"
+                ) from None
+            self._process = process
         return self._process
 
     def _read(self, process: "subprocess.Popen[bytes]") -> None:

@@ -13,6 +13,7 @@ from oi_tui.mcp_client.connection import McpCallError, OnReport
 from oi_tui.mcp_client.elicitation import Form
 from oi_tui.messages import InputReceived, InputRequested, Printed, Report, RunEnded, Started
 from oi_tui.runtimes.language import Choices, Language, RuntimeWithoutTerminal, Start
+from oi_tui.system.failures import describe_failure
 from oi_tui.text import clean_line, escape_controls
 
 #: Calls a tool; `OnReport` gets what its server says. Raises McpCallError, also once the event is set.
@@ -103,7 +104,10 @@ class ToolRuntime(RuntimeWithoutTerminal):
             except Exception as error:  # noqa: BLE001 -- the end of the thread; whoever waits gets the reason
                 messages.put(McpCallError(f"{type(error).__name__}: {error}"))
 
-        threading.Thread(target=call, name=f"{self.language.name} call", daemon=True).start()
+        try:
+            threading.Thread(target=call, name=f"{self.language.name} call", daemon=True).start()
+        except RuntimeError as error:
+            raise McpCallError(describe_failure(error)) from None
         progress = False
         try:
             while True:

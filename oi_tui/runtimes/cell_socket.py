@@ -77,16 +77,22 @@ class CellSocket:
                 # Only this user may look into it, and the path is short enough for a socket.
                 _remove_dead(self._name)
                 folder = tempfile.mkdtemp(prefix=_PREFIX, dir=_find_temporary_folder())
-                server = socket.socket(socket.AF_UNIX)
+                try:
+                    server = socket.socket(socket.AF_UNIX)
+                except OSError:
+                    shutil.rmtree(folder, ignore_errors=True)
+                    raise
                 try:
                     server.bind(os.path.join(folder, self._name))  # noqa: PTH118
                     server.listen(_MOST)
-                except OSError:
+                    # The thread looks whether its server is still the one in use.
+                    self._folder, self._server = folder, server
+                    threading.Thread(target=self._serve, args=(server,), daemon=True).start()
+                except (OSError, RuntimeError):
+                    self._folder = self._server = None
                     server.close()
                     shutil.rmtree(folder, ignore_errors=True)
                     raise
-                self._folder, self._server = folder, server
-                threading.Thread(target=self._serve, args=(self._server,), daemon=True).start()
             return os.path.join(self._folder, self._name)  # noqa: PTH118
 
     def close(self) -> None:

@@ -39,6 +39,7 @@ from oi_tui.runtimes.variables import (
     read_shell,
     read_shell_detail,
 )
+from oi_tui.system.failures import describe_refusal
 
 #: How long a language may take to save its state, in seconds.
 _SAVING_TIME = 1.5
@@ -451,7 +452,8 @@ class PtyRuntime:
             return f"the working directory {self._cwd} no longer exists. Create it, or start elsewhere"
         if isinstance(error, PermissionError) and not os.access(self._cwd, os.X_OK):
             return f"no permission to use the working directory {self._cwd}. Allow it, or start elsewhere"
-        return paths.explain_no_room(error) or str(error)
+        refusal = describe_refusal(f"{type(error).__name__}: {error}")
+        return paths.explain_no_room(error) or refusal or str(error)
 
     def _begin_in_place(self, stopped: threading.Event) -> tuple[LanguageProcess, str | None]:
         """Start a process inside or outside of the sandbox, as set. Return it attached, and what to report.

@@ -36,6 +36,7 @@ from oi_tui.server.event_log import (
 )
 from oi_tui.server.feed import Feed
 from oi_tui.server.options import ServerLimits
+from oi_tui.system.failures import describe_failure
 from oi_tui.text import clean_line
 from oi_tui.turn_worker import TurnWorker
 
@@ -251,7 +252,13 @@ class HostedSession:
             self._stopping = False
             self.feed = None
             self.used = time.time()
-        threading.Thread(target=self._run_turn, args=(work,), name=f"session-{self.id}", daemon=True).start()
+        try:
+            threading.Thread(
+                target=self._run_turn, args=(work,), name=f"session-{self.id}", daemon=True
+            ).start()
+        except RuntimeError as error:
+            self._idle.set()
+            raise ConflictError(f"The turn could not begin: {describe_failure(error)}.") from None
 
     def _run_turn(self, work: Callable[[], Iterator[Event]]) -> None:
         worker = TurnWorker(_start(work), self._handle_events)

@@ -1,8 +1,30 @@
 """Threads for work that others need not wait for."""
 
+import subprocess
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from queue import SimpleQueue
+
+
+def start_threads(
+    process: "subprocess.Popen[bytes]", works: Mapping[str, Callable[[], None]]
+) -> list[threading.Thread]:
+    """Start daemon threads that read from a process or write to it, by their names.
+
+    Where the system refuses one, end the process, close its pipes, and raise RuntimeError.
+    """
+    threads = [threading.Thread(target=work, name=name, daemon=True) for name, work in works.items()]
+    try:
+        for thread in threads:
+            thread.start()
+    except RuntimeError:
+        process.kill()
+        process.wait()
+        for pipe in (process.stdin, process.stdout, process.stderr):
+            if pipe:
+                pipe.close()
+        raise
+    return threads
 
 
 class SpareThread:

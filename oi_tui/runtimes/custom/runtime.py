@@ -13,6 +13,7 @@ from oi_tui.messages import LineReached, Printed, Report, RunEnded, Started, Sta
 from oi_tui.runtimes.custom import chunks
 from oi_tui.runtimes.language import Language, RuntimeWithoutTerminal
 from oi_tui.runtimes.runs import stopping
+from oi_tui.system.failures import describe_failure
 from oi_tui.system.threads import SpareThread
 
 #: The steps of an interrupt, and how long each is given, in seconds: the class's own `stop`, then its
@@ -113,7 +114,11 @@ class CustomRuntime(RuntimeWithoutTerminal):
         began = time.monotonic()
         with self._lock:
             self._stopping = 0
-            self._work = work = _RunThread(self.language.name, lambda work: self._begin(code, work))
+            try:
+                self._work = work = _RunThread(self.language.name, lambda work: self._begin(code, work))
+            except RuntimeError as error:
+                yield RunEnded("failed", 0.0, f"{self.language.title} did not run: {describe_failure(error)}")
+                return
             if stopped.is_set():
                 self.interrupt()
         ended = False

@@ -155,13 +155,18 @@ class CellChannel:
     def __init__(self) -> None:
         self.folder = _make_folder()
         flags = os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC
-        self._requests = os.open(self.folder / "requests", flags)
-        self.events = os.open(self.folder / "events", flags)
+        self._requests = self.events = self._line = -1
+        try:
+            self._requests = os.open(self.folder / "requests", flags)
+            self.events = os.open(self.folder / "events", flags)
+            # Read as a file and not as memory: a program that cuts the file short would end us with a signal.
+            self._line = os.open(self.folder / "line", os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            self.close()
+            raise
         self._lines = LineReader(LONGEST_EVENT)
         self._highest = 0
         self._cell: Path | None = None
-        # Read as a file and not as memory: a program that cuts the file short would end us with a signal.
-        self._line = os.open(self.folder / "line", os.O_RDONLY | os.O_CLOEXEC)
 
     @property
     def line(self) -> int:
@@ -268,6 +273,7 @@ class CellChannel:
     def close(self) -> None:
         """Close the pipes and remove the folder."""
         self.end_requests()
-        os.close(self.events)
-        os.close(self._line)
+        for number in (self.events, self._line):
+            if number >= 0:
+                os.close(number)
         shutil.rmtree(self.folder, ignore_errors=True)

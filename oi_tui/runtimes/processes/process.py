@@ -133,19 +133,26 @@ class LanguageProcess:
         #: Held while the process is closed, and whether that is done.
         self._closing = threading.Lock()
         self._is_released = False
+        self._awake = self._wake = -1
+        self._limits: LimitWatch | None = None
+        self._thread = threading.Thread(target=self._keep_reading, name=f"{name} at rest", daemon=True)
+        try:
+            self._begin_reading(cwd, sandbox)
+        except BaseException:
+            self._release()
+            raise
+
+    def _begin_reading(self, cwd: Path, sandbox: Sandbox | None) -> None:
+        """Open what reading needs, and start the threads. Raises OSError and RuntimeError."""
+        terminal = self.terminal
         self._awake, self._wake = os.pipe()
         os.set_blocking(self._awake, False)
         os.set_blocking(self._wake, False)
-        os.set_blocking(self.terminal.guard_output, False)
-        self._ready = Readiness(
-            (self.terminal.child_fd, channel.events, self.terminal.guard_output, self._awake)
-        )
-        self._limits = (
-            LimitWatch(self.terminal.ptyproc.pid, cwd, channel.folder, sandbox.limits, self._end_over_limit)
-            if sandbox
-            else None
-        )
-        self._thread = threading.Thread(target=self._keep_reading, name=f"{name} at rest", daemon=True)
+        os.set_blocking(terminal.guard_output, False)
+        self._ready = Readiness((terminal.child_fd, self.channel.events, terminal.guard_output, self._awake))
+        if sandbox:
+            folder = self.channel.folder
+            self._limits = LimitWatch(terminal.ptyproc.pid, cwd, folder, sandbox.limits, self._end_over_limit)
         self._thread.start()
 
     def _start(
@@ -466,23 +473,29 @@ class LanguageProcess:
         with self._closing:
             if self._is_released:
                 return
-            self._closed.set()
-            if self._limits:
-                self._limits.close()
-            if self._gateway:
-                self._gateway.close()
-            self._idle.set()
-            self.wake()
-            self._thread.join(10)
-            self.channel.end_requests()
-            self.terminal.close()
-            if not self.ended:
-                self.ended = ProcessEnd(signal.SIGKILL)
-            # From here on, the numbers of descriptors may belong to other files.
-            self._is_released = True
-            numbers = self._awake, self._wake, self._pidfd
-            self._awake = self._wake = self._pidfd = -1
-            for number in numbers:
-                if number >= 0:
-                    os.close(number)
+            self._release()
             self.channel.close()
+
+    def _release(self) -> None:
+        """End the program, the threads and the gateway, and close all but the channel."""
+        self._closed.set()
+        if self._limits:
+            self._limits.close()
+        if self._gateway:
+            self._gateway.close()
+        self._idle.set()
+        self.wake()
+        # It has no number where the system allowed no more threads.
+        if self._thread.ident:
+            self._thread.join(10)
+        self.channel.end_requests()
+        self.terminal.close()
+        if not self.ended:
+            self.ended = ProcessEnd(signal.SIGKILL)
+        # From here on, the numbers of descriptors may belong to other files.
+        self._is_released = True
+        numbers = self._awake, self._wake, self._pidfd
+        self._awake = self._wake = self._pidfd = -1
+        for number in numbers:
+            if number >= 0:
+                os.close(number)

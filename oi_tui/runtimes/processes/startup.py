@@ -56,7 +56,11 @@ def start_process(
         channel.close()
         raise
     if start.typed:
-        process.terminal.type_unseen(start.typed.encode())
+        try:
+            process.terminal.type_unseen(start.typed.encode())
+        except BaseException:
+            process.close()
+            raise
     return process, start.requests
 
 

@@ -17,6 +17,7 @@ from oi_tui.runtimes.remote.registry import SignInNeededError, find_refusing_reg
 from oi_tui.runtimes.remote.target import Target, TargetError, has_image
 from oi_tui.runtimes.remote.wire import MARK, widen_pipe
 from oi_tui.system.ending_signals import note_ending_signals
+from oi_tui.system.failures import describe_failure
 
 #: How long the worker may take to start, in seconds: a job may wait for its machine.
 TIMEOUT = 120.0
@@ -132,14 +133,19 @@ class ConnectingProgram:
             self._process, self.input, self.output = process, process.stdin, process.stdout
             widen_pipe(self.output.fileno())
             self._error_reader = threading.Thread(target=self._read_errors, name="link", daemon=True)
-            self._error_reader.start()
             try:
+                self._error_reader.start()
                 self.rest = self._wait_for_python(stopped)
-            except BaseException:
+            except BaseException as error:
                 # It is ended first: a closed input would let it go on.
                 self.end()
                 self.input.close()
                 self.output.close()
+                if not self._error_reader.ident and process.stderr:
+                    process.stderr.close()
+                    raise TargetError(
+                        f"{command[0]} could not be started: {describe_failure(error)}."
+                    ) from None
                 raise
 
     @property

@@ -27,6 +27,7 @@ from oi_tui.runtimes.remote.wire import (
     unpack,
     unpack_reports,
 )
+from oi_tui.system.failures import describe_failure
 
 _GLANCE = 0.1
 #: How long the worker may take to end everything, in seconds; while it is silent, nobody waits for it.
@@ -151,14 +152,21 @@ class Link:
         # Making the bundle may take longer than a beat, which must not be sent before it.
         self._send_bytes(make_bundle())
         self.send(do="begin", **settings)
-        self._start(self._write)
-        self._start(self._read, self._program.rest)
+        try:
+            self._start(self._write)
+            self._start(self._read, self._program.rest)
+        except RuntimeError as error:
+            self._end_program()
+            self._program.output.close()
+            if not self._threads:
+                self._program.input.close()
+            raise TargetError(f"{target.title}: {describe_failure(error)}.") from None
         self._wait_for_begin(stopped or threading.Event())
 
     def _start(self, function: Callable[..., None], *arguments: object) -> None:
         thread = threading.Thread(target=function, args=arguments, name="link", daemon=True)
-        self._threads.append(thread)
         thread.start()
+        self._threads.append(thread)
 
     @property
     def silent_for(self) -> float:

@@ -18,6 +18,7 @@ from oi_tui.runtimes.runs.output import RunOutput
 from oi_tui.runtimes.runs.person_question import PersonQuestions
 from oi_tui.runtimes.runs.stopping import StopSteps
 from oi_tui.runtimes.variables import describe_loss, join_names, parse_names
+from oi_tui.system.failures import describe_refusal
 
 #: How long a finished run waits for the mark of its end, where the program closed or lost its terminal.
 _MARK_TIMEOUT = 1.0
@@ -135,7 +136,8 @@ class CellRun:
             self._output.show_as_cell(path)
             process.channel.request(language.request(self._nonce, path))
         except (OSError, TimeoutError) as error:
-            why = explain_full(process.channel.folder.parent) if is_full(error) else error
+            refusal = describe_refusal(f"{type(error).__name__}: {error}")
+            why = explain_full(process.channel.folder.parent) if is_full(error) else refusal or error
             self._end("failed", f"the code could not be sent to the language: {why}")
             return
 

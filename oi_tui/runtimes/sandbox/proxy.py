@@ -100,16 +100,20 @@ class HostProxy:
         self._refused = refused
         self._ended = ended
         self._resolve = resolve
-        self._server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self._server.bind(str(path))
-        path.chmod(0o600)
-        self._server.listen(64)
         self._open: set[socket.socket] = set()
         self._free = threading.Semaphore(_MOST_AT_ONCE)
         self._free_to_refuse = threading.Semaphore(_MOST_AT_ONCE)
         self._closed = threading.Event()
         self._lock = threading.Lock()
-        threading.Thread(target=self._accept, name="sandbox gateway", daemon=True).start()
+        self._server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            self._server.bind(str(path))
+            path.chmod(0o600)
+            self._server.listen(64)
+            threading.Thread(target=self._accept, name="sandbox gateway", daemon=True).start()
+        except BaseException:
+            self._server.close()
+            raise
 
     def close(self) -> None:
         """End all connections."""

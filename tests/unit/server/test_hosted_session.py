@@ -12,7 +12,7 @@ from oi_tui.engine.session import Prompt
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.server.backend import WorkspaceBackend
 from oi_tui.server.event_log import LogItem
-from oi_tui.server.hosted_session import HostedSession
+from oi_tui.server.hosted_session import ConflictError, HostedSession
 from oi_tui.server.options import ServerLimits
 from oi_tui.workspace import Workspace
 from tests.fakes import Computer, Llm, call
@@ -67,3 +67,19 @@ def test_whoever_waited_for_the_end_of_a_turn_finds_it_in_the_log(monkeypatch: p
     waiter.join(TIMEOUT)
     assert numbers == [session.log.last]
     assert isinstance(session.log.after(session.log.last - 1)[-1].item, TurnEnded)
+
+
+def test_a_session_whose_turn_gets_no_thread_says_so_and_is_free_for_the_next_one() -> None:
+    workspace = Workspace(Profile(model="x"), llm=Llm(), computer=Computer())
+    session = HostedSession("s", WorkspaceBackend(workspace), ServerLimits())
+
+    def refuse(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(threading.Thread, "start", refuse)
+        with pytest.raises(ConflictError, match="refused another thread"):
+            session.say("Hello")
+    assert not session.busy
+    session.say("Hello")
+    assert session.wait(TIMEOUT)

@@ -3,6 +3,7 @@
 It is kept light, so that the process can be started before the application has loaded.
 """
 
+import errno
 import json
 import os
 import queue
@@ -15,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from oi_tui.engine.credentials import child_environment
+from oi_tui.system.failures import describe_failure
+from oi_tui.system.threads import start_threads
 
 #: Imports nothing from the current folder: our own package is found last, and by its full path.
 _BOOT = (
@@ -59,12 +62,14 @@ class ModelChild:
         self._listeners: dict[int, queue.SimpleQueue[dict[str, Any]]] = {}
         self._orders: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._orders.put(first_line)
-        self._threads = [
-            threading.Thread(target=work, name=f"model-{name}", daemon=True)
-            for name, work in (("writer", self._write), ("reader", self._read))
-        ]
-        for thread in self._threads:
-            thread.start()
+        try:
+            self._threads = start_threads(
+                self.process, {"model-writer": self._write, "model-reader": self._read}
+            )
+        except RuntimeError as error:
+            self._orders.put(None)
+            self._read_last_words()
+            raise OSError(errno.EAGAIN, describe_failure(error)) from None
 
     def ask(self, number: int, order: dict[str, Any]) -> "queue.SimpleQueue[dict[str, Any]]":
         """Send an order; its answers arrive in the queue."""

@@ -198,5 +198,8 @@ class ModelProcess:
                     else:
                         self._child = start_child(environment=self._environment)
                 except OSError as error:
-                    raise LlmError(errors.explain_process_ended(f"could not be started ({error})")) from error
+                    reason = describe_refusal(f"{type(error).__name__}: {error}") or error
+                    raise LlmError(
+                        errors.explain_process_ended(f"could not be started ({reason})")
+                    ) from error
             return self._child

@@ -18,6 +18,7 @@ from oi_tui.runtimes.remote.jupyter.kernel_client import Message, belongs_to
 from oi_tui.runtimes.remote.jupyter.server_address import parse_address
 from oi_tui.runtimes.remote.target import TargetError
 from oi_tui.system.extras import make_install_command
+from oi_tui.system.failures import describe_failure
 from oi_tui.system.threads import SpareThread
 
 if TYPE_CHECKING:
@@ -105,8 +106,14 @@ class GatewayClient:
                 raise TargetError("Connecting was stopped.") from None
             raise TargetError(f"No connection to the kernel on {address.host}: {error}") from None
         self._server.settle()
-        threading.Thread(target=self._read, name="kernel", daemon=True).start()
-        threading.Thread(target=self._write, name="kernel", daemon=True).start()
+        try:
+            threading.Thread(target=self._read, name="kernel", daemon=True).start()
+            threading.Thread(target=self._write, name="kernel", daemon=True).start()
+        except RuntimeError as error:
+            self._closing.set()
+            self._socket.close()
+            self._end_kernel(_ENDING)
+            raise TargetError(f"{self.title}: {describe_failure(error)}.") from None
 
     # -- the connection
 
