@@ -47,6 +47,9 @@ _PLAIN_TAGS = frozenset(
     f"tag:yaml.org,2002:{name}"
     for name in ("str", "int", "float", "bool", "null", "seq", "map", "timestamp", "binary", "set", "merge")
 )
+_NUMBER_TAGS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
+#: The most characters of a number. Python takes long for longer ones, or does not write them as text.
+_MAX_NUMBER = 1_000
 #: libyaml's parser where PyYAML was built with it (a hundred times as fast), else the one in Python.
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -109,7 +112,7 @@ def parse(text: str, path: object = None) -> dict[str, YamlEntry]:
         raise ProfileError("too deeply nested", path=path) from None
     entries: dict[str, YamlEntry] = {}
     if root is not None:
-        _refuse_circles(root, path)
+        _refuse_odd_aliases(root, path)
     if root is None or (isinstance(root, yaml.ScalarNode) and not root.value):
         return entries
     if not isinstance(root, yaml.MappingNode):
@@ -150,12 +153,17 @@ def _refuse_dangers(text: str, path: object) -> None:
             raise ProfileError(f"the tag {clean_line(tag, 60)} is not allowed", path=path, line=line)
 
 
-def _refuse_circles(root: yaml.Node, path: object) -> None:
-    """Refuse an alias within the value that it names. Anything else is limited by its depth."""
+def _refuse_odd_aliases(root: yaml.Node, path: object) -> None:
+    """Refuse an alias within the value that it names, and aliases that make far more values of few."""
+    count = 0
 
     def walk(node: yaml.Node, within: frozenset[int]) -> None:
+        nonlocal count
+        count += 1
+        line = node.start_mark.line + 1
+        if count > _MAX_PARTS:
+            raise ProfileError("too many values for a profile", path=path, line=line)
         if id(node) in within:
-            line = node.start_mark.line + 1
             raise ProfileError("an alias (*) refers to itself", path=path, line=line)
         within |= {id(node)}
         parts = node.value if isinstance(node, yaml.CollectionNode) else ()
@@ -203,8 +211,11 @@ def _read_value(node: yaml.Node, path: object) -> object:
     if isinstance(node, yaml.MappingNode):
         return {}
     try:
+        if node.tag in _NUMBER_TAGS and len(node.value) > _MAX_NUMBER:
+            raise ValueError
         return yaml.SafeLoader("").construct_object(node)
-    except (yaml.YAMLError, ValueError, OverflowError):
+    except (yaml.YAMLError, ValueError, OverflowError, LookupError, AttributeError):
+        # PyYAML trusts a tag such as !!bool or !!timestamp, and fails where the text does not fit it.
         raise ProfileError(
             f"cannot read {clean_line(str(node.value), 60)!r}", path=path, line=node.start_mark.line + 1
         ) from None
@@ -275,8 +286,8 @@ def change_text(text: str, changes: Mapping[str, Value], path: object = None) ->
         # An indented comment that follows would become a part of a block: then the text stays in one line,
         # or the key without a value, which sets nothing.
         for attempt in (_splice, functools.partial(_splice, flat=True), _rewrite):
-            result = attempt(text, before, key, value)
             with contextlib.suppress(ProfileError):
+                result = attempt(text, before, key, value)
                 if _set(parse(result, path)) == expected_values:
                     text = result
                     break
@@ -354,6 +365,7 @@ def _insert(text: str, before: Mapping[str, YamlEntry], key: str, value: Value, 
 
 
 def _rewrite(text: str, _before: Mapping[str, YamlEntry], key: str, value: Value) -> str:
+    """Change the tree of the file. Raises ProfileError where ruamel.yaml does not take the file."""
     from ruamel.yaml import YAML
     from ruamel.yaml.comments import CommentedMap
     from ruamel.yaml.scalarstring import LiteralScalarString
@@ -361,7 +373,10 @@ def _rewrite(text: str, _before: Mapping[str, YamlEntry], key: str, value: Value
     round_trip = YAML()
     round_trip.preserve_quotes = True
     round_trip.width = 4096
-    tree = round_trip.load(text) or CommentedMap()
+    try:
+        tree = round_trip.load(text) or CommentedMap()
+    except Exception as error:  # noqa: BLE001 -- it raises anything for a tag that does not fit
+        raise ProfileError(clean_line(str(error), 120)) from None
     parts = key.split(".")
     place: Any = tree
     if key in tree:

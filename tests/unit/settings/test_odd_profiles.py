@@ -47,6 +47,18 @@ BROKEN: dict[str, tuple[bytes, str]] = {
         "line 42: too many aliases",
     ),
     "many values": (b"".join(b"k%d: 1\n" % n for n in range(6000)), "line 2500: too many values"),
+    "few values used often": (
+        b"".join(
+            [b"a0: &a0 [" + b"x," * 4000 + b"]\n"]
+            + [b"a%d: &a%d [*a%d, *a%d, *a%d]\n" % (n, n, n - 1, n - 1, n - 1) for n in range(1, 7)]
+        ),
+        "line 1: too many values",
+    ),
+    "no bool": (b"auto_run: !!bool x\n", "line 1: cannot read 'x'"),
+    "no integer": (b"llm.max_tokens: !!int ''\n", "line 1: cannot read ''"),
+    "no time": (b"llm.model: !!timestamp x\n", "line 1: cannot read 'x'"),
+    "a long number in another base": (b"llm.max_tokens: 0x" + b"f" * 5000, "line 1: cannot read '0xfff"),
+    "a long number in parts": (b"llm.max_tokens: 1" + b":1" * 20_000, "line 1: cannot read '1:1:1"),
     "a time": (
         b"llm.model: 2024-01-01 10:00:00\n",
         "llm.model: expected text, not 2024-01-01 10:00:00; write it in quotes",
@@ -224,6 +236,15 @@ def test_what_was_changed_meanwhile_is_kept(path: Path) -> None:
     path.unlink()
     save(path, {"theme": "nord"})
     assert Profile.load(path).theme == "nord"
+
+
+@pytest.mark.parametrize("other", ["x: [{a: 1, a: 2}]", "x: [!!bool z]", "x: !!timestamp [a]", "<<: 5"])
+def test_what_cannot_be_written_again_is_left_alone(path: Path, other: str) -> None:
+    before = f"llm: {{model: m}}\n{other}\n"
+    path.write_text(before)
+    with pytest.raises(ProfileError):
+        save(path, {"temperature": 0.5})
+    assert path.read_text() == before
 
 
 @limits(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
