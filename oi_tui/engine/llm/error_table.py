@@ -241,7 +241,8 @@ TROUBLES = (
         "base",
         "{host} does not answer like a model server: the answer is not valid HTTP. Check api_base.",
         r"status line|chunk size|Content-Length|Data after|header (?:token|value)|while decompressing"
-        r"|Got more than|Too many headers|TransferEncodingError|ContentEncodingError|LineTooLong",
+        r"|Got more than|Too many headers|TransferEncodingError(?![^>]*not enough data)"
+        r"|ContentEncodingError|LineTooLong",
         when=lambda attempt: not attempt.begun,
     ),
     ErrorPattern(
@@ -250,7 +251,7 @@ TROUBLES = (
         "The connection broke in the middle of the reply. What had arrived is kept.",
         _BROKEN := (
             r"incomplete chunked read|RemoteProtocolError|Server disconnected|Connection reset|ReadError"
-            r"|peer closed connection|ClientPayloadError|ServerDisconnectedError|not enough data for"
+            r"|peer closed connection|ClientPayloadError|ServerDisconnectedError|not enough data (?:for|to)"
         ),
         retryable=True,
         when=lambda attempt: attempt.begun,

@@ -21,6 +21,8 @@ BEGUN = CHUNK({"content": "begun "})
 END = CHUNK({}, "stop")
 DONE = b"data: [DONE]\n\n"
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
+CHUNKED = HEAD.replace(b"Connection: close", b"Transfer-Encoding: chunked")
+ROLE = CHUNK({"role": "assistant", "content": ""})
 CODE = '{"language":"python","code":"1"}'
 FUNCTION = {"name": "execute", "arguments": CODE}
 LOOP = "127.0.0.1"
@@ -363,6 +365,27 @@ def test_an_odd_answer_ends_in_a_sentence(models: ModelProcess, served: ModelSer
     assert len(fault.sentence) < 800
     for never in ("Traceback", "Error code", "APIError", "sk-canary", "litellm", "None"):
         assert never not in fault.sentence
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"HTTP/1.1 200 OK\r\nContent-",
+        HEAD.replace(b"Connection: close", b"Content-Length: 99") + b"data",
+        CHUNKED,
+        CHUNKED + b"4",
+        CHUNKED + b"400\r\ndata: {",
+        CHUNKED + b"%x\r\n%s\r\n" % (len(ROLE), ROLE),
+    ],
+)
+def test_a_reply_that_is_cut_before_its_first_word_may_be_asked_for_again(
+    models: ModelProcess, served: ModelServer, data: bytes
+) -> None:
+    served.answer(send_bytes(data))
+    _, fault = ask(models, served)
+    assert fault is not None
+    assert (fault.kind, fault.retryable) == ("network", True), fault.sentence
+    assert "closed the connection without an answer" in fault.sentence
 
 
 IMAGE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
