@@ -227,10 +227,10 @@ class _Checker(ExpressionChecker):
 
     def _check_raised(self, node: ast.expr) -> None:
         """Read what is raised. A class is called then, and the error's text is asked for."""
-        before = self._notes
+        before = len(self.findings)
         if self._find_own(node).startswith(CLASS) or self._evaluate(node) == PLAIN:
             return
-        if self._notes == before:
+        if len(self.findings) == before:
             self._note(f"raise {write_dotted(node) or '…'}")
 
     def _check_function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:

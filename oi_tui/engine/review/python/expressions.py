@@ -32,11 +32,11 @@ class ExpressionChecker(CallChecker):
 
     def _require_plain(self, node: ast.expr) -> None:
         """Read an expression that must be made of known parts, because it is handed on."""
-        before = self._notes
+        before = len(self.findings)
         if self._evaluate(node) == PLAIN:
             return
         self.keeps_meanings = False
-        if self._notes == before:
+        if len(self.findings) == before:
             line, self._line = self._line, getattr(node, "lineno", self._line)
             self._note(write_dotted(node) or "a value that is not checked")
             self._line = line

@@ -13,8 +13,8 @@ from oi_tui.engine.review.python.library_settings import PANDAS_DISPLAY
 
 #: The name of the computer object, which is there without an import.
 COMPUTER = "computer"
-#: Functions that are there without an import, and ask the model.
-MODEL_FUNCTIONS = ("llm", "llm_map")
+#: Other names that the driver puts beside those of Python: with `get_ipython` code gets at everything.
+_DRIVER_NAMES = frozenset(("exit", "get_ipython", "input", "llm", "llm_map", "quit", "tools", COMPUTER))
 PLAIN, LOOSE, UNKNOWN, FUNCTION = "plain", "loose", "unknown", "function"
 #: A path of `pathlib` within the working directory, or several of them.
 PATHS = "paths"
@@ -64,10 +64,10 @@ def find_least_known(kinds: Iterable[str]) -> str:
 
 
 def is_special(name: str) -> bool:
-    """Return whether Python itself may give the name a meaning that is not known to be harmless."""
+    """Return whether Python or its driver may give the name a meaning that is not known to be harmless."""
     if name in known.BUILTINS or _SHOWN_VALUES.fullmatch(name):
         return False
-    return hasattr(builtins, name) or (name.startswith("__") and name.endswith("__"))
+    return name in _DRIVER_NAMES or hasattr(builtins, name) or (name.startswith("__") and name.endswith("__"))
 
 
 def is_steady(full: str) -> bool:
@@ -151,12 +151,12 @@ class NameChecker(ABC):
             return PLAIN if is_harmless(kind) else self._evaluate_value(kind, name)
         if name in known.CONSTANTS:
             return PLAIN
-        if is_special(name) or name in MODEL_FUNCTIONS:
-            return self._note(name)
         if name == COMPUTER:
             # What is done with it is noted; a function that does so is not harmless later either.
             self._notes += 1
             return UNKNOWN
+        if is_special(name):
+            return self._note(name)
         # Nothing that ran here gave it a meaning: it is not there.
         return PLAIN
 
