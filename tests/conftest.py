@@ -105,7 +105,7 @@ def pytest_xdist_auto_num_workers() -> int | None:
     """Two workers more than there are processors: tests of programs wait for them part of their time."""
     if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
         return None
-    return 2 + (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+    return 2 + processes.count_processors()
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

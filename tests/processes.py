@@ -35,6 +35,11 @@ lasting: set[Process] = set()
 shared_by_tests: set[int] = set()
 
 
+def count_processors() -> int:
+    """The number of processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def marked(mark: str) -> list[Process]:
     """The living processes that inherited the mark, whoever their parent is now."""
     return [process for pid in _pids() if _has_mark(pid, mark) for process in _read(pid)]

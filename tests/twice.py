@@ -6,10 +6,12 @@ Which tests failed is written by this module as a plugin of pytest, so no cache 
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -87,13 +89,28 @@ def run_pytest(arguments: Sequence[str], limit: float = LIMIT) -> Results:
         file = Path(folder, "results.json")
         command = [sys.executable, "-m", "pytest", "-p", "tests.twice"]
         environment = {**os.environ, RESULTS: str(file)}
+        began, used = time.monotonic(), read_processor_time()
         with subprocess.Popen([*command, *arguments], env=environment) as process:
             try:
                 status = process.wait(limit)
             except subprocess.TimeoutExpired:
                 process.terminate()
                 status = process.wait()
+        print(describe_use(time.monotonic() - began, read_processor_time() - used), flush=True)  # noqa: T201
         return Results(status, **json.loads(file.read_text())) if file.exists() else Results(status or 1)
+
+
+def read_processor_time() -> float:
+    """The seconds of processors that our children used, with theirs, as far as each was waited for."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def describe_use(seconds: float, used: float, processors: int | None = None) -> str:
+    """Say how busy the tests kept the processors: where they are idle, more workers would help."""
+    processors = processors or processes.count_processors()
+    share = used / (seconds * processors)
+    return f"The tests used {used:,.0f} s of processors in {seconds:,.0f} s: {share:.0%} of {processors}."
 
 
 def run_twice(arguments: Sequence[str], run: Run, write: Callable[[str], object] = print) -> int:

@@ -42,7 +42,13 @@ def test_each_block_is_run_and_counted(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_block_that_goes_on_serves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(original_documentation, "TIMEOUT", 8)
     code = 'import time\nprint("http://127.0.0.1:1")\ntime.sleep(100)'
     (tmp_path / "README.md").write_text(f"```python\n{code}\n```\n")
-    assert list(report(tmp_path, None))[-1] == "1 blocks: 1 served"
+    outcome = ""
+    # All of the limit passes: the first ones are enough for a block to begin where nothing else runs.
+    for limit in (2, 4, 8, 16):
+        monkeypatch.setattr(original_documentation, "TIMEOUT", limit)
+        outcome = list(report(tmp_path, None))[-1]
+        if outcome == "1 blocks: 1 served":
+            break
+    assert outcome == "1 blocks: 1 served"

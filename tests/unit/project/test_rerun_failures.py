@@ -1,6 +1,7 @@
 """What fails is run once more, and what passes then is named."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.processes import wait_until
-from tests.twice import MOST, Results, run_twice
+from tests.twice import MOST, Results, describe_use, run_twice
 
 FAILED = pytest.ExitCode.TESTS_FAILED
 
@@ -62,6 +63,10 @@ def test_too_many_failures_are_no_accident() -> None:
     assert "too many" in written
 
 
+def test_a_run_says_how_busy_it_kept_the_processors() -> None:
+    assert describe_use(800, 1200, 2) == "The tests used 1,200 s of processors in 800 s: 75% of 2."
+
+
 @pytest.mark.slow
 def test_the_real_pytest_is_run_twice_with_workers_and_without_a_cache(tmp_path: Path) -> None:
     (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = -q -p no:cacheprovider\n")
@@ -82,6 +87,7 @@ def test_the_real_pytest_is_run_twice_with_workers_and_without_a_cache(tmp_path:
     assert flaky.count("test_it.py::test_flaky") == 3
     assert failed.split() == ["test_it.py::test_bad"]
     assert "1 passed" in done.stdout
+    assert re.search(r"The tests used [1-9]\d* s of processors in \d+ s: \d+% of \d+\.", done.stdout)
 
 
 HANGS = """
