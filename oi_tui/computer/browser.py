@@ -138,17 +138,29 @@ class Browser(Tool):
                 self._go_to(address)
 
     def _go_to(self, address: str) -> None:
-        page = self._get_page()
+        if not self._try_going_to(address):
+            # The page that was to be left went on to another one at the same moment, and might again.
+            self._replace_page()
+            # Where it is the new page that goes on by itself, it is read at the one that it comes to.
+            self._try_going_to(address)
+
+    def _try_going_to(self, address: str) -> bool:
+        """Open an address in the page; return whether no other navigation came between."""
+        page, seen = self._get_page(), self._pages_seen
         self._dialogs, self._is_given_up = 0, False
         try:
             page.goto(address, wait_until="domcontentloaded", timeout=_LOADING_SECONDS * 1000)
         except Exception as error:
             if "Download is starting" in str(error):
                 # It is told of, and the page stays.
-                return
+                return True
+            is_aborted = "net::ERR_ABORTED" in str(error) and self._pages_seen != seen
+            if is_aborted or "interrupted by another navigation" in str(error):
+                return False
             if not _says_late(error):
                 raise
             self._give_up(page)
+        return True
 
     def read(self) -> str:
         """Return the text of the page, and then that of the frames in it."""
@@ -362,19 +374,30 @@ class Browser(Tool):
                 route.continue_()
 
         page.route("**/*", refuse)
-        is_answering = _is_answering(page, _ANSWER_SECONDS)
-        page.unroute("**/*")
-        return is_answering
+        try:
+            # It may have only begun.
+            page.wait_for_load_state("domcontentloaded", timeout=_ANSWER_SECONDS * 1000)
+            return _is_answering(page, _ANSWER_SECONDS)
+        except Exception as error:
+            if not _says_late(error):
+                raise
+            return False
+        finally:
+            page.unroute("**/*")
 
     def _leave_hung_page(self) -> None:
-        """Continue in a new page where the open one cannot be left."""
         page = self._page
         if page and not page.is_closed() and self._next is None and not _is_answering(page, _ANSWER_SECONDS):
-            target = page.context.new_cdp_session(page).send("Target.getTargetInfo")["targetInfo"]
-            self._page = page.context.new_page()
-            self._next, self._is_given_up = None, False
-            # `page.close()` waits for ever for a page that opens itself again and again.
-            self._targets.send("Target.closeTarget", {"targetId": target["targetId"]})
+            self._replace_page()
+
+    def _replace_page(self) -> None:
+        """Continue in a new page, because the open one cannot be left."""
+        page = self._page
+        target = page.context.new_cdp_session(page).send("Target.getTargetInfo")["targetInfo"]
+        self._page = page.context.new_page()
+        self._next, self._is_given_up = None, False
+        # `page.close()` waits for ever for a page that opens itself again and again.
+        self._targets.send("Target.closeTarget", {"targetId": target["targetId"]})
 
     def _list_frames(self, page: Any) -> list[Any]:
         """Return the page itself, and the frames in it that are visible."""
@@ -398,15 +421,18 @@ class Browser(Tool):
 
     def _read_page(self, reader: str) -> tuple[Any, Any]:
         """Return the page, and what a reader finds in it. A page that is left meanwhile is read anew."""
-        end = time.monotonic() + _LOADING_SECONDS
+        end, first = time.monotonic() + _LOADING_SECONDS, self._pages_seen
         while True:
             page, seen = self._load(), self._pages_seen
             try:
-                return page, _read_frame(page.main_frame, reader, _ANSWER_SECONDS)
+                answer = _read_frame(page.main_frame, reader, _ANSWER_SECONDS)
             except ComputerError:
                 if self._pages_seen == seen or time.monotonic() > end:
                     raise
-                self._keep_restless(page, seen)
+            else:
+                if self._pages_seen == seen or time.monotonic() > end:
+                    return page, answer
+            self._keep_restless(page, first)
 
     # -- what the browser tells while Playwright is called
 

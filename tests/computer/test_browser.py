@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -293,16 +294,22 @@ def test_a_page_that_goes_on_without_end_is_stopped_and_can_be_read_and_left(
     assert page.read().startswith("Top")
 
 
-def test_a_page_that_answers_once_and_goes_on_without_end_is_read(
+def test_a_page_that_is_left_while_it_is_read_is_kept_and_read_anew(
     page: Browser, address: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(browser_module, "_ANSWER_SECONDS", 1.0)
     page.go_to_url(address + "restless")
-    answers = iter([True])
-    is_answering = browser_module._is_answering
-    monkeypatch.setattr(
-        browser_module, "_is_answering", lambda *place: next(answers, None) or is_answering(*place)
-    )
+    read_frame = browser_module._read_frame
+    late = ["of a page before"]
+
+    def read_late(*arguments: Any) -> Any:
+        if not late:
+            return read_frame(*arguments)
+        first = page._pages_seen
+        while page._pages_seen < first + browser_module._MOST_PAGES:
+            page.driver.wait_for_timeout(10)
+        return late.pop()
+
+    monkeypatch.setattr(browser_module, "_read_frame", read_late)
     assert page.read() == "Restless"
     assert "The page keeps loading other pages" in capsys.readouterr().out
 
