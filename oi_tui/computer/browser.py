@@ -29,6 +29,8 @@ _LONGEST = 20_000
 _TIMEOUT = 3.0
 #: How long a page may take to be read to its end once it is asked for, and to go elsewhere after a click.
 _LOADING_SECONDS, _LEAVING_SECONDS = 30.0, 0.05
+#: How long Playwright may take to tell of the page that another one went on to, in seconds.
+_GOING_ON_SECONDS = 1.0
 #: Roles of what is clicked, in the order in which they are looked for.
 _CLICKED = ("button", "link", "menuitem", "tab", "checkbox", "radio", "option")
 #: How long a page may take to answer, in seconds; a script on it may run without end.
@@ -154,13 +156,22 @@ class Browser(Tool):
             if "Download is starting" in str(error):
                 # It is told of, and the page stays.
                 return True
-            is_aborted = "net::ERR_ABORTED" in str(error) and self._pages_seen != seen
-            if is_aborted or "interrupted by another navigation" in str(error):
+            if "interrupted by another navigation" in str(error):
+                return False
+            # It is also aborted where the server has nothing to show; the page then stays.
+            if "net::ERR_ABORTED" in str(error) and self._is_going_on(page, seen):
                 return False
             if not _says_late(error):
                 raise
             self._give_up(page)
         return True
+
+    def _is_going_on(self, page: Any, seen: int) -> bool:
+        """Return whether the page goes on to another one within a moment, since so many were seen."""
+        end = time.monotonic() + _GOING_ON_SECONDS
+        while self._pages_seen == seen and time.monotonic() < end:
+            page.wait_for_timeout(10)
+        return self._pages_seen != seen
 
     def read(self) -> str:
         """Return the text of the page, and then that of the frames in it."""
