@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import shutil
 import time
 import urllib.parse
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from oi_tui.computer.browser_page import (
+    ANSWER_SECONDS,
+    HUNG,
+    TIMEOUT,
+    choose,
+    count,
+    find_frame,
+    is_answering,
+    read_frame,
+    register_readers,
+    says_closed,
+    says_late,
+    translate_errors,
+    write,
+)
 from oi_tui.computer.errors import ComputerError
 from oi_tui.computer.files import find_existing
 from oi_tui.computer.tool import Tool, cannot
@@ -25,29 +39,17 @@ _NO_BROWSER = (
     "no browser was found; install chromium with the package manager, or run: playwright install chromium."
 )
 _LONGEST = 20_000
-#: How long to wait for something to appear on a page, in seconds.
-_TIMEOUT = 3.0
 #: How long a page may take to be read to its end once it is asked for, and to go elsewhere after a click.
 _LOADING_SECONDS, _LEAVING_SECONDS = 30.0, 0.05
 #: How long Playwright may take to tell of the page that another one went on to, in seconds.
 _GOING_ON_SECONDS = 1.0
 #: Roles of what is clicked, in the order in which they are looked for.
 _CLICKED = ("button", "link", "menuitem", "tab", "checkbox", "radio", "option")
-#: How long a page may take to answer, in seconds; a script on it may run without end.
-_ANSWER_SECONDS = 5.0
+#: How long a frame in a page may take to answer, in seconds.
 _FRAME_SECONDS = 0.5
-_HUNG = (
-    "The page does not answer: a script on it may run without end. Wait and try again, or leave the page "
-    "with go_to_url."
-)
 _COVERED = (
     "Another element covers it, such as a dialog or a notice about cookies. Nothing was clicked. Close that "
     "first; computer.browser.screenshot(path) shows it."
-)
-#: Fields that drop what is no date or time for them.
-_IS_TIME = " or ".join(f"@type='{kind}'" for kind in ("date", "time", "datetime-local", "month", "week"))
-_TIME_FORMS = (
-    "A date is written as 2026-01-31, a time as 14:30, both as 2026-01-31T14:30, a week as 2026-W05."
 )
 _DISABLED = "It is disabled, so nothing was clicked. The page may want another field filled first."
 _LATE = (
@@ -65,31 +67,6 @@ _CANCELLED = (
 )
 #: More parts of a page than this, with addresses of their own, are not looked at.
 _MOST_FRAMES = 20
-#: All elements, also those in the open shadow trees of others.
-_ALL = """const all = root => [...root.querySelectorAll('*')].flatMap(
-  e => [e, ...(e.shadowRoot ? all(e.shadowRoot) : [])]);"""
-#: The text of a page with its links, in the order of the page, and then that of shadow trees.
-_TEXT = f"""() => {{ {_ALL}
-  const inside = all(document).filter(e => e.shadowRoot).flatMap(e => [...e.shadowRoot.children]);
-  return [document.body, ...inside.filter(e => e.getClientRects().length)]
-    .map(e => e ? e.innerText || '' : '').filter(text => text.trim()).join('\\n') }}"""
-#: The text of a label, without that of a list or a field in it.
-_LABEL = """const label = e => {
-    const copy = e.labels && e.labels[0] && e.labels[0].cloneNode(true)
-    if (!copy) return ''
-    copy.querySelectorAll('select,textarea,script,style').forEach(part => part.remove())
-    return copy.textContent.trim() };"""
-#: What can be clicked or filled, by role and name.
-_ELEMENTS = f"""() => {{ {_ALL} {_LABEL} return all(document).filter(e => e.matches(
-  'a[href],button,input:not([type=hidden]),select,textarea,[role=button],[role=link],[role=menuitem],[role=tab]'))
-  .filter(e => e.getClientRects().length)
-  .map(e => [e.getAttribute('role') || (e.tagName == 'INPUT' ? e.type :
-      {{A: 'link', SELECT: 'combobox', TEXTAREA: 'textbox'}}[e.tagName] || e.tagName.toLowerCase()),
-    (e.getAttribute('aria-label') || label(e) || e.innerText ||
-     e.placeholder || e.name || '').trim().replace(/\\s+/g, ' ').slice(0, 80),
-    e.type == 'password' ? '' : (e.value || '').slice(0, 80)]) }}"""
-#: What is read from a page, by the name of the selector engine that reads it.
-_READERS = {"oi-text": _TEXT, "oi-elements": _ELEMENTS}
 
 
 class Browser(Tool):
@@ -129,12 +106,12 @@ class Browser(Tool):
     def go_to_url(self, url: str) -> None:
         """Open a page."""
         address = url if "://" in url else f"https://{url}"
-        with _translate_errors():
+        with translate_errors():
             try:
                 self._leave_hung_page()
                 self._go_to(address)
             except Exception as error:
-                if not _says_closed(error):
+                if not says_closed(error):
                     raise
                 self.quit()
                 self._go_to(address)
@@ -161,7 +138,7 @@ class Browser(Tool):
             # It is also aborted where the server has nothing to show; the page then stays.
             if "net::ERR_ABORTED" in str(error) and self._is_going_on(page, seen):
                 return False
-            if not _says_late(error):
+            if not says_late(error):
                 raise
             self._give_up(page)
         return True
@@ -190,7 +167,7 @@ class Browser(Tool):
 
         A page that opens in a new tab is the one that is read and acted on from then on, until it is closed.
         """
-        with _translate_errors():
+        with translate_errors():
             frames = self._list_frames(self._load())
             places = [[frame.get_by_role(item, name=name, exact=exact) for frame in frames]
                       for exact in (True, False) for item in ([role] if role else _CLICKED)]  # fmt: skip
@@ -199,7 +176,7 @@ class Browser(Tool):
                     [frame.get_by_text(name, exact=exact) for frame in frames] for exact in (True, False)
                 ]
             place, before = self._find_only(places, name), self._count_unseen()
-            if _count(place.locator("xpath=self::option")):
+            if count(place.locator("xpath=self::option")):
                 # The browser opens a list only for a person.
                 raise ComputerError(
                     f"{name!r} is in a list: computer.browser.fill(LIST, {name!r}) chooses it."
@@ -210,7 +187,7 @@ class Browser(Tool):
                     place.click(timeout=_LOADING_SECONDS * 1000)
                     # A script may open another page a moment after the click.
                     self._page.wait_for_timeout(_LEAVING_SECONDS * 1000)
-                end = time.monotonic() + _ANSWER_SECONDS
+                end = time.monotonic() + ANSWER_SECONDS
                 while self._count_unseen() > before and time.monotonic() < end:
                     self._get_page().wait_for_timeout(10)
                 self._load()
@@ -222,7 +199,7 @@ class Browser(Tool):
 
         In a list, this chooses the option `text`; a field for a file gets the file with the path `text`.
         """
-        with _translate_errors():
+        with translate_errors():
             frames = self._list_frames(self._load())
             places = [
                 [getattr(frame, kind)(name, exact=exact) for frame in frames]
@@ -230,12 +207,12 @@ class Browser(Tool):
                 for kind in ("get_by_label", "get_by_placeholder")
             ]
             place = self._find_only(places, name)
-            if _count(place.locator("xpath=self::select")):
-                _choose(place, name, text)
-            elif _count(place.locator("xpath=self::input[@type='file']")):
+            if count(place.locator("xpath=self::select")):
+                choose(place, name, text)
+            elif count(place.locator("xpath=self::input[@type='file']")):
                 place.set_input_files(find_existing(text))
             else:
-                _write(place, name, text)
+                write(place, name, text)
 
     def _find_only(self, places: list[list[Any]], name: str) -> Any:
         """Return the first place that is on the page once. Raises ComputerError if there is none.
@@ -243,11 +220,11 @@ class Browser(Tool):
         Each is a list, with the place in the page and in each frame. A page may still be building what it
         shows, so this waits a moment for it.
         """
-        end = time.monotonic() + _TIMEOUT
+        end = time.monotonic() + TIMEOUT
         while True:
             total = 0
             for alike in places:
-                counts = [_count(place) for place in alike]
+                counts = [count(place) for place in alike]
                 if total := sum(counts):
                     break
             if total == 1:
@@ -263,7 +240,7 @@ class Browser(Tool):
 
     def screenshot(self, path: str) -> str:
         """Write a screenshot of the page into a PNG file and return its path."""
-        with _translate_errors():
+        with translate_errors():
             self._load().screenshot(path=path)
         return path
 
@@ -312,8 +289,8 @@ class Browser(Tool):
     def _count_unseen(self) -> int:
         """Return how many pages there are of which Playwright has not told yet."""
         targets = self._targets.send("Target.getTargets")["targetInfos"]
-        count: int = sum(target["type"] == "page" for target in targets) - len(self._page.context.pages)
-        return count
+        unseen: int = sum(target["type"] == "page" for target in targets) - len(self._page.context.pages)
+        return unseen
 
     @contextlib.contextmanager
     def _watch_click(self) -> Any:
@@ -321,13 +298,13 @@ class Browser(Tool):
         try:
             yield
         except Exception as error:
-            if _says_late(error) and self._next is not None:
+            if says_late(error) and self._next is not None:
                 self._give_up(self._page)
-            if _says_late(error) and "intercepts pointer events" in str(error):
+            if says_late(error) and "intercepts pointer events" in str(error):
                 raise ComputerError(_COVERED) from None
-            if _says_late(error) and "element is not enabled" in str(error):
+            if says_late(error) and "element is not enabled" in str(error):
                 raise ComputerError(_DISABLED) from None
-            if not (_says_closed(error) and self._page.is_closed() and self._page.context.pages):
+            if not (says_closed(error) and self._page.is_closed() and self._page.context.pages):
                 raise
 
     def _load(self) -> Any:
@@ -336,13 +313,13 @@ class Browser(Tool):
         end = time.monotonic() + _LOADING_SECONDS
         while True:
             page, seen = self._load_next(end), self._pages_seen
-            if _is_answering(page, _ANSWER_SECONDS):
+            if is_answering(page, ANSWER_SECONDS):
                 return page
             if self._keep_restless(page, seen):
                 return page
             # A page that is about to be left does not answer, and does not hang.
             if self._next is None and self._pages_seen == seen:
-                raise ComputerError(_HUNG)
+                raise ComputerError(HUNG)
 
     def _load_next(self, end: float) -> Any:
         """Return the page that was asked for last, when its text has arrived."""
@@ -356,7 +333,7 @@ class Browser(Tool):
             try:
                 page.wait_for_load_state("domcontentloaded", timeout=max(1, end - time.monotonic()) * 1000)
             except Exception as error:
-                if not _says_late(error):
+                if not says_late(error):
                     raise
                 self._give_up(page)
         return page
@@ -378,7 +355,7 @@ class Browser(Tool):
         """Keep a page that goes on to others at the one that it is at; return whether that answers."""
 
         def refuse(route: Any) -> None:
-            if route.request.is_navigation_request() and _find_frame(route.request) == page.main_frame:
+            if route.request.is_navigation_request() and find_frame(route.request) == page.main_frame:
                 # With any other reason, a page about the error would take its place.
                 route.abort("aborted")
             else:
@@ -387,10 +364,10 @@ class Browser(Tool):
         page.route("**/*", refuse)
         try:
             # It may have only begun.
-            page.wait_for_load_state("domcontentloaded", timeout=_ANSWER_SECONDS * 1000)
-            return _is_answering(page, _ANSWER_SECONDS)
+            page.wait_for_load_state("domcontentloaded", timeout=ANSWER_SECONDS * 1000)
+            return is_answering(page, ANSWER_SECONDS)
         except Exception as error:
-            if not _says_late(error):
+            if not says_late(error):
                 raise
             return False
         finally:
@@ -398,7 +375,7 @@ class Browser(Tool):
 
     def _leave_hung_page(self) -> None:
         page = self._page
-        if page and not page.is_closed() and self._next is None and not _is_answering(page, _ANSWER_SECONDS):
+        if page and not page.is_closed() and self._next is None and not is_answering(page, ANSWER_SECONDS):
             self._replace_page()
 
     def _replace_page(self) -> None:
@@ -416,18 +393,18 @@ class Browser(Tool):
         for frame in [item for item in page.frames if item != page.main_frame][:_MOST_FRAMES]:
             # It may go, or be replaced, at any time.
             with contextlib.suppress(Exception):
-                if frame.frame_element().is_visible() and _is_answering(frame, _FRAME_SECONDS):
+                if frame.frame_element().is_visible() and is_answering(frame, _FRAME_SECONDS):
                     frames.append(frame)
         return frames
 
     def _read_frames(self, reader: str) -> list[Any]:
         """Return what a reader finds in the page, and in each frame."""
-        with _translate_errors():
+        with translate_errors():
             page, first = self._read_page(reader)
             answers = [first]
             for frame in self._list_frames(page)[1:]:
                 with contextlib.suppress(Exception):
-                    answers.append(_read_frame(frame, reader, _FRAME_SECONDS))
+                    answers.append(read_frame(frame, reader, _FRAME_SECONDS))
         return answers
 
     def _read_page(self, reader: str) -> tuple[Any, Any]:
@@ -436,7 +413,7 @@ class Browser(Tool):
         while True:
             page, seen = self._load(), self._pages_seen
             try:
-                answer = _read_frame(page.main_frame, reader, _ANSWER_SECONDS)
+                answer = read_frame(page.main_frame, reader, ANSWER_SECONDS)
             except ComputerError:
                 if self._pages_seen == seen or time.monotonic() > end:
                     raise
@@ -474,7 +451,7 @@ class Browser(Tool):
 
     def _note_request(self, request: Any) -> None:
         if request.is_navigation_request() and self._page:
-            frame = _find_frame(request)
+            frame = find_frame(request)
             if frame is None or frame == self._page.main_frame:
                 self._next = request
 
@@ -507,7 +484,7 @@ class Browser(Tool):
         except Exception as error:  # noqa: BLE001 -- Playwright need not be there to name its errors
             self._stack.close()
             raise cannot("computer.browser", _NO_BROWSER if program is None else str(error)) from None
-        _register_readers(playwright)
+        register_readers(playwright)
         self._headless = headless
         self._stack.callback(browser.close)
         self._targets = browser.new_browser_cdp_session()
@@ -528,114 +505,5 @@ def _tell_of_dialog(opened: dict[str, Any], closed: dict[str, Any]) -> None:
         print(f"The page asked {text!r}. " + ("The answer was OK." if closed.get("result") else _CANCELLED))
 
 
-def _is_answering(place: Any, seconds: float) -> bool:
-    """Return whether a page or a frame answers; not while a script on it runs."""
-    try:
-        place.locator(":root").wait_for(state="attached", timeout=seconds * 1000)
-    except Exception as error:
-        if not _says_late(error):
-            raise
-        return False
-    return True
-
-
-def _register_readers(playwright: Any) -> None:
-    """Make each reader a selector engine: it "finds" one element, whose text is what it read.
-
-    Playwright stops waiting for a selector engine when its time is up. `evaluate` has no time limit, and
-    `wait_for_function` waits without one until the page has taken note that the time is up. The engines run
-    beside the scripts of the page, which can neither change nor notice them.
-    """
-    for name, script in _READERS.items():
-        engine = f"""{{
-          query() {{ return this.queryAll()[0] }},
-          queryAll() {{
-            const answer = document.createElement('p');
-            answer.textContent = JSON.stringify(({script})());
-            return [answer];
-          }} }}"""
-        playwright.selectors.register(name, script=engine, content_script=True)
-
-
-def _read_frame(frame: Any, reader: str, seconds: float) -> Any:
-    """Return what a reader finds in a page or a frame.
-
-    Raises ComputerError where it does not answer in time.
-    """
-    try:
-        text = frame.locator(f"{reader}=*").text_content(timeout=seconds * 1000)
-    except Exception as error:
-        if not _says_late(error):
-            raise
-        raise ComputerError(_HUNG) from None
-    return json.loads(text)
-
-
-def _count(place: Any) -> int:
-    """Return how many elements are there; none in a frame that has gone."""
-    try:
-        return int(place.count())
-    except Exception as error:
-        if _says_closed(error):
-            raise
-        return 0
-
-
-def _choose(place: Any, name: str, text: str) -> None:
-    """Choose an option of a list. Raises ComputerError if it is not there."""
-    try:
-        place.select_option(text, timeout=_TIMEOUT * 1000)
-    except Exception as error:
-        if not _says_late(error):
-            raise
-        options = ", ".join(map(repr, place.locator("option").all_inner_texts()[:_MOST_NOTES]))
-        raise ComputerError(f"{text!r} cannot be chosen in {name!r}. Its options: {options}.") from None
-
-
-def _write(place: Any, name: str, text: str) -> None:
-    """Write into a field. Raises ComputerError if it does not take the text."""
-    try:
-        place.fill(text, timeout=_ANSWER_SECONDS * 1000)
-    except Exception as error:
-        if not _says_late(error):
-            raise
-        raise ComputerError(
-            f"{name!r} cannot be written into: it is read-only, disabled or hidden."
-        ) from None
-    if text and _count(place.locator(f"xpath=self::input[{_IS_TIME}]")) and not place.input_value():
-        raise ComputerError(f"{name!r} does not take {text!r}, and is empty now. {_TIME_FORMS}")
-
-
-def _find_frame(request: Any) -> Any:
-    """Return the frame of a request; None for that of a page which is not there yet."""
-    try:
-        return request.frame
-    except Exception:  # noqa: BLE001 -- Playwright need not be there to name its errors
-        return None
-
-
 def _has_only_wayland() -> bool:
     return bool(os.environ.get("WAYLAND_DISPLAY")) and not os.environ.get("DISPLAY")
-
-
-def _says_late(error: Exception) -> bool:
-    return type(error).__name__ == "TimeoutError"
-
-
-def _says_closed(error: Exception) -> bool:
-    """Return whether the browser or its page is gone: the person closed it, or it crashed."""
-    return any(words in str(error).casefold() for words in ("been closed", "connection closed", "crashed"))
-
-
-@contextlib.contextmanager
-def _translate_errors() -> Any:
-    """Raise what a browser says as a sentence."""
-    try:
-        yield
-    except ComputerError:
-        raise
-    except Exception as error:  # noqa: BLE001
-        if _says_closed(error):
-            raise ComputerError("The browser was closed, or failed. go_to_url opens it again.") from None
-        first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise ComputerError(f"The browser failed: {first}") from None
