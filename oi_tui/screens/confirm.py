@@ -43,6 +43,18 @@ class ConfirmDialog(Dialog[bool]):
         #: Ticks while no yes counts.
         self._clock: Timer | None = None
         self._armed_at = math.inf
+        self._is_withdrawn = False
+
+    def withdraw(self) -> None:
+        """Close without an answer: at once, or as soon as nothing lies over it that the person opened."""
+        self._is_withdrawn = True
+        if self.is_active:
+            self.dismiss(None)
+
+    def on_screen_resume(self) -> None:
+        """Close if it was withdrawn while another screen lay over it."""
+        if self._is_withdrawn:
+            self.dismiss(None)
 
     def compose(self) -> ComposeResult:
         """Mount the question, its details, and the answers."""

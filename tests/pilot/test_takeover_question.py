@@ -13,7 +13,9 @@ from oi_tui.computer_api import Takeover
 from oi_tui.engine.events import TurnEnded
 from oi_tui.screens.chat.turn.takeover_question import TakeoverQuestion
 from oi_tui.screens.confirm import ConfirmDialog
+from oi_tui.screens.pager import PagerScreen
 from oi_tui.widgets.idle import IdleClock
+from oi_tui.widgets.pager.long_text import LongText
 from tests.pilot.waiting import until
 
 
@@ -58,6 +60,26 @@ async def test_the_end_of_the_turn_takes_the_question_away() -> None:
         question.follow(TurnEnded("interrupted"))
         await until(pilot, lambda: len(pilot.app.screen_stack) == 1)
         assert not takeover.is_open
+        assert stops == []
+
+
+async def test_a_question_under_another_screen_ends_with_its_turn() -> None:
+    async with taken_over() as (pilot, question, takeover, stops):
+        await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmDialog))
+        old = pilot.app.screen
+        above = PagerScreen("Help", LongText.of("text"), "")
+        await pilot.app.push_screen(above)
+        question.follow(TurnEnded("interrupted"))
+        assert not takeover.is_open
+        # The screen of the person stays, and the next turn asks anew.
+        assert pilot.app.screen is above
+        assert takeover.begin()
+        await until(pilot, lambda: len(pilot.app.screen_stack) == 4)
+        question.follow(TurnEnded("interrupted"))
+        await until(pilot, lambda: pilot.app.screen is above)
+        await pilot.press("escape")
+        await until(pilot, lambda: old not in pilot.app.screen_stack)
+        assert len(pilot.app.screen_stack) == 1
         assert stops == []
 
 

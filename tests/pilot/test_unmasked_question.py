@@ -82,6 +82,19 @@ async def test_the_end_of_the_turn_takes_the_question_away_and_gives_no_screensh
         again.join()
 
 
+async def test_a_question_under_another_screen_ends_with_its_turn() -> None:
+    async with wanted() as (pilot, question, _, code):
+        await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmDialog))
+        above = ConfirmDialog("Leave?", ())
+        await pilot.app.push_screen(above)
+        question.follow(TurnEnded("interrupted"))
+        await until(pilot, lambda: code.answers)
+        assert code.answers == [False]
+        assert pilot.app.screen is above
+        await pilot.press("n")
+        await until(pilot, lambda: len(pilot.app.screen_stack) == 1)
+
+
 async def test_nobody_is_asked_when_the_turn_is_over() -> None:
     async with wanted(busy=False) as (pilot, _, _, code):
         await until(pilot, lambda: code.answers)

@@ -33,23 +33,29 @@ class TakeoverQuestion:
         if not self._view.busy:
             self._takeover.answer()
         elif self._dialog is None:
-            self._dialog = ConfirmDialog(_QUESTION, _DETAILS)
-            self._view.app.push_screen(self._dialog, self._answer)
+            dialog = self._dialog = ConfirmDialog(_QUESTION, _DETAILS)
+            self._view.app.push_screen(dialog, lambda goes_on: self._answer(dialog, goes_on))
 
     def follow(self, event: Event) -> None:
         """Answer the question when the turn ends."""
         if isinstance(event, TurnEnded):
-            self._takeover.answer()
-            if self._dialog and self._dialog.is_active:
-                self._dialog.dismiss(None)
+            self._close()
 
     def leave(self) -> None:
         """Stop asking, because this view is removed."""
         if self._takeover.ask is self._call:
             self._takeover.ask = None
-        self._takeover.answer()
+        self._close()
 
-    def _answer(self, goes_on: bool | None) -> None:
+    def _close(self) -> None:
+        dialog, self._dialog = self._dialog, None
+        self._takeover.answer()
+        if dialog:
+            dialog.withdraw()
+
+    def _answer(self, dialog: ConfirmDialog, goes_on: bool | None) -> None:
+        if dialog is not self._dialog:  # the turn that it asked about has ended
+            return
         self._dialog = None
         if goes_on is False:
             self._view.session.interrupt()

@@ -34,22 +34,28 @@ class UnmaskedQuestion:
         if not self._view.busy:
             self._screen.answer(None)
         elif self._dialog is None:
-            self._dialog = ConfirmDialog(_QUESTION, (clean_line(why, _LONGEST), *_ANSWERS))
-            self._view.app.push_screen(self._dialog, self._answer)
+            dialog = self._dialog = ConfirmDialog(_QUESTION, (clean_line(why, _LONGEST), *_ANSWERS))
+            self._view.app.push_screen(dialog, lambda allowed: self._answer(dialog, allowed))
 
     def follow(self, event: Event) -> None:
         """Close the question when the turn ends."""
         if isinstance(event, TurnEnded):
-            self._screen.answer(None)
-            if self._dialog and self._dialog.is_active:
-                self._dialog.dismiss(None)
+            self._close()
 
     def leave(self) -> None:
         """Stop asking here; another view of the conversation may ask."""
         if self._screen.ask is self._call:
             self._screen.ask = None
-        self._screen.answer(None)
+        self._close()
 
-    def _answer(self, allowed: bool | None) -> None:
+    def _close(self) -> None:
+        dialog, self._dialog = self._dialog, None
+        self._screen.answer(None)
+        if dialog:
+            dialog.withdraw()
+
+    def _answer(self, dialog: ConfirmDialog, allowed: bool | None) -> None:
+        if dialog is not self._dialog:  # the turn that it asked about has ended
+            return
         self._dialog = None
         self._screen.answer(allowed)
