@@ -7,6 +7,7 @@ Only the usual forms of quoting are read. After any other one it is not known wh
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 
 _SLASHES = r"//[^\n]*|/\*.*?(?:\*/|\Z)"
 _HASH = r"(?<![$\\{])#[^\n]*"
@@ -42,7 +43,7 @@ _QUOTING: dict[str, Quoting] = {
         _SLASHES,
         # A sign before the slash says that it begins a pattern; `x!` and `x?` of TypeScript do not.
         rf"{_QUOTED}|`(?:\\.|[^`\\])*`"
-        r"|(?:(?<=[=(,:;&|{\[])|(?<=[^\w)\]][!?]))\s*/(?![*/])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n\[])+/[a-z]*",
+        r"|(?:(?<=[=(,:;&|{\[])|(?<=[^\w)\]][!?]))\s*/(?![*/])(?:\\.|\[(?:[^\]\\\n]++|\\.)*+\]|[^/\\\n\[])++/[a-z]*",
         (("`", ("${",)),),
         doubtful=(
             r"<!--|^[ \t]*-->|\A#!|\\u"
@@ -116,6 +117,8 @@ for _name in ("typescript", "react", "deno", "bun"):
     _QUOTING[_name] = _QUOTING["javascript"]
 #: What ends a line in some languages, and with it a comment.
 _LINE_END = re.compile("\r(?!\n)|[\u2028\u2029]")
+#: A comment between lines, and what follows the sign that begins it.
+_BLOCK = re.compile(r"\^=(begin|\\w\+)")
 _CLOSING = {"{": "}", "(": ")"}
 #: Code in texts in code is read to this depth.
 _DEEPEST = 20
@@ -154,11 +157,12 @@ def remove_comments(language: str, code: str) -> str:
     """Return the code with a space for each comment; all of it where it is not known what is one."""
     if len(code) > _LONGEST or strip(language, code).doubts:
         return code
-    quoting = _QUOTING[language]
-    pattern = re.compile(f"(?P<comment>{quoting.comment})|(?:{quoting.text})", re.DOTALL | re.MULTILINE)
-    return pattern.sub(
-        lambda match: match[0] if match["comment"] is None else " " + "\n" * match[0].count("\n"), code
-    )
+    finder, parts, at = _Finder(code, _QUOTING[language]), list[str](), 0
+    while match := finder.find(at):
+        is_comment = match["comment"] is not None
+        parts += code[at : match.start()], " " + "\n" * match[0].count("\n") if is_comment else match[0]
+        at = match.end()
+    return "".join(parts) + code[at:]
 
 
 def _find(pattern: str, text: str) -> Iterator[re.Match[str]]:
@@ -169,23 +173,76 @@ def _find_line(text: str, at: int) -> int:
     return text.count("\n", 0, at) + 1
 
 
+def _list_bodies(quoting: Quoting) -> dict[str, re.Pattern[str]]:
+    """Return by the mark that begins a text or comment what follows it, where that can end without its
+    closing mark.
+    """
+    bodies = {"=": re.compile(".*", re.DOTALL)} if _BLOCK.search(quoting.comment) else {}
+    for quote in ("'", '\\"', "`"):
+        for body in (rf"(?:\\.|[^{quote}\\\n])*", rf"(?:\\.|[^{quote}\\])*", rf"(?:`.|[^{quote}`])*"):
+            if f"{quote}{body}{quote}" in quoting.text:
+                bodies[quote[-1]] = re.compile(f"{body}+", re.DOTALL)
+    return bodies
+
+
+@cache
+def _compile(quoting: Quoting, marks: str, unclosed: str, brackets: str) -> re.Pattern[str]:
+    """Return the pattern of comments, texts, brackets, and marks that begin none of them.
+
+    `marks` are those that may be unclosed; those in `unclosed` begin no text or comment here.
+    """
+    block = _BLOCK.search(quoting.comment)
+    alone = [re.escape(mark) for mark in marks if mark != "="] + ([f"^=(?={block[1]})"] if block else [])
+    begins = f"(?![{re.escape(unclosed)}])" if unclosed else ""
+    pattern = f"{begins}(?:(?P<comment>{quoting.comment})|(?P<text>{quoting.text}))"
+    pattern += f"|(?P<alone>{'|'.join(alone) or '(?!)'}){brackets}"
+    return re.compile(pattern, re.DOTALL | re.MULTILINE)
+
+
+class _Finder:
+    """Finds comments and texts, one after the other, in time that grows as the code does.
+
+    Behind a mark that is not closed, the same marks up to the end of what was tried are not closed either:
+    they are not tried again.
+    """
+
+    def __init__(self, code: str, quoting: Quoting) -> None:
+        self._code, self._quoting = code, quoting
+        self._bodies = _list_bodies(quoting)
+        self._marks = "".join(self._bodies)
+        #: By its mark, the place before which it begins no text or comment.
+        self._unclosed: dict[str, int] = {}
+
+    def find(self, at: int, brackets: str = "") -> re.Match[str] | None:
+        """Return the next comment or text from this place, or a bracket that the pattern `brackets` adds."""
+        while True:
+            unclosed = "".join(mark for mark in self._marks if self._unclosed.get(mark, 0) > at)
+            match = _compile(self._quoting, self._marks, unclosed, brackets).search(self._code, at)
+            if match is None or match["alone"] is None:
+                return match
+            mark, at = match["alone"], match.start()
+            if self._unclosed.get(mark, 0) <= at:
+                if mark in unclosed:
+                    continue
+                body = self._bodies[mark].match(self._code, at + 1)
+                self._unclosed[mark] = body.end() if body else at + 1
+            at += 1
+
+
 class _Reader:
     """Reads through code once."""
 
     def __init__(self, code: str, quoting: Quoting, escape: str) -> None:
         self._code, self._quoting, self._escape = code, quoting, escape
-        pattern, flags = f"(?P<comment>{quoting.comment})|(?P<text>{quoting.text})", re.DOTALL | re.MULTILINE
-        self._hidden = re.compile(pattern, flags)
-        self._hidden_or_bracket = re.compile(rf"{pattern}|[{{}}()]", flags)
+        self._finder = _Finder(code, quoting)
         self.parts: list[str] = []
         self.doubts: list[tuple[int, str]] = []
 
     def read(self, at: int, closing: str, depth: int) -> int:
         """Read from a place to the end, or to the bracket that closes; return where the rest begins."""
         opening = {"}": "{", ")": "("}.get(closing, "")
-        pattern = self._hidden_or_bracket if closing else self._hidden
-        still_open = 0
-        while match := pattern.search(self._code, at):
+        still_open, brackets = 0, "|[{}()]" if closing else ""
+        while match := self._finder.find(at, brackets):
             self.parts.append(self._code[at : match.start()])
             at = match.end()
             if match["comment"] is not None or match["text"] is not None:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
-from oi_tui.engine.review import call_search
+from oi_tui.engine.review import call_search, quoting
 from oi_tui.engine.review.findings import Findings
 from oi_tui.engine.review.harmless_names import HARMLESS, REACHING
 from oi_tui.engine.review.line_rules import PATTERNS
@@ -171,6 +171,42 @@ def test_the_time_for_odd_code_grows_no_faster_than_its_length(language: str) ->
         call_search.find_unknown_calls(language, code)
     # About two seconds; with one pattern that looks back over spaces it is minutes.
     assert time.process_time() - began < 30
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "language", ["javascript", "perl", "ruby", "lua", "r", "rust", "go", "fish", "powershell"]
+)
+def test_the_time_to_take_texts_out_grows_no_faster_than_the_code(language: str) -> None:
+    marks = ["'", '"', "`", "\\", "(", "[", "{", ")", "]", "}", "/", "#", "=", "%", "<", "s/", "--", "\n"]
+    marks += [
+        "\\'",
+        '\\"',
+        "\\`",
+        '`"',
+        "'\\",
+        "$(",
+        "${",
+        "#{",
+        '"#{',
+        "`${",
+        "<<A\n",
+        "=begin\n",
+        "/*",
+        "<#",
+    ]
+    marks += ["=/[", "= /a", "=/\\", 'r#"', "'" * 3, '"' * 3, "[[", "--[[", "%q(", "@'\n", "\\\n"]
+
+    def measure(code: str) -> float:
+        began = time.process_time()
+        quoting.strip(language, code)
+        quoting.remove_comments(language, code)
+        return time.process_time() - began
+
+    for mark in marks:
+        once, four = (measure(mark * (length // len(mark))) for length in (2_500, 10_000))
+        # A mark that looks ahead to the end of the line or of the code is cheap, if nothing is tried there.
+        assert four < max(once * 8 + 0.01, 0.3), mark
 
 
 def test_ordinary_commands_of_the_shell_are_not_called_dangerous() -> None:
