@@ -108,7 +108,7 @@ class TargetFiles:
 
     def plan(self, change_set: ChangeSet) -> list[RestoreAction]:
         """Plan the changes that restore every file of the change set there. Raises FileError."""
-        return _read_plan(change_set, self._ask_about(change_set, "plan"))
+        return self._read_plan(change_set, self._ask_about(change_set, "plan"))
 
     def restore(self, change_set: ChangeSet) -> tuple[ChangeSet, list[RestoreAction], list[str]]:
         """Restore the files of the change set there.
@@ -122,7 +122,17 @@ class TargetFiles:
             problems = [str(problem) for problem in facts["problems"]]  # type: ignore[attr-defined]
         except (KeyError, TypeError, ValueError):
             raise FileError(f"{self._target.title} sent an invalid answer.") from None
-        return back, _read_plan(change_set, facts), problems
+        return back, self._read_plan(change_set, facts), problems
+
+    def _read_plan(self, change_set: ChangeSet, facts: dict[str, object]) -> list[RestoreAction]:
+        """Return what the worker plans for each change of the change set. Raises FileError."""
+        try:
+            return [
+                RestoreAction(change, change.what == "created", str(obstacle), bool(since))
+                for change, (obstacle, since) in zip(change_set.changes, facts["actions"], strict=True)  # type: ignore[call-overload]
+            ]
+        except (KeyError, TypeError, ValueError):
+            raise FileError(f"{self._target.title} sent an invalid answer.") from None
 
     def _ask_about(self, change_set: ChangeSet, what: str) -> dict[str, object]:
         link, title = self._target.link, self._target.title
@@ -137,7 +147,10 @@ class TargetFiles:
             raise FileError(f"{title}: {answer.reason}.")
         if not isinstance(answer, FileWords):
             raise FileError(f"{title} does not answer; its files may be as they were.")
-        facts = json.loads(answer.text)
+        try:
+            facts = json.loads(answer.text)
+        except (ValueError, RecursionError):
+            facts = None
         if not isinstance(facts, dict):
             raise FileError(f"{title} sent an invalid answer.")
         return facts
@@ -238,17 +251,6 @@ class TargetFiles:
                 copy.words("finish", facts.path, key=key, sum=digest.hexdigest(), mode=mode)
         except OSError as error:
             raise FileError(f"{here}: {error.strerror or error}.") from None
-
-
-def _read_plan(change_set: ChangeSet, facts: dict[str, object]) -> list[RestoreAction]:
-    """Return what the worker plans for each change of the change set. Raises FileError."""
-    actions = facts.get("actions")
-    if not isinstance(actions, list) or len(actions) != len(change_set.changes):
-        raise FileError("An answer about files is invalid.")
-    return [
-        RestoreAction(change, change.what == "created", str(obstacle), bool(since))
-        for change, (obstacle, since) in zip(change_set.changes, actions, strict=True)
-    ]
 
 
 def _check(kind: str, size: int, name: str) -> None:
@@ -353,8 +355,14 @@ class _Copy:
 
     def _read_part(self, path: str, offset: int) -> bytes:
         answer = self._link.begin("file", what="read", path=path, offset=offset, size=PART)
-        part = self._wait(path, answer)
-        return base64.b64decode(part.data) if isinstance(part, FilePart) else b""
+        return self._decode(self._wait(path, answer))
+
+    def _decode(self, part: object) -> bytes:
+        """Return the bytes of a part of a file. Raises FileError."""
+        try:
+            return base64.b64decode(part.data, validate=True) if isinstance(part, FilePart) else b""
+        except ValueError:
+            raise FileError(f"{self._title} sent an invalid answer.") from None
 
     def read(self, path: str, start: int, size: int) -> Iterator[bytes]:
         """Yield the bytes of a file from there on, some of them asked for ahead."""
@@ -368,8 +376,7 @@ class _Copy:
             if not waiting:
                 return
             part_size, answer = waiting.popleft()
-            part = self._wait(path, answer)
-            data = base64.b64decode(part.data) if isinstance(part, FilePart) else b""
+            data = self._decode(self._wait(path, answer))
             if len(data) != part_size:
                 raise _ChangedError(path)
             yield data

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
+from oi_tui.file_changes.snapshots import ChangeSet, FileChange
 from oi_tui.input.mentions import expand
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.remote import files, wire, worker_files
-from oi_tui.runtimes.remote.file_answers import FileRefused
+from oi_tui.runtimes.remote.file_answers import FilePart, FileRefused, FileWords
 from oi_tui.runtimes.remote.files import FileError, TargetFiles
 from tests.runtimes.playing import play, until
 from tests.runtimes.remote.test_remote import relay, through  # noqa: F401 -- fixtures
@@ -353,6 +354,46 @@ def test_a_lying_remote_host_cannot_bring_more_than_it_said(
     with pytest.raises(FileError):
         list(place.get("a", here / "a", NEVER))
     assert not (here / "a").exists()
+
+
+CHANGES = ChangeSet("id", "/folder", (FileChange("a.txt", "created"),), "")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "no JSON", "[" * 100_000, "5", "{}", '{"actions": 5}', '{"actions": [5]}']
+)
+def test_an_invalid_answer_about_changed_files_is_an_error_in_a_sentence(
+    place: TargetFiles, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    link = place._target.link
+    assert link
+    monkeypatch.setattr(link, "ask", lambda *_, **__: FileWords(text))
+    for work in (place.plan, place.restore):
+        with pytest.raises(FileError, match="sent an invalid answer"):
+            work(CHANGES)
+
+
+@pytest.mark.parametrize("data", ["a", "é", "="])
+def test_a_part_of_a_file_that_is_not_base64_is_an_error_in_a_sentence(
+    place: TargetFiles, there: Path, here: Path, monkeypatch: pytest.MonkeyPatch, data: str
+) -> None:
+    link = place._target.link
+    assert link
+    begin = link.begin
+
+    def answer(do: str, **message: Any) -> Any:
+        answers = begin(do, **message)
+        if message.get("what") == "read":
+            answers.get(timeout=10)
+            answers.put(FilePart(data))
+        return answers
+
+    monkeypatch.setattr(link, "begin", answer)
+    for size in (10, 4096):
+        (there / "a").write_bytes(b"x" * size)
+        with pytest.raises(FileError):
+            list(place.get("a", here / "a", NEVER))
+        assert not (here / "a").exists()
 
 
 def test_names_of_the_target_are_listed_as_they_are_typed(place: TargetFiles, there: Path) -> None:
