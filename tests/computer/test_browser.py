@@ -257,6 +257,8 @@ def test_lists_files_and_dates_are_filled_and_what_a_field_does_not_take_is_told
     assert page.read().endswith("s up.txt 2026-01-31")
     with pytest.raises(ComputerError, match="Its options: 'Small', 'Large'"):
         page.fill("Weight", "Huge")
+    with pytest.raises(ComputerError, match="There is no ~nobody-of-this-name/x"):
+        page.fill("Upload", "~nobody-of-this-name/x")
     with pytest.raises(ComputerError, match="'Day' does not take '31 Jan', and is empty now"):
         page.fill("Day", "31 Jan")
     with pytest.raises(ComputerError, match="is in a list"):
