@@ -21,6 +21,7 @@ _BESIDES = (
     "secret_shapes",
     "system/environment",
     "system/environment_names",
+    "system/failures",
     "system/opener",
     "system/programs",
     "version",
