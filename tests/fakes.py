@@ -241,6 +241,7 @@ class Computer:
 
     is_at_work = False
     target_files = None
+    target_has_past = False
 
     def explain_refusal_at(self, target: str) -> str | None:
         return None if target in self.targets.names else f"The target “{target}” is not connected."

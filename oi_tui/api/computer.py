@@ -335,10 +335,11 @@ class ApiComputer(SettingGroup):
 
     def terminate(self) -> None:
         """End all interpreters; their variables are lost."""
-        self.runtimes.reset()
+        runtimes = self.runtimes
+        runtimes.reset()
         self._earlier.forget()
-        for language, code in self._oi_settings.profile.startup:
-            self._note_review(language, code)
+        codes = [(runtimes.resolve(name) or name, code) for name, code in self._oi_settings.profile.startup]
+        self._earlier.use_startup(codes, runtimes.cwd)
 
     def _forget_processes(self) -> None:
         """Leave the languages to the process that this one was forked from."""

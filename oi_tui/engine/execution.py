@@ -156,13 +156,14 @@ class Execution:
             yield
             return
         home, folder = self._computer.target_id, self._computer.target_folder
+        has_past = self._computer.target_has_past
         self._permissions.enter(home)
         with self._computer.at(target), self._permissions.at(self._computer.target_id):
-            self.earlier.enter(self._computer.target_id, self._computer.target_folder)
+            self._enter_review()
             try:
                 yield
             finally:
-                self.earlier.enter(home, folder)
+                self.earlier.enter(home, folder, has_past=has_past)
 
     def _run_cell(
         self, code: Message, profile: Profile, note: str, asker: str
@@ -216,9 +217,16 @@ class Execution:
         self._permissions.enter(key)
         # Asked each time, because what ran last may have changed files; not where nobody would see it.
         is_judged = key and (profile.safe_mode != "off" or not self._permissions.all_granted)
-        self.earlier.enter(key, computer.target_folder, self._list_folder(language) if is_judged else None)
+        self._enter_review(self._list_folder(language) if is_judged else None)
         database = self._enter_database(language)
         return _RunLocation(language, where, key, database, cell_target.split(code.content)[0])
+
+    def _enter_review(self, listing: ListedFolder | None = None) -> None:
+        """Have the review judge code by the current target."""
+        computer = self._computer
+        self.earlier.enter(
+            computer.target_id, computer.target_folder, listing, has_past=computer.target_has_past
+        )
 
     def _list_folder(self, language: str | None) -> ListedFolder | None:
         """Ask the place where code runs for what is in the folder of the language; None if nothing comes."""
@@ -386,7 +394,7 @@ class Execution:
         with self._lock:
             self._running = True
         language = self._computer.resolve(code.format or "") or code.format or ""
-        self.earlier.enter(self._computer.target_id, self._computer.target_folder)
+        self._enter_review()
         self.earlier.add(language, cell_target.split(code.content)[1], self._computer.cwd)
         writer = RunBuilder(code, self._outputs)
         try:

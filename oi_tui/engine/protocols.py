@@ -46,6 +46,10 @@ class CodeRunner(Protocol):
         """The folder in which code starts on that target; "" for this machine, and where it is not known."""
 
     @property
+    def target_has_past(self) -> bool:
+        """Whether other code than that of this session ran, or runs, in the languages of that target."""
+
+    @property
     def target_files(self) -> RemoteFiles | None:
         """The files of the target where code runs now; None for this machine, or if none can be reached."""
 

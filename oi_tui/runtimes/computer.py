@@ -225,6 +225,12 @@ class Computer:
         remote = self.targets.remote
         return remote.folder if remote else ""
 
+    @property
+    def target_has_past(self) -> bool:
+        """Whether other code than that of this session ran, or runs, in the languages of that target."""
+        remote = self.targets.remote
+        return remote is not None and remote.has_past
+
     def follow(self, run: "LeftRun") -> Generator[Report, None, None]:
         """Report the rest of a run that was left running, like `run`; it is not run again."""
         return self._runner.follow(run)

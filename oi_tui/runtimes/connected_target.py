@@ -49,6 +49,10 @@ class ConnectedTarget(Protocol):
         """Whether it is connected, and something was started there."""
 
     @property
+    def has_past(self) -> bool:
+        """Whether its languages may have variables of other code than ours."""
+
+    @property
     def left_languages(self) -> Sequence[str]:
         """The languages that were running when the connection was made."""
 

@@ -402,8 +402,10 @@ class LanguageService:
 
     def _note_startup(self) -> None:
         """Tell the review what the profile's own code changes in the languages."""
-        for language, code in self._profile.startup:
-            self.earlier.add(self.computer.resolve(language) or language, code, self.computer.cwd)
+        codes = [
+            (self.computer.resolve(language) or language, code) for language, code in self._profile.startup
+        ]
+        self.earlier.use_startup(codes, self.computer.cwd)
 
 
 def _open_computer(**options: Any) -> Computer:

@@ -1,7 +1,7 @@
 """Tracks what earlier code changed, as far as it matters for understanding later code."""
 
 import threading
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -23,6 +23,12 @@ class _Remembered:
     names: dict[str, str] = field(default_factory=dict)
     relied_on: dict[str, str] = field(default_factory=dict)
     unclear: set[str] = field(default_factory=set)
+    #: Whether other code ran there that was not seen, so that any name may have any meaning.
+    has_past: bool = False
+
+    def is_unclear(self, language: str) -> bool:
+        """Return whether ordinary names may mean something else by now."""
+        return self.has_past or ("shell" if language in _SHELLS else language) in self.unclear
 
     def forget(self) -> None:
         self.names.clear()
@@ -41,6 +47,9 @@ class EarlierCode:
         #: What the languages remember in each place; each has languages of its own.
         self._places: dict[str, _Remembered] = {}
         self._here = self._places.setdefault("", _Remembered())
+        #: What runs first in the languages of each place, and the folder in which they start here.
+        self._startup: Sequence[tuple[str, str]] = ()
+        self._startup_folder = _NOT_HERE
         #: Languages that are not what their name says, so that nothing is known of their code.
         self.replaced: Collection[str] = ()
         #: The MCP servers whose tools Python code can call, as it names them.
@@ -53,17 +62,34 @@ class EarlierCode:
         #: The folder in which it runs there; "" where that is not known.
         self.folder = ""
 
-    def enter(self, place: str, folder: str = "", listing: ListedFolder | None = None) -> None:
+    def enter(
+        self, place: str, folder: str = "", listing: ListedFolder | None = None, *, has_past: bool = False
+    ) -> None:
         """Note that code runs at that place from now on, in that folder of it,
         where names have their own meanings.
 
-        "" is the place here. `listing` is what the place says of the folder.
+        "" is the place here. `listing` is what the place says of the folder. `has_past`: its languages have
+        variables of code that was not added here.
         """
         with self._lock:
+            is_new = place not in self._places
             self._here = self._places.setdefault(place, _Remembered())
+            self._here.has_past = has_past
             self.elsewhere = place
             self.folder = folder if place else ""
             self.listing = listing if place else None
+        if is_new:
+            for language, code in self._startup:
+                self.add(language, code, self._startup_folder)
+
+    def use_startup(self, codes: Sequence[tuple[str, str]], cwd: Path) -> None:
+        """Remember code, with its language, that runs first in the languages of each place."""
+        self._startup, self._startup_folder = tuple(codes), cwd
+        with self._lock:
+            places = tuple(self._places.values())
+        for place in places:
+            for language, code in codes:
+                self._add(place, language, code, cwd)
 
     def find_folder(self, language: str, cwd: Path) -> Folder | None:
         """Return the folder by which code of the language is judged; None where that is not known.
@@ -85,42 +111,45 @@ class EarlierCode:
     def is_unclear(self, language: str) -> bool:
         """Return whether earlier code may have changed what ordinary names mean in this language."""
         with self._lock:
-            return ("shell" if language in _SHELLS else language) in self._here.unclear
+            return self._here.is_unclear(language)
 
     def add(self, language: str, code: str, cwd: Path) -> None:
         """Remember code that is about to run."""
+        self._add(self._here, language, code, cwd)
+
+    def _add(self, place: _Remembered, language: str, code: str, cwd: Path) -> None:
         if language in _SHELLS:
             if not shell_checker.keeps_meanings(code):
                 with self._lock:
-                    self._here.unclear.add("shell")
+                    place.unclear.add("shell")
         elif language == "sql":
             if sql_rules.changes_meanings(code):
                 with self._lock:
-                    self._here.unclear.add("sql")
+                    place.unclear.add("sql")
         elif language == "python":
             folder = self.find_folder(language, cwd) or make_unknown(cwd)
-            self._note_names(python_checker.read(code, folder, self))
+            self._note_names(place, python_checker.read(code, folder, place))
 
-    def _note_names(self, seen: python_checker.PythonReview) -> None:
+    def _note_names(self, place: _Remembered, seen: python_checker.PythonReview) -> None:
         with self._lock:
             for name, kind in seen.names.items():
-                self._here.names[name] = python_names.merge_values(self._here.names.get(name), kind)
+                place.names[name] = python_names.merge_values(place.names.get(name), kind)
             changed = False
             for name, kind in seen.relied_on.items():
-                earlier = self._here.relied_on.get(name, kind)
+                earlier = place.relied_on.get(name, kind)
                 # One of them takes it for an object of a class that may have other methods.
                 changed = changed or (
                     earlier != kind and (python_names.is_own(earlier) or python_names.is_own(kind))
                 )
-                self._here.relied_on[name] = python_names.merge_values(earlier, kind)
+                place.relied_on[name] = python_names.merge_values(earlier, kind)
             # A function that was harmless no longer is when what it goes by became something else.
             changed = changed or any(
-                python_names.is_another(self._here.relied_on[name], self._here.names[name])
+                python_names.is_another(place.relied_on[name], place.names[name])
                 for name in seen.names
-                if name in self._here.relied_on
+                if name in place.relied_on
             )
             if changed or not seen.keeps_meanings:
-                self._here.unclear.add("python")
+                place.unclear.add("python")
 
     def forget(self) -> None:
         """Forget all code, because the languages forgot everything, too."""

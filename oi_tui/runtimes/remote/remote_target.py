@@ -74,6 +74,7 @@ class RemoteTarget:
         #: Why no connection is possible any more, in a sentence: what runs there was left.
         self._left = ""
         self._comes_back = left is not None
+        self.has_past = left is not None
         self.spelling = target.spelling
         self.title = target.title
         self._choices = choices

@@ -155,7 +155,9 @@ def test_what_was_left_can_be_stopped_typed_to_and_left_again(make: Make) -> Non
     (left,) = left_targets.list_shown()
     assert left.running == ""
     again = make()
+    assert not again.target_has_past
     assert again.targets.attach(left) == ()
+    assert again.target_has_past
     assert play(again, "python", "print(name)").text == "Ada\n"
     assert worker_pid(again) == pid
     below = everything_below(pid)
