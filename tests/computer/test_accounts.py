@@ -1,5 +1,6 @@
 """Mail, calendar and contacts against servers on a loopback address."""
 
+import base64
 import datetime
 import time
 from collections.abc import Callable, Iterator
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from oi_tui.computer import Computer, ComputerError
+from oi_tui.computer.personal.html_text import read_html
 from tests.servers import groupware
 
 Write = Callable[..., None]
@@ -130,6 +132,7 @@ ODD_HEADERS = (
     "To: a@[ \r\nSubject: Odd",
     'Subject: Odd\r\nContent-Type: text/plain; charset="utf-8\0"',
     "Subject: Odd\r\nContent-Type: text/plain; charset=idna",
+    f"Subject: Odd\r\nContent-Type: {'(' * 3_000}",
     "Subject: Odd\r\nContent-Type: text/plain; charset*=a'b'%e9%00",
 )
 
@@ -141,6 +144,44 @@ def test_a_message_that_is_written_wrongly_hides_no_other(accounts: Write) -> No
         found = Computer().mail.get(20)
     assert [item["subject"] for item in found] == ["Odd"] * len(ODD_HEADERS)
     assert all(item["body"].startswith("The tex") for item in found)
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "Content-Type: text/plain; charset=punycode\r\nContent-Transfer-Encoding: base64\r\n\r\n"
+        + base64.b64encode(b"a" * 300_000).decode(),
+        f"To: {'a@example.com, ' * 5_000}\r\n\r\nText",
+        f"Content-Type: {'a;' * 10_000}\r\n\r\nText",
+        f"Content-Type: text/html\r\n\r\n{'<a b=' * 20_000}",
+        f"Content-Type: text/html\r\n\r\n{'<head>' * 10_000}{'</b>' * 10_000}",
+    ],
+    ids=["letters of names", "receivers", "parameters", "tags", "ends"],
+)
+def test_no_message_keeps_the_mail_from_being_read(accounts: Write, rest: str) -> None:
+    with groupware.imap([(f"Subject: Long\r\n{rest}\r\n", False)], "secret") as port:
+        accounts("mail", imap=f"127.0.0.1:{port}")
+        mail, before = Computer().mail, time.process_time()
+        assert mail.get(1)[0]["subject"] == "Long"
+    assert time.process_time() - before < 2
+
+
+@pytest.mark.parametrize(
+    ("page", "text"),
+    [
+        ("<P CLASS='a>b'>One<br/>two</p>1 < 2<3", "One\ntwo\n1 < 2<3"),
+        ("a<!-- > <b> -->b<![if !mso]>c<?xml ?>d</>e", "abcde"),
+        ("<script>if (a < b) '</p>'</SCRIPT >a<style/>b", "ab"),
+        (
+            '<head><title>x</head>a <img alt = "A &amp; B" src=x><a href=y?a=1&amp;b=2>z</a>',
+            "a [A & B]z (y?a=1&b=2)",
+        ),
+        ("a <b <!-- c", "a"),
+        (f"&#{'9' * 5_000};a&copy;", "\ufffda©"),
+    ],
+)
+def test_a_page_is_read_as_a_browser_does(page: str, text: str) -> None:
+    assert read_html(page) == text
 
 
 def test_a_message_that_is_a_page_is_read_as_text(accounts: Write) -> None:

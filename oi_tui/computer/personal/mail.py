@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import codecs
 import contextlib
 import email
 import email.policy
@@ -13,6 +14,7 @@ import ssl
 from collections.abc import Iterator
 from email.errors import NonASCIILocalPartDefect
 from email.message import EmailMessage
+from email.parser import BytesHeaderParser
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -39,6 +41,11 @@ _FULLER_CHARSETS = {
     "euc-kr": "cp949", "ks_c_5601-1987": "cp949", "iso-8859-8-i": "iso-8859-8",
     "iso-8859-8-e": "iso-8859-8", "iso-8859-9": "cp1254", "windows-874": "cp874", "cp-850": "cp850",
 }  # fmt: skip
+#: They are for names, and slow for a long text.
+_NO_TEXT_CODECS = ("punycode", "idna")
+#: The most characters that are read of a header, and of one that describes a part: the library is slow.
+_LONGEST_HEADER = 5_000
+_LONGEST_PART_HEADER = 2_000
 _MAC_GET = """on run argv
 tell application "Mail"
 set found to {}
@@ -244,10 +251,11 @@ def _find_unread(mailbox: imaplib.IMAP4, count: int) -> Iterator[int]:
 def _read(mailbox: imaplib.IMAP4, number: int) -> dict[str, str]:
     _, data = mailbox.fetch(str(number), "(BODY.PEEK[])")
     raw = next((part[1] for part in data if isinstance(part, tuple)), b"")
-    message: Any = email.message_from_bytes(raw, policy=email.policy.default)
     try:
+        message: Any = email.message_from_bytes(raw, policy=_Policy())
         text, attachments = _read_parts(message)
     except Exception:  # noqa: BLE001 -- the library raises anything for parts that are written wrongly
+        message = BytesHeaderParser(policy=_Policy()).parsebytes(raw)
         text, attachments = raw.partition(b"\r\n\r\n")[2].decode("utf-8", "replace"), ""
     if len(text) > _LONGEST:
         text = f"{text[:_LONGEST]}\n[{len(text) - _LONGEST:,} more characters]"
@@ -258,12 +266,22 @@ def _read(mailbox: imaplib.IMAP4, number: int) -> dict[str, str]:
     }
 
 
+class _Policy(email.policy.EmailPolicy):
+    """Reads only the start of long headers, and takes one that is written wrongly for an empty one."""
+
+    def header_fetch_parse(self, name: str, value: str) -> Any:
+        try:
+            return super().header_fetch_parse(name, value[:_LONGEST_PART_HEADER])
+        except Exception:  # noqa: BLE001 -- the library raises anything for a header that is written wrongly
+            return super().header_fetch_parse(name, "")
+
+
 def _read_header(message: Any, name: str) -> str:
     values = [str(value) for key, value in message.raw_items() if key.lower() == name]
     if not values:
         return ""
     # The library keeps bytes that are not ASCII as surrogates.
-    value = _decode(values[0].encode("utf-8", "surrogateescape"))
+    value = _decode(values[0][:_LONGEST_HEADER].encode("utf-8", "surrogateescape"))
     try:
         return str(email.policy.default.header_factory(name, "".join(value.splitlines())))
     except Exception:  # noqa: BLE001 -- the library raises anything for a header that is written wrongly
@@ -292,7 +310,8 @@ def _decode(data: bytes, charset: str = "") -> str:
     # What is no UTF-8 fails as such, so it may be tried for any encoding that does not fit.
     for encoding in (fuller_charset, charset, "utf-8", "cp1252"):
         try:
-            return data.decode(encoding)
+            if codecs.lookup(encoding).name not in _NO_TEXT_CODECS:
+                return data.decode(encoding)
         except (LookupError, ValueError):
             continue
     return data.decode("utf-8", "replace")
