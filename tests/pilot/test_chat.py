@@ -743,3 +743,20 @@ async def test_the_focus_returns_to_the_block_after_every_screen(key: str) -> No
         await ui.until(lambda: ui.app.screen is ui.chat)
         assert ui.chat.focused is transcript
         assert transcript.cursor == 1
+
+
+async def test_the_answer_to_a_typed_command_comes_into_view() -> None:
+    async with open_chat([Text("Words.\n\n" * 60)]) as ui:
+        await ui.type("long")
+        await ui.idle()
+        transcript = ui.view.conversation.transcript
+        await ui.type("%find Words")
+        await ui.until(lambda: ui.view.find_line.display and not transcript.scroll_mode.follows_end)
+        await ui.type("%tokens")
+        await ui.until(lambda: transcript.scroll_mode.follows_end and not ui.view.find_line.display)
+        # A key is no question: what is read further up stays in view.
+        ui.view.conversation.page_up()
+        await ui.until(lambda: not transcript.scroll_mode.follows_end)
+        await ui.pilot.press("ctrl+y")
+        await ui.pilot.pause()
+        assert not transcript.scroll_mode.follows_end
