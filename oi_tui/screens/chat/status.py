@@ -65,7 +65,7 @@ POINTER = "the model has the mouse: move it to pause"
 _HINTS = {
     "editing": ("f5 done", "esc cancel", "f8 changes", "ctrl+f replace"),
     "editing in vi": ("f5 done", ":q! cancel", "f8 changes", "ctrl+f replace"),
-    "blocks": ("c copy", "o output", "r rerun", "ctrl+down prompt", "? more"),
+    "blocks": ("up previous", "down next", "c copy", "ctrl+down prompt", "? more"),
     "asking": ("page up/down read", "tab prompt", "f1 help"),
     "reason": ("enter reject", "esc reject and stop"),
     "granting": ("esc back",),

@@ -165,7 +165,7 @@ def test_tables_are_shown_while_the_program_runs() -> None:
 def test_of_many_tables_the_first_and_the_last_are_shown_until_all_are_wanted() -> None:
     output = with_tables(20)
     assert sum("ctrl+up to here, enter opens" in line for line in draw_output(output)) == 8
-    assert "… 12 more tables not shown — ctrl+up, o opens" in draw_output(output)
+    assert "… 12 more tables not shown — ctrl+up to here, o opens" in draw_output(output)
     assert output.toggle(live=False)
     assert sum("ctrl+up to here, enter opens" in line for line in draw_output(output)) == 20
 
