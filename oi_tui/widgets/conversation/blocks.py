@@ -7,6 +7,7 @@ from rich.segment import Segment
 from rich.style import Style
 from typing_extensions import override
 
+from oi_tui.text import clean_text
 from oi_tui.widgets.conversation.markdown import GrowingText, wrap_plain
 from oi_tui.widgets.conversation.output import Output, count_lines
 from oi_tui.widgets.conversation.rows import Row
@@ -274,7 +275,8 @@ class NoticeBlock(Block):
         }[self.severity]
         indent = measure_width(word) + 2
         ink = look.muted if self.severity == "information" else look.base
-        rows = wrap_plain(self.text, width - indent, ink)
+        lines = clean_text(self.text).split("\n")
+        rows = [row for line in lines for row in _wrap_indented(line, width - indent, ink)]
         for index, row in enumerate(rows):
             row.segments.insert(0, Segment(f"{word}  " if index == 0 else " " * indent, style))
             row.indent += indent
@@ -287,6 +289,21 @@ class NoticeBlock(Block):
     @override
     def source(self) -> str:
         return self.text
+
+
+def _wrap_indented(line: str, width: int, style: Style) -> list[Row]:
+    """Break a line at spaces; what is broken off begins where the line does, behind its spaces."""
+    lead = len(line) - len(line.lstrip(" "))
+    if not lead or width < 3 * lead:
+        return wrap_plain(line, width, style)
+    rows = wrap_plain(line[lead:], width - lead, style)
+    for index, row in enumerate(rows):
+        row.segments.insert(0, Segment(" " * lead, style))
+        if index == 0:
+            row.text = " " * lead + (row.text or "")
+        else:
+            row.indent += lead
+    return rows
 
 
 class ImageBlock(Block):

@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.style import Style
 
+from oi_tui.themes import THEMES
+from oi_tui.widgets.conversation.blocks import NoticeBlock
 from oi_tui.widgets.conversation.rows import (
     Span,
     Wrapped,
@@ -18,6 +20,7 @@ from oi_tui.widgets.conversation.rows import (
     wrap_output,
     wrap_words,
 )
+from oi_tui.widgets.conversation.styles import get_styles
 from oi_tui.widgets.truncate import measure_width
 
 ATOMS = [*"ab _,.é你👍", "\u00a0", "\u0301", "👩‍👩‍👧"]
@@ -107,3 +110,16 @@ def test_a_line_of_a_hundred_thousand_characters_is_broken_at_once() -> None:
         assert len(wrap_cells([(text, Style())], 80)) == 1250
         assert len(wrap_code([(text, Style())], 80)) == 1250
         assert time.process_time() - start < 2
+
+
+def test_a_list_in_a_notice_keeps_its_indent_where_it_is_wrapped() -> None:
+    text = "Servers:\n    tools: add, say, image\n"
+    rows = NoticeBlock("1", text).rows(24, get_styles(THEMES[0]))
+    assert [row.plain for row in rows] == [
+        "note  Servers:",
+        "          tools: add,",
+        "          say, image",
+        "      ",
+    ]
+    assert "".join((row.joint if at else "") + (row.text or "") for at, row in enumerate(rows)) == text
+    assert [row.indent for row in rows] == [6, 6, 10, 6]
