@@ -45,7 +45,7 @@ def introduce() -> str:
         "these phrases, and for each of them I write code that really runs on your machine once you "
         f"approve it:\n\n{rows}\n\n"
         "At every piece of code you can run it, edit it, or reject it and say why. "
-        "For real work choose a real model in the profile editor."
+        "For real work choose a real model: ctrl+l lists them."
     )
 
 

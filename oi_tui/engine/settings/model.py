@@ -34,7 +34,7 @@ class ModelSettings:
     )
     api_key: str | None = setting(
         None,
-        "The provider's API key. If you type it in the profile editor, it is saved in the system's keyring "
+        "The provider's API key. If you type it in the settings (f2), it is saved in the system's keyring "
         "or a file that "
         "only you can read; or set the provider's variable, such as OPENAI_API_KEY.",
         key="llm.api_key",

@@ -177,7 +177,7 @@ def test_ctrl_z_gives_the_shell_a_clean_terminal_and_fg_comes_back(
         if moment == "running":
             terminal.wait_for("counted to the end", 30)
         if moment == "streaming":
-            terminal.wait_for("profile editor", 30)
+            terminal.wait_for("ctrl+l lists them", 30)
         if moment == "dialog":
             terminal.wait_for("catppuccin-latte")
             terminal.press("escape")
