@@ -4,6 +4,7 @@ import contextlib
 import json
 import queue
 import socket
+import struct
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from oi_tui.runtimes.remote.connecting import StopSignal
 
 Message = Mapping[str, Any]
+#: What the reading of a message raises that is none.
+BAD_MESSAGE = (ValueError, TypeError, LookupError, AttributeError, RecursionError, struct.error)
 #: How long the kernel may take to answer when it is reached, in seconds; it may be busy.
 _TIMEOUT = 20.0
 #: A kernel whose heart is not heard for so long has ended, in seconds. Where much runs, a beat may be late.
@@ -176,10 +179,12 @@ class FileClient:
         """
         try:
             message: Message = channel.get_msg(timeout=seconds)
-            return message
-        except (ValueError, TypeError, KeyError, IndexError):
-            self._dropped = True
-            raise queue.Empty from None
+            if has_parts(message):
+                return message
+        except BAD_MESSAGE:
+            pass
+        self._dropped = True
+        raise queue.Empty
 
     def explain_end(self) -> str | None:
         """Return why nothing more will come, in a sentence; None while it may."""
@@ -274,6 +279,11 @@ def receive_arrived(receive: Callable[[float], Message], seconds: float) -> "lis
         while len(messages) < 1000:
             messages.append(receive(0 if messages else seconds))
     return messages
+
+
+def has_parts(message: Message) -> bool:
+    """Return whether the parts of a message that are read are objects."""
+    return all(isinstance(message.get(name), Mapping) for name in ("content", "parent_header"))
 
 
 def belongs_to(message: Message, id_: str) -> bool:

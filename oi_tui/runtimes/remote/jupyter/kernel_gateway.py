@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from oi_tui.runtimes.remote import wire
 from oi_tui.runtimes.remote.askpass import Ask
 from oi_tui.runtimes.remote.jupyter.jupyter_server import FindToken, JupyterServer
-from oi_tui.runtimes.remote.jupyter.kernel_client import Message, belongs_to
+from oi_tui.runtimes.remote.jupyter.kernel_client import BAD_MESSAGE, Message, belongs_to, has_parts
 from oi_tui.runtimes.remote.jupyter.server_address import parse_address
 from oi_tui.runtimes.remote.target import TargetError
 from oi_tui.system.extras import make_install_command
@@ -147,7 +147,7 @@ class GatewayClient:
         while not self._closing.is_set():
             try:
                 for data in self._socket:
-                    with contextlib.suppress(ValueError, KeyError, TypeError, struct.error):
+                    with contextlib.suppress(*BAD_MESSAGE):
                         self._handle_message(_decode(data))
             except (WebSocketException, OSError):
                 pass
@@ -209,9 +209,9 @@ class GatewayClient:
     def _handle_message(self, message: dict[str, Any]) -> None:
         header = message.get("header") or {}
         message["msg_type"] = str(message.get("msg_type") or header.get("msg_type") or "")
-        content = message.get("content")
-        if not isinstance(content, dict) or not isinstance(message.get("parent_header"), dict):
+        if not has_parts(message):
             return
+        content = message["content"]
         if message["msg_type"] == "status" and content.get("execution_state") in _ENDED:
             self._restarted = "the kernel ended, and its variables are lost"
             self._is_new = True
@@ -380,7 +380,7 @@ class GatewayClient:
 
 
 def _decode(data: str | bytes) -> dict[str, Any]:
-    """Return a message as it comes: JSON, or JSON with bytes behind it. Raises ValueError or struct.error."""
+    """Return a message as it comes: JSON, or JSON with bytes behind it. Raises an error of BAD_MESSAGE."""
     if isinstance(data, bytes):
         # The number of parts, where each begins, and the parts; the first is the message.
         (count,) = struct.unpack_from(">I", data)
