@@ -12,7 +12,7 @@ from oi_tui.engine.reply.markers import (
     CLOSING_LINE_PERHAPS,
     STRAY,
     THOUGHT_BEGIN,
-    TRAILING,
+    remove_last_tokens,
 )
 from oi_tui.engine.reply.parts import CodeEnded, CodeGrew, CodeStarted, Part, TextPart, guess, strip_prompts
 from oi_tui.engine.reply.tool_call_recovery import recover_from_python
@@ -204,7 +204,7 @@ class CodeBlock:
 
     def _read_last_line(self, line: str, begins: bool, cursor: Cursor, parts: list[Part]) -> None:
         """Read the last line of a reply that never closed its fence, or closed it on this line."""
-        stripped = TRAILING.sub("", line)
+        stripped = remove_last_tokens(line)
         bare = stripped.rstrip(" \t\r")
         run = len(bare) - len(bare.rstrip(self._fence.character))
         is_closed = run >= self._fence.length
@@ -307,7 +307,7 @@ class UntaggedBlock:
         self.over = True
         body = "".join(self._pieces)
         code = "\n".join(self._fence.dedent(line) for line in body.replace("\r\n", "\n").split("\n"))
-        code = code.removesuffix("\n") if closed else TRAILING.sub("", code).removesuffix("\n")
+        code = code.removesuffix("\n") if closed else remove_last_tokens(code).removesuffix("\n")
         snippets = self._split(code)
         if not snippets:
             parts.append(TextPart(self._opening + body + closing))

@@ -34,6 +34,8 @@ class ConsoleSession:
         #: None until it is known; then whether there are prompts.
         self._session: bool | None = None if language in ("shell", "zsh", "python") else False
         self._held = ""
+        #: How much of that is whole lines that say nothing.
+        self._silent = 0
         self._command = ""
         self._begun = False
 
@@ -65,13 +67,18 @@ class ConsoleSession:
 
         None while that is not known.
         """
-        for line in self._held.splitlines(True):
-            bare = line.strip()
-            if not (line.endswith("\n") or last) and len(line) < 300:
+        for line in self._held[self._silent :].splitlines(True):
+            bare, is_whole = line.strip(), line.endswith("\n")
+            if not (is_whole or last) and len(line) < 300:
                 # Most code shows with its first word that it begins with no prompt.
-                return False if _NO_PROMPT.match(line) else None
+                if _NO_PROMPT.match(line):
+                    return False
+                break
             if bare and (not bare.startswith("#") or bare.startswith("#!")):
                 return (_PYTHON if self._python else _SHELL).match(line.rstrip("\n")) is not None
+            if not (is_whole or last):
+                break
+            self._silent += len(line)
         return False if last or len(self._held) > _LONGEST_HEAD else None
 
     def _read_lines(self) -> str:

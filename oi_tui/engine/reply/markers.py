@@ -61,4 +61,16 @@ CALLS_PERHAPS = re.compile(
 ROLE_PERHAPS = re.compile(r"[a-z]{0,9}\Z")
 #: A line of code that is a token, and tokens at the end of code.
 STRAY = re.compile(rf"[ \t]*(?:{_TOKENS}|</s>)[ \t]*")
-TRAILING = re.compile(rf"(?<!\s)(?:\s*(?:{_TOKENS}|</s>))+\s*\Z")
+_LAST = re.compile(rf"(?:{_TOKENS}|</s>)\Z")
+_LONGEST_TOKEN = 64
+
+
+def remove_last_tokens(text: str) -> str:
+    """Return the text without the tokens at its end, and without the space around these."""
+    kept = end = len(text)
+    while True:
+        while end and text[end - 1].isspace():
+            end -= 1
+        if (match := _LAST.search(text, max(0, end - _LONGEST_TOKEN), end)) is None:
+            return text if kept == len(text) else text[:end]
+        kept = end = match.start()

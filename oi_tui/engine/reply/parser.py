@@ -21,7 +21,7 @@ from dataclasses import replace
 from oi_tui.engine.llm.base import Delta, Finish, Reasoning, Text, ToolCallPiece
 from oi_tui.engine.reply.console_sessions import ConsoleSession
 from oi_tui.engine.reply.foreign_call import ForeignCallReader
-from oi_tui.engine.reply.markers import TRAILING
+from oi_tui.engine.reply.markers import remove_last_tokens
 from oi_tui.engine.reply.parts import (
     CodeEnded,
     CodeGrew,
@@ -204,7 +204,7 @@ class _Call:
         """Take words after the arguments, but not what is left of a template."""
         if not self._after:
             return []
-        words = TRAILING.sub("", "".join(self._after) + self._waiting)
+        words = remove_last_tokens("".join(self._after) + self._waiting)
         bare = words.strip(_LEFT_OVER).lower()
         again = bare and " " not in bare and ("execute" in bare or clean_tool_name(self.name) in bare)
         return [TextPart(words)] if bare and not again else []

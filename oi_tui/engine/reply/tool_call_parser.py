@@ -395,10 +395,12 @@ class ToolCallParser:
         if call.started or not call.held or call.language is None:
             return
         if call.is_call is None:
-            text = "".join(call.held).lstrip()
-            if _CALL_PERHAPS.fullmatch(text) and len(text) < 80 and not call.closed:
+            held = "".join(call.held)
+            text = held.lstrip()
+            is_near = len(held) - len(text) < _UNDECIDED
+            if is_near and _CALL_PERHAPS.fullmatch(text) and len(text) < 80 and not call.closed:
                 return
-            call.is_call = _CALL.match(text) is not None
+            call.is_call = is_near and _CALL.match(text) is not None
         if not call.is_call or (call.closed and not self._unwrap()):
             self._begin(call.language)
 

@@ -345,6 +345,36 @@ def test_a_call_of_one_repeated_mark_is_read_in_linear_time(text: str) -> None:
     assert seconds([Text(text)], fences=True) < 3
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [1, 40_000])
+@pytest.mark.parametrize(
+    ("begin", "unit"),
+    [
+        ("```python\n", " \n"),
+        ("```shell\n", "\u2028"),
+        ("```python\n", "</s> "),
+        ("```\n", "<|im_end|>\n"),
+    ],
+)
+def test_a_block_of_blanks_or_tokens_is_read_in_linear_time(begin: str, unit: str, size: int) -> None:
+    def measure(length: int) -> float:
+        text = begin + unit * (length // len(unit)) + "x"
+        return seconds([Text(text[at : at + size]) for at in range(0, len(text), size)], fences=True)
+
+    once, four = measure(10_000), measure(40_000)
+    assert four < once * 8 + 0.05
+
+
+def test_blanks_before_code_in_a_call_are_read_in_linear_time() -> None:
+    def measure(length: int) -> float:
+        pieces = [ToolCallPiece(0, None, None, " ")] * length
+        begin = ToolCallPiece(0, "a", "execute", '{"language":"python","code":"')
+        return seconds([begin, *pieces, ToolCallPiece(0, None, None, 'x"}')], fences=False)
+
+    once, four = measure(5_000), measure(20_000)
+    assert four < once * 8 + 0.05
+
+
 def test_comments_in_a_call_are_left_out_and_strings_are_kept() -> None:
     lines = [
         "{ // what",
