@@ -88,7 +88,8 @@ def _fold(name: str) -> str:
 _READ_ONLY = frozenset(map(_fold, READ_ONLY))
 _REPORTED = frozenset(map(_fold, REPORTED))
 #: What git runs, or what makes it run something, within a repository's own folder.
-_GIT = ("hooks", "config", "config.worktree")
+_GIT_SETTINGS = ("config", "config.worktree")
+_GIT = ("hooks", "commondir", *_GIT_SETTINGS)
 #: A great many files, of which none is run by its name alone.
 _PACKAGES = frozenset({"node_modules", "__pycache__"})
 #: In a repository's own folder: files of which git runs none.
@@ -216,7 +217,7 @@ class ProtectedFileWatch:
 def _run_by_git(cwd: Path, entries: Sequence[tuple[Path, os.stat_result]]) -> Iterator[Path]:
     """Yield what settings name as programs of git, such as a folder of hooks; not all of it is there."""
     for path, _ in entries:
-        if _fold(path.name) in _GIT[1:] and _is_git(path.parent):
+        if _fold(path.name) in _GIT_SETTINGS and _is_git(path.parent):
             root = path.parent.parent if _fold(path.parent.name) == ".git" else path.parent
             for settings in (path, *git_settings.list_global_files()):
                 yield from git_settings.find_named_files(settings, root, cwd)
@@ -265,10 +266,15 @@ def _is_of_environment(path: Path) -> bool:
 
 
 def _is_git(folder: Path) -> bool:
-    """Return whether git takes the folder for a repository's own, as .git, that of a submodule,
-    or a bare one.
+    """Return whether git takes the folder for a repository's own, as .git, that of a submodule or of a
+    linked work tree, or a bare one.
+
+    HEAD may be a link that leads nowhere, and all else may be in the folder that `commondir` names.
     """
-    return _fold(folder.name) == ".git" or (_is_file(folder / "HEAD") and _is_folder(folder / "objects"))
+    return _fold(folder.name) == ".git" or (
+        os.path.lexists(folder / "HEAD")
+        and (os.path.lexists(folder / "objects") or os.path.lexists(folder / "commondir"))
+    )
 
 
 def _is_folder(path: Path) -> bool:

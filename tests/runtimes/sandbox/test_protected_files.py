@@ -108,6 +108,52 @@ def test_what_comes_into_being_or_is_run_every_day_is_reported(make: Make, proje
     assert "changed hooks, created later/run.sh:" in played.text
 
 
+def test_what_leads_git_from_a_linked_work_tree_to_its_settings_is_read_only(tmp_path: Path) -> None:
+    main = tmp_path / "main"
+    commit = ("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "x")
+    for words in (
+        ("init", "-q", main),
+        ("-C", main, *commit),
+        ("-C", main, "worktree", "add", "-q", "../main/x"),
+    ):
+        subprocess.run(["git", *words], check=True, capture_output=True)
+    link = main / ".git" / "worktrees" / "x"
+    (link / "config.worktree").write_text("")
+    assert {link / "commondir", link / "config.worktree"} <= set(protected_files.find(main).read_only)
+    watch = protected_files.ProtectedFileWatch(main)
+    (main / ".git" / "commondir").write_text("../evil")
+    assert "created .git/commondir: programs outside" in (watch.find_changes() or "")
+
+
+@pytest.mark.parametrize("head", ["link", "file"])
+@pytest.mark.parametrize("objects", ["folder", "link", "file", "elsewhere"])
+def test_each_folder_that_git_takes_for_a_repository_is_reported(
+    head: str, objects: str, tmp_path: Path
+) -> None:
+    watch, evil = protected_files.ProtectedFileWatch(tmp_path), tmp_path / "evil"
+    common = evil / "common" if objects == "elsewhere" else evil
+    (common / "refs").mkdir(parents=True)
+    (common / "config").write_text("[core]\n\tbare = true\n\tfsmonitor = touch /x\n")
+    if objects == "link":
+        (common / "objects").symlink_to(tmp_path)
+    elif objects == "file":
+        (common / "objects").touch(0o755)
+    else:
+        (common / "objects").mkdir()
+    if objects == "elsewhere":
+        (evil / "commondir").write_text("common")
+        (common / "HEAD").write_text("ref: refs/heads/x")
+    if head == "link":
+        (evil / "HEAD").symlink_to("refs/heads/x")
+    else:
+        (evil / "HEAD").write_text("ref: refs/heads/x")
+    settings = subprocess.run(
+        ["git", "-C", evil, "config", "core.fsmonitor"], capture_output=True, text=True, check=False
+    )
+    assert settings.stdout == "touch /x\n"
+    assert f"created {common.relative_to(tmp_path)}/config" in (watch.find_changes() or "")
+
+
 @walls
 def test_files_that_builds_linters_and_other_agents_read_are_reported(make: Make, project: Path) -> None:
     walled = make(cwd=project, sandbox=True)
