@@ -5,6 +5,8 @@ import json
 import zlib
 from collections.abc import Iterator
 
+import pytest
+
 from oi_tui.runtimes.remote.bundle import make_bundle
 
 
@@ -15,6 +17,7 @@ def list_imports(source: str) -> Iterator[str]:
             yield node.module
 
 
+@pytest.mark.slow
 def test_what_runs_on_another_machine_imports_only_what_is_sent_there() -> None:
     files = json.loads(zlib.decompress(make_bundle()[12:]))
     modules = {name.removesuffix(".py").replace("/", "."): source for name, source in files.items()}
