@@ -333,7 +333,9 @@ class Execution:
 
     def _grant(self, grant: Permission) -> Noticed:
         """Stop asking for what the person granted; the notice says what that is, and how to revoke it."""
-        where = self._computer.where.partition(", ")[0] if self._permissions.visiting else ""
+        where = ""
+        if self._permissions.visiting:
+            where = self._computer.where.partition(", ")[0] or "on this machine"
         grant = replace(grant, where=where)
         self._permissions.add(grant)
         if grant.scope == "everything":

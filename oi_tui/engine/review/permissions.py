@@ -229,13 +229,14 @@ class Permissions:
 
     def revoke(self, grant: Permission) -> bool:
         """Ask for that code again; False when the grant was revoked or used up before."""
-        if grant.scope == "everything" and not grant.where:
-            before, self._everything = self._everything, False
-            return before
+        # For cells that name this machine, auto-run is granted without words for the place, too.
+        own = grant.scope == "everything" and not grant.where and self._everything
+        if own:
+            self._everything = False
         with self._lock:
             many = len(self._given)
             self._given = [item for item in self._given if not _are_alike(item[1], grant)]
-            return len(self._given) < many
+            return own or len(self._given) < many
 
     @property
     def windows(self) -> tuple[GrantedWindow, ...]:
@@ -260,17 +261,23 @@ class Permissions:
 
         One for a number of pieces is used for one of them.
         """
-        with self._lock:
-            here = [grant for place, grant in self._given if place == self._visited]
-            for grant in sorted(here, key=_rank):
-                if not grant.covers(language, code, cwd, earlier):
-                    continue
-                if grant.scope == "count":
-                    at = self._given.index((self._visited, grant))
-                    rest = replace(grant, left=grant.left - 1)
-                    self._given[at : at + 1] = [(self._visited, rest)] if rest.left else []
+        place = self._visited
+        # Not under the lock: a scan of long code takes a while, and the screen asks what is granted.
+        for grant in sorted(self._here(), key=_rank):
+            if grant.covers(language, code, cwd, earlier) and self._take(place, grant):
                 return grant
         return None
+
+    def _take(self, place: str | None, grant: Permission) -> bool:
+        """Use a grant once. False when it was revoked or used up meanwhile."""
+        with self._lock:
+            if (place, grant) not in self._given:
+                return False
+            if grant.scope == "count":
+                at = self._given.index((place, grant))
+                rest = replace(grant, left=grant.left - 1)
+                self._given[at : at + 1] = [(place, rest)] if rest.left else []
+            return True
 
 
 def _rank(grant: Permission) -> int:

@@ -1,5 +1,6 @@
 """What code does is recognised where it shows; nothing found is no promise."""
 
+import threading
 from pathlib import Path
 from typing import get_args
 
@@ -503,6 +504,37 @@ def test_auto_run_ends_where_the_session_moves_and_is_revoked_for_one_place_alon
     permissions.enter("gpu")
     assert not permissions.all_granted
     assert permissions.in_force == ()
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_auto_run_is_revoked_that_was_granted_for_cells_which_name_this_machine(own: bool) -> None:
+    permissions = Permissions(everything=own)
+    permissions.enter("gpu")
+    with permissions.at(""):
+        permissions.add(Permission("everything", "python"))
+    assert permissions.revoke(permissions.in_force[-1])
+    with permissions.at(""):
+        assert not permissions.all_granted
+    assert permissions.in_force == ()
+
+
+def test_grants_can_be_read_and_revoked_while_code_is_scanned_for_one() -> None:
+    permissions, earlier = Permissions(), EarlierCode()
+    permissions.add(Permission("unremarkable", "python"))
+    earlier.find_current = lambda _: HERE
+    assert permissions.use("python", "1", HERE, earlier)
+    waiting = []
+
+    def revoke_meanwhile(_: str) -> Path:
+        thread = threading.Thread(target=permissions.clear, daemon=True)
+        thread.start()
+        thread.join(5)
+        waiting.append(thread.is_alive())
+        return HERE
+
+    earlier.find_current = revoke_meanwhile
+    assert permissions.use("python", "1", HERE, earlier) is None
+    assert waiting == [False]
 
 
 def test_a_grant_that_is_given_again_replaces_the_earlier_one_of_its_place() -> None:
