@@ -20,6 +20,7 @@ from oi_tui.engine.events import (
     TurnStarted,
 )
 from oi_tui.engine.output.console import ConsoleText
+from oi_tui.engine.review.findings import Findings
 from oi_tui.engine.review.permissions import Permission, list_offers
 from oi_tui.engine.session import Prompt
 from oi_tui.messages import InputReceived, InputRequested, Message, RunEnded
@@ -320,18 +321,20 @@ class HostedSession:
             clean_line(computer.where) or str(computer.cwd),
             tuple(clean_line(words) for words in (*findings.sentences, findings.conclusion) if words),
             findings.nothing_listed,
-            self._list_permissions(language, message.content),
+            self._list_permissions(language, message.content, findings),
         )
         with self._lock:
             self.question = question
             self.log.append(question)
 
-    def _list_permissions(self, language: str, code: str) -> tuple[Permission, ...]:
+    def _list_permissions(self, language: str, code: str, findings: Findings) -> tuple[Permission, ...]:
         """Return the permissions that a client may give. Only a flag of the server can approve everything."""
         if not self.may_grant:
             return ()
         computer = self.backend.computer
-        permissions = list_offers(computer.resolve(language) or language, code, computer.cwd)
+        permissions = list_offers(
+            computer.resolve(language) or language, code, computer.cwd, findings=findings
+        )
         return tuple(offer for offer in permissions if offer.scope in _GRANTS)
 
     def _close_question(self, question: ApprovalQuestion, answer: Run | Reject, decision: str) -> None:
