@@ -217,7 +217,7 @@ class OiTui(ImageSupportMixin, IdleClock):
             self._tending.cancel()
 
     def _make_first_screen(self) -> ChatScreen:
-        self._chat = ChatScreen(self._open_workspace)
+        self._chat = ChatScreen(self._open_workspace, resumes=self._resume is not None)
         # It gets the present styles as it is mounted. Without this, Textual reads all style sheets twice.
         self._chat._css_update_count = self._css_update_count
         return self._chat

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from textual.css.stylesheet import Stylesheet
 from textual.geometry import Offset
+from textual.widgets import Static
 
 from oi_tui.app import OiTui
 from oi_tui.engine.settings.profile import Profile
@@ -38,6 +39,24 @@ async def test_keys_are_drawn_while_the_conversation_is_imported(monkeypatch: py
         await until(pilot, lambda: chat.is_ready)
         assert chat.prompt.text == "hi"
         await until(pilot, lambda: app.cursor_position == chat.prompt.cursor_screen_offset)
+
+
+@pytest.mark.parametrize(
+    ("resume", "words"), [(None, "Type what you want."), ("nosuch", "Opening the conversation …")]
+)
+async def test_the_first_frame_says_what_comes(
+    resume: str | None, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    imported = threading.Event()
+    monkeypatch.setattr(screen, "_import_view", lambda: imported.wait(30))
+    workspace = Workspace(Profile(model="openai/test"), None, llm=Llm(), computer=Computer())
+    app = OiTui(lambda: workspace, resume=resume)
+    async with app.run_test(size=(80, 24)) as pilot:
+        chat = app.screen
+        assert isinstance(chat, ChatScreen)
+        assert str(chat.query_one("#empty", Static).render()) == words
+        imported.set()
+        await until(pilot, lambda: chat.is_ready)
 
 
 async def test_a_message_that_was_sent_before_the_conversation_was_there_is_kept_as_it_runs(

@@ -115,8 +115,10 @@ class ChatScreen(BaseScreen[None]):
 
         text: str
 
-    def __init__(self, open_workspace: Callable[[], "Workspace"]) -> None:
+    def __init__(self, open_workspace: Callable[[], "Workspace"], *, resumes: bool = False) -> None:
+        """`resumes`: an earlier conversation is opened first."""
         super().__init__(classes="-empty")
+        self._resumes = resumes
         self._open_workspace = open_workspace
         self._chat_view: ChatView | None = None
         self._ui: ChatCommands | None = None
@@ -141,7 +143,7 @@ class ChatScreen(BaseScreen[None]):
         # Textual does this when it first hears of the size. All widgets would be styled and drawn again then.
         self.add_class(*self._get_breakpoint_classes(self.app.size.height, self.VERTICAL_BREAKPOINTS or []))
         yield self._headline
-        yield Static(status.describe_empty(), id="empty", markup=False)
+        yield Static(status.describe_empty(resumes=self._resumes), id="empty", markup=False)
         yield self._completions
         yield self._refusal
         with Horizontal(id="prompt-row"):

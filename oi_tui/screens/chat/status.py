@@ -119,8 +119,10 @@ def write_status(
     return now, keys if place in _OWN_ESCAPE else ((stop, ""), *keys)
 
 
-def describe_empty() -> Content:
-    """Return the text of an empty conversation, before anything is known of it."""
+def describe_empty(*, resumes: bool) -> Content:
+    """Return the text of the first frame, before anything is known of the conversation."""
+    if resumes:
+        return Content.styled("Opening the conversation …", "$text-muted")
     return Content.styled("Type what you want.", "bold")
 
 
