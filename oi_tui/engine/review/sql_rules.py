@@ -36,7 +36,20 @@ _COMMAND = re.compile(r"[ \t]*\.(\w+)[ \t]*(.*)")
 _HARMLESS_COMMANDS = frozenset(("help", "tables", "schema", "databases", "mode", "print", "exit", "quit"))
 _SHELLS = ("shell", "system")
 _READS = frozenset(("select", "with", "values", "from", "table", "show", "describe", "desc", "summarize"))
-_HARMLESS = frozenset(("begin", "start", "savepoint", "release"))
+#: Statements that begin a transaction, and what other words they may have. `start replica` is none of them.
+_TRANSACTION = {
+    "begin": _split_words(
+        "committed concurrent consistent deferrable deferred exclusive immediate isolation level not only "
+        "read repeatable serializable snapshot transaction uncommitted with work write"
+    ),
+    "start": _split_words(
+        "committed consistent deferrable isolation level not only read repeatable serializable snapshot "
+        "transaction uncommitted with write"
+    ),
+}
+_HARMLESS = frozenset(("savepoint", "release"))
+#: Words between a statement that adds rows and its `into`.
+_BEFORE_INTO = _split_words("abort delayed fail high_priority ignore low_priority or replace rollback")
 #: What statements do by their first word, and by which words it is named.
 _STATEMENTS: dict[str, Kind] = {
     "drop": "deletes",
@@ -359,11 +372,19 @@ def _check_statement(tokens: list[_Token], reader: _Reader) -> None:
         _check_copy(tokens, reader)
     elif first.word in _STATEMENTS:
         _name_statement(tokens, reader)
-    elif first.word in _HARMLESS:
-        return
-    elif first.word not in _READS:
+    elif first.word in _TRANSACTION:
+        _check_transaction(tokens, reader)
+    elif first.word not in _READS | _HARMLESS:
         reader.note_doubt(first.text, first.line)
     _check_words(tokens, reader)
+
+
+def _check_transaction(tokens: list[_Token], reader: _Reader) -> None:
+    """Check a statement that begins a transaction, which other statements begin like."""
+    known = _TRANSACTION[tokens[0].word]
+    odd = [token for token in tokens[1:] if token.word not in known and token.kind != "sign"]
+    if odd or (tokens[0].word == "start" and [token.word for token in tokens[1:2]] != ["transaction"]):
+        reader.note_doubt(" ".join(token.text for token in tokens[:3]), tokens[0].line)
 
 
 def _cut_explain(tokens: list[_Token]) -> list[_Token]:
@@ -427,6 +448,14 @@ def _check_words(tokens: list[_Token], reader: _Reader) -> None:
         elif calls and token.text == "]":
             # For SQLite the brackets are quotation marks around the name of a function.
             reader.note_doubt("a name in brackets before a parenthesis", token.line)
+        elif (
+            at > 1
+            and token.kind in ("word", "name")
+            and tokens[at - 1].text == "."
+            and tokens[at - 2].text in ")]"
+        ):
+            # PostgreSQL calls a function by the notation of an attribute: `(pid).pg_terminate_backend`.
+            reader.note_doubt(f"….{token.plain}", token.line)
         elif token.word == "into":
             _check_into(tokens, at, reader)
         elif at and token.word in _CHANGING and not (before and before.text == "."):
@@ -457,7 +486,13 @@ def _find_table_places(tokens: list[_Token]) -> Iterator[int]:
 
 def _check_into(tokens: list[_Token], at: int, reader: _Reader) -> None:
     """Check `into`: of `insert into`, else where the rows of a query go."""
-    if at and tokens[at - 1].word in ("insert", "replace", "merge", "ignore", "abort", "fail", "rollback"):
+    verb = at - 1
+    while verb > 0 and tokens[verb].word in _BEFORE_INTO:
+        verb -= 1
+    word = tokens[verb].word if verb >= 0 else ""
+    behind_point = verb > 0 and tokens[verb - 1].text == "."
+    if (word in ("insert", "merge") and not behind_point) or (word == "replace" and verb == 0):
+        # It is named by that word.
         return
     token, after = tokens[at], tokens[at + 1 : at + 3]
     path = next((item.plain for item in after if item.kind == "text"), "")
