@@ -173,7 +173,8 @@ class SettingField(Vertical):
             return StableTextArea(self._typed, soft_wrap=True, tab_behavior="focus", show_line_numbers=False)
         placeholder = self.setting.unset if self.setting.optional else ""
         if self.setting.masked and self.value is not None:
-            placeholder = f"{self.setting.show(self.value)}  saved; type to replace it"
+            state = "saved" if self._origin == "profile" else "set"
+            placeholder = f"{self.setting.show(self.value)}  {state}; type to replace it"
         return Field(
             self._typed, placeholder=placeholder, password=self.setting.masked, select_on_focus=False
         )

@@ -4,7 +4,7 @@ import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import pytest
 from textual import events
@@ -535,6 +535,16 @@ async def test_no_setting_is_drawn_before_its_title(path: Path, monkeypatch: pyt
         await pilot.press("tab", "down")
         await until(pilot, lambda: "context_window" in app.shown)
         assert incomplete == set()
+
+
+@pytest.mark.parametrize(("origin", "state"), [("profile", "saved"), ("flag", "set")])
+async def test_only_an_api_key_of_the_profile_is_called_saved(
+    origin: Literal["profile", "flag"], state: str, path: Path
+) -> None:
+    profile = Profile().with_changes(origin, api_key="sk-canary-12345678")
+    async with open_editor(path, profile) as (app, _):
+        placeholder = app.field("api_key").query_one(Input).placeholder
+        assert placeholder == f"••••••••  {state}; type to replace it"
 
 
 async def test_a_setting_is_found_by_its_title(path: Path) -> None:
