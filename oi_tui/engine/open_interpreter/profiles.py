@@ -52,7 +52,8 @@ class ImportedProfiles:
     def __str__(self) -> str:
         source = clean_line(self.source.name, 80)
         if self.name is None:
-            return f"{source}: not imported: {self.problem}"
+            problem = (self.problem or "").removeprefix(f"{self.source.name}, ")
+            return f"{source}: not imported: {problem}"
         lines = [f"{source}: imported; use it with --profile {clean_line(self.name, 80)}"]
         if self.auto_run:
             lines.append("  It sets auto_run: code from the model runs without asking.")

@@ -221,3 +221,11 @@ def test_an_import_in_a_terminal_says_how_far_it_is(
     assert main.main(["--import"]) == 0
     steps = capsys.readouterr().err.split("\r")
     assert steps == ["", *(f"{done} of 3 conversations" for done in (1, 2, 3)), "\x1b[K"]
+
+
+def test_the_report_of_a_profile_that_cannot_be_read_names_it_once(tmp_path: Path) -> None:
+    source, target = tmp_path / "broken.yaml", tmp_path / "ours"
+    source.write_text('llm:\n  model: "x\n   bad\n')
+    [report] = theirs.import_profiles([source], target)
+    assert str(report).startswith("broken.yaml: not imported: line ")
+    assert str(report).count("broken.yaml") == 1
