@@ -28,6 +28,9 @@ from oi_tui.server.options import ServerLimits
 _ANSWER_SECONDS = 1.0
 #: Cells of one client that may wait.
 _MOST_WAITING = 100
+#: How long a client that does not receive delays others, in seconds, and how many of its messages wait then.
+_STALL_SECONDS = 1.0
+_MOST_POSTS = 200
 _IMAGES = {"base64.png": "image/png", "base64.jpeg": "image/jpeg"}
 _ENDS = ("finished", "failed", "interrupted", "lost", "rejected", "skipped", "unfinished")
 #: Cells by which a person leaves a console, and what has the console leave.
@@ -105,10 +108,17 @@ class Kernel:
     async def publish(self, parent: Mapping[str, Any], kind: str, content: Mapping[str, Any]) -> None:
         """Send an IOPub message to all clients.
 
-        A client that does not receive it does not delay the others.
+        A client that does not receive it does not delay the others for more than a moment, until many
+        messages wait for it. The end of this call, because another client left, ends no post.
         """
-        sending = [client.send(parent, kind, content, "iopub") for client in self.clients]
-        await asyncio.gather(*sending, return_exceptions=True)
+        posts = [(client, client.post(parent, kind, content, "iopub")) for client in self.clients]
+        # Each post begins, so that what is sent next comes behind it.
+        await asyncio.sleep(0)
+        whole = [post for client, post in posts if len(posts) == 1 or client.backlog > _MOST_POSTS]
+        if whole:
+            await asyncio.wait(whole)
+        if brief := [post for client, post in posts if client.backlog == 1 and not post.done()]:
+            await asyncio.wait(brief, timeout=_STALL_SECONDS)
 
 
 class KernelConnection:
@@ -129,6 +139,13 @@ class KernelConnection:
         self._sending = asyncio.Lock()
         self._cells: asyncio.Queue[Mapping[str, Any]] = asyncio.Queue(_MOST_WAITING)
         self._failed = False
+        #: Messages that are being sent, or wait for that.
+        self._posts: set[asyncio.Task[None]] = set()
+
+    @property
+    def backlog(self) -> int:
+        """How many posts have not been sent."""
+        return len(self._posts)
 
     async def receive(self) -> None:
         """Receive messages until the client disconnects or sends something that is no message."""
@@ -165,6 +182,20 @@ class KernelConnection:
         for message in waiting:
             await self._abort(message)
 
+    def post(
+        self, parent: Mapping[str, Any], kind: str, content: Mapping[str, Any], channel: str
+    ) -> asyncio.Task[None]:
+        """Send a message in a task of its own, behind those that wait. A failure is not raised."""
+
+        async def send() -> None:
+            with suppress(Exception):
+                await self.send(parent, kind, content, channel)
+
+        post = asyncio.create_task(send())
+        self._posts.add(post)
+        post.add_done_callback(self._posts.discard)
+        return post
+
     async def send(
         self, parent: Mapping[str, Any], kind: str, content: Mapping[str, Any], channel: str
     ) -> None:
@@ -194,7 +225,7 @@ class KernelConnection:
                 await asyncio.wait_for(
                     self._send(encode_frame(record, binary=self._binary)), self._send_seconds
                 )
-            except BaseException:
+            except Exception:
                 self._failed = True
                 raise
 

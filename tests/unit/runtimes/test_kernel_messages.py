@@ -13,11 +13,13 @@ from oi_tui.runtimes.remote.jupyter.kernel_client import FileClient
 from oi_tui.runtimes.remote.jupyter.kernel_gateway import GatewayClient
 
 GOOD = {"channel": "shell", "header": {"msg_type": "execute_reply"}, "parent_header": {}, "content": {}}
+VALUES: tuple[object, ...] = ([1], 1, "x")
+PARENTS: tuple[object, ...] = ([1], {"msg_id": []})
 BAD: tuple[str | bytes, ...] = (
     *("", "[]", "[" * 100_000, "\0"),
     *(b"", struct.pack(">I", 0), struct.pack(">II", 1, 2**31), b"\0\0\0\1\0\0\0\x08\xff"),
-    *(json.dumps(GOOD | {name: value}) for name in ("header", "content") for value in ([1], 1, "x")),
-    *(json.dumps(GOOD | {"parent_header": value}) for value in ([1], {"msg_id": []})),
+    *(json.dumps(GOOD | {name: value}) for name in ("header", "content") for value in VALUES),
+    *(json.dumps(GOOD | {"parent_header": value}) for value in PARENTS),
 )
 
 

@@ -1,10 +1,12 @@
 """Kernels in the manner of Jupyter's server; the messages are made by Jupyter's own library."""
 
+import asyncio
 import json
 import struct
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -20,6 +22,7 @@ from oi_tui.engine.settings.profile import Profile
 from oi_tui.runtimes.completions import Completion, CompletionSet
 from oi_tui.server.backend import WorkspaceBackend
 from oi_tui.server.hosted_session import HostedSession
+from oi_tui.server.kernels import channels as kernel_channels
 from oi_tui.server.kernels.channels import Kernel, KernelConnection
 from oi_tui.server.options import ServerLimits
 from oi_tui.workspace import Workspace
@@ -233,6 +236,58 @@ async def test_clients_that_leave_during_a_restart_do_not_end_it() -> None:
         Leaving()
     await kernel.restart()
     assert (kernel.clients, kernel.count) == (set(), 0)
+
+
+class Recipient:
+    """A WebSocket that takes messages while `open` is set."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.open, self.is_asked = asyncio.Event(), asyncio.Event()
+        self.open.set()
+        #: The numbers of the messages that it got.
+        self.numbers: list[int] = []
+        self.connection = KernelConnection(self, kernel, ServerLimits(), end=Mock(), binary=False)  # type: ignore[arg-type]
+        kernel.clients.add(self.connection)
+
+    async def send_text(self, text: str) -> None:
+        self.is_asked.set()
+        await self.open.wait()
+        self.numbers.append(json.loads(text)["content"]["number"])
+
+
+@pytest.fixture
+def shared_kernel() -> Kernel:
+    workspace = Workspace(Profile(model="x"), llm=Llm(), computer=Computer())
+    return Kernel("k", "python", "python3", HostedSession("s", WorkspaceBackend(workspace), ServerLimits()))
+
+
+async def test_a_client_that_leaves_during_a_message_silences_no_other(shared_kernel: Kernel) -> None:
+    other = Recipient(shared_kernel)
+    other.open.clear()
+    leaving = asyncio.create_task(shared_kernel.publish({}, "stream", {"number": 1}))
+    await asyncio.wait_for(other.is_asked.wait(), TIMEOUT)
+    leaving.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await leaving
+    other.open.set()
+    await shared_kernel.publish({}, "stream", {"number": 2})
+    assert other.numbers == [1, 2]
+
+
+async def test_a_client_that_does_not_receive_delays_no_cell(
+    shared_kernel: Kernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kernel_channels, "_STALL_SECONDS", 0.01)
+    stalled, other = Recipient(shared_kernel), Recipient(shared_kernel)
+    stalled.open.clear()
+    async with asyncio.timeout(TIMEOUT):
+        for number in range(100):
+            await shared_kernel.publish({}, "stream", {"number": number})
+        assert (stalled.numbers, other.numbers) == ([], list(range(100)))
+        reply = asyncio.create_task(stalled.connection.send({}, "execute_reply", {"number": 100}, "shell"))
+        stalled.open.set()
+        await reply
+    assert stalled.numbers == list(range(101))
 
 
 @pytest.mark.parametrize("how", ["shutdown_request", "DELETE"])
