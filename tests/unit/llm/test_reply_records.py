@@ -4,8 +4,9 @@ import json
 import os
 import queue
 import select
-from collections.abc import AsyncIterator
-from dataclasses import asdict
+import sys
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import asdict, replace
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -38,7 +39,6 @@ def make_provider(stream: AsyncIterator[Any] | None = None) -> Provider:
     parts = {
         "address": lambda request: (request["model"], request["api_base"], None),
         "missing_keys": lambda _model, _base: (),
-        "use_proxies": lambda _: None,
         "prepare": prepare,
         "prepared": prepared,
     }
@@ -89,3 +89,27 @@ async def test_a_reply_that_is_cancelled_before_it_begins_ends_and_does_not_stop
     finally:
         os.close(source)
         os.close(target)
+
+
+def test_requests_that_may_use_no_proxy_have_a_process_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[tuple[Any, list[str]]] = []
+
+    def start(environment: Mapping[str, str]) -> SimpleNamespace:
+        asked: list[str] = []
+        started.append((environment, asked))
+        ask = lambda _number, order: asked.append(order["request"]["model"])  # noqa: E731
+        return SimpleNamespace(gone=False, ask=ask, end=lambda: None)
+
+    monkeypatch.setattr(client, "start_child", start)
+    proxied = {"HTTPS_PROXY": "http://proxy.example:1", "no_proxy": "a.example", "HOME": "/h"}
+    with client.ModelProcess(proxied, keys=lambda _model, _base: "key") as models:
+        for model, direct in (("far", False), ("near", True), ("far", False), ("near", True)):
+            models.reply(replace(REQUEST, model=model, direct=direct))
+    direct_environment = {"HOME": "/h", "NO_PROXY": "*", "no_proxy": "*"}
+    assert started == [(proxied, ["far", "far"]), (direct_environment, ["near", "near"])]
+    started.clear()
+    monkeypatch.setattr(sys, "platform", "linux")
+    with client.ModelProcess({"HOME": "/h"}, keys=lambda _model, _base: "key") as models:
+        for direct in (True, False):
+            models.reply(replace(REQUEST, direct=direct))
+    assert len(started) == 1, "without proxies one process does for both"

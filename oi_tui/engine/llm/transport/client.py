@@ -13,6 +13,7 @@ from typing import Any, Self
 from oi_tui.engine.llm import errors
 from oi_tui.engine.llm.base import Delta, ErrorInfo, LlmError, Request
 from oi_tui.engine.llm.transport.child import ModelChild, start_child
+from oi_tui.engine.llm.transport.proxies import may_use_proxies, remove_proxies
 from oi_tui.engine.llm.transport.wire import parse_delta
 from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.system.failures import describe_refusal
@@ -95,6 +96,9 @@ class ModelReply:
 class ModelProcess:
     """Language models, reached through LiteLLM in a child process that starts when it is needed.
 
+    HTTP libraries take proxies from the environment of their process. So requests that may use no proxy have
+    a second process, where the environment names proxies.
+
     All methods may be called from any thread.
     """
 
@@ -112,7 +116,8 @@ class ModelProcess:
         self._environment = environment
         self._keys = keys
         self._lock = threading.Lock()
-        self._child: ModelChild | None = None
+        #: By whether no proxy may be used.
+        self._children: dict[bool, ModelChild] = {}
         self._numbers = itertools.count(1)
         call_in_forked_child(self._forget_child)
 
@@ -127,8 +132,7 @@ class ModelProcess:
     @property
     def pid(self) -> int | None:
         """The number of the child process, while there is one."""
-        child = self._child
-        return None if child is None or child.gone else child.process.pid
+        return next((child.process.pid for child in list(self._children.values()) if not child.gone), None)
 
     def start(self) -> None:
         """Start the process ahead of the first reply; returns at once."""
@@ -145,7 +149,7 @@ class ModelProcess:
         """Send the request. Returns at once; waiting happens while iterating. Raises `LlmError`, rarely."""
         if not request.api_key:
             request = replace(request, api_key=self._keys(request.model, request.api_base))
-        return ModelReply(self._ensure_running(), next(self._numbers), request)
+        return ModelReply(self._ensure_running(direct=request.direct), next(self._numbers), request)
 
     def facts(self, model: str, timeout: float = _LOADING) -> ModelInfo | None:
         """Return the facts about a model without asking its provider.
@@ -179,27 +183,34 @@ class ModelProcess:
     def close(self) -> None:
         """End the process. Another reply would start a new one."""
         with self._lock:
-            child, self._child = self._child, None
-        if child:
+            children, self._children = self._children, {}
+        for child in children.values():
             child.end()
 
     def _forget_child(self) -> None:
         """Leave the process to the one that started it."""
-        self._lock, self._child = threading.Lock(), None
+        self._lock, self._children = threading.Lock(), {}
 
-    def _ensure_running(self) -> ModelChild:
+    def _ensure_running(self, *, direct: bool | None = None) -> ModelChild:
+        """Return the process for requests that may use no proxy (`direct`) or may; any process for None."""
         with self._lock:
-            if self._child is None or self._child.gone:
-                try:
-                    if self._program:
-                        self._child = start_child("models.function_process", self._environment)
-                        text, place = self._program
-                        self._child.send({"do": "profile", "id": 0, "text": text, "place": place})
-                    else:
-                        self._child = start_child(environment=self._environment)
-                except OSError as error:
-                    reason = describe_refusal(f"{type(error).__name__}: {error}") or error
-                    raise LlmError(
-                        errors.explain_process_ended(f"could not be started ({reason})")
-                    ) from error
-            return self._child
+            running = {key: child for key, child in self._children.items() if not child.gone}
+            if direct is None:
+                direct = next(iter(running), False)
+            # What a function of a profile does with the network is its own.
+            is_direct = direct and not self._program and may_use_proxies(self._environment)
+            if is_direct not in running:
+                running[is_direct] = self._start_child(direct=is_direct)
+            self._children = running
+            return running[is_direct]
+
+    def _start_child(self, *, direct: bool) -> ModelChild:
+        try:
+            if self._program:
+                child = start_child("models.function_process", self._environment)
+                text, place = self._program
+                child.send({"do": "profile", "id": 0, "text": text, "place": place})
+                return child
+            return start_child(environment=remove_proxies(self._environment) if direct else self._environment)
+        except OSError as error:
+            raise LlmError(errors.explain_process_ended(f"could not be started ({error})")) from error

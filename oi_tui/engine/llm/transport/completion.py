@@ -110,7 +110,6 @@ class CompletionCall:
             tools=self._attempt.tools,
             missing=self._provider.missing_keys(self._model, base),
         )
-        self._provider.use_proxies(not self._request.get("direct"))
 
     def _build_arguments(self) -> dict[str, Any]:
         """Return the arguments for LiteLLM."""

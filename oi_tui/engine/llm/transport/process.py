@@ -144,6 +144,8 @@ def _settle_in() -> tuple[int, int]:
     os.environ.update(QUIET)
     local = "127.0.0.1,localhost,::1"
     for name in ("NO_PROXY", "no_proxy"):
+        if os.environ.get(name) == "*":
+            continue
         os.environ[name] = f"{os.environ[name]},{local}" if os.environ.get(name) else local
     return source, target
 

@@ -37,12 +37,6 @@ QUIET = {
 }
 #: Providers that are a server of one's own, so that their requests cost nothing.
 _FREE = ("ollama", "lm_studio/", "llamafile/")
-#: The variables that HTTP libraries read proxies from.
-_PROXIES = tuple(
-    name
-    for lower in ("http_proxy", "https_proxy", "all_proxy", "no_proxy", "ws_proxy", "wss_proxy")
-    for name in (lower, lower.upper())
-)
 
 
 def _import_litellm() -> Any:
@@ -111,8 +105,6 @@ class Provider:
         gzip_members.read_all()
         self.litellm: Any = litellm
         self._demo: tuple[str, str] | None = None
-        #: The variables of proxies, while none may be used.
-        self._proxies: dict[str, str] | None = None
 
     def address(self, request: dict[str, Any]) -> tuple[str, str | None, str | None]:
         """Return the model's name as LiteLLM wants it, the base and the key of a request."""
@@ -207,20 +199,6 @@ class Provider:
         except Exception:  # noqa: BLE001  (likewise)
             return None
         return float(prompt + completion)
-
-    def use_proxies(self, wanted: bool) -> None:
-        """Use the environment's proxies, or none; clients made for the other case are dropped."""
-        if wanted == (self._proxies is None):
-            return
-        if wanted:
-            for name in _PROXIES:
-                os.environ.pop(name, None)
-            os.environ.update(self._proxies or {})
-            self._proxies = None
-        else:
-            self._proxies = {name: os.environ.pop(name) for name in _PROXIES if name in os.environ}
-            os.environ.update(NO_PROXY="*", no_proxy="*")
-        self.litellm.in_memory_llm_clients_cache.flush_cache()
 
     def missing_keys(self, model: str, base: str | None) -> tuple[str, ...]:
         """Return the variables with keys that this model needs and that are not set."""
