@@ -1,11 +1,15 @@
 """Tests a sandbox once: a program inside tries to get out."""
 
+import atexit
+import contextlib
 import os
 import secrets
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -28,6 +32,11 @@ except OSError:
 print(word)
 """
 _TIMEOUT = 10.0
+#: Held while one is started; what runs; and whether this program ends, so that no other one begins.
+_lock = threading.Lock()
+_running: "set[subprocess.Popen[bytes]]" = set()
+_owner = os.getpid()
+_is_ending = False
 
 
 def try_to_escape(enclose: Callable[[SandboxRequest], SandboxedCommand], more: str = "") -> str | None:
@@ -54,22 +63,62 @@ def try_to_escape(enclose: Callable[[SandboxRequest], SandboxedCommand], more: s
         except (NoSandboxError, OSError) as error:
             return str(error)
         try:
-            done = subprocess.run(
-                enclosed.argv,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                env=dict(enclosed.env),
-                cwd="/",
-                pass_fds=enclosed.descriptors,
-                timeout=_TIMEOUT,
-                check=False,
-            )
+            status, output, errors = _run(enclosed)
         except (OSError, subprocess.TimeoutExpired) as error:
             return str(error)
         finally:
             for descriptor in enclosed.descriptors:
                 os.close(descriptor)
-    if done.returncode == 0 and done.stdout.decode(errors="replace").strip() == word:
+    if status == 0 and output.decode(errors="replace").strip() == word:
         return None
-    last = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
-    return last or f"exit status {done.returncode}"
+    last = errors.decode(errors="replace").strip().rpartition("\n")[2]
+    return last or f"exit status {status}"
+
+
+def _run(enclosed: SandboxedCommand) -> tuple[int, bytes, bytes]:
+    """Run a command. Return its exit status, its output and its errors. Raises OSError and TimeoutExpired.
+
+    While bubblewrap sets the sandbox up, its second process waits for the first, and would wait for ever if
+    only that one were ended. So a key press does not reach them, and they are ended together.
+    """
+    with _lock:
+        if _is_ending:
+            raise InterruptedError("oi-tui is ending")
+        process = subprocess.Popen(
+            enclosed.argv,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=dict(enclosed.env),
+            cwd="/",
+            pass_fds=enclosed.descriptors,
+            start_new_session=True,
+        )
+        _running.add(process)
+    with process:
+        try:
+            output, errors = process.communicate(timeout=_TIMEOUT)
+        except BaseException:
+            _kill(process)
+            raise
+        finally:
+            _running.discard(process)
+    return process.returncode, output, errors
+
+
+def _kill(process: "subprocess.Popen[bytes]") -> None:
+    # Its group has its number until the last of them is gone.
+    with contextlib.suppress(OSError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+@atexit.register
+def _end_all() -> None:
+    """End what runs in threads that nobody waits for."""
+    global _is_ending
+    if os.getpid() != _owner or not _lock.acquire(timeout=_TIMEOUT):
+        return
+    _is_ending = True
+    _lock.release()
+    for process in list(_running):
+        _kill(process)
