@@ -47,6 +47,8 @@ def java(tmp_path_factory: pytest.TempPathFactory, java_home: Path) -> Iterator[
         ("import java.time.LocalDate;\nLocalDate.of(2024, 2, 29).plusYears(1)", "2025-02-28\n"),
         ("/* only */ // words", ""),
         ('System.out.printf("%d%n", 5)', "5\n"),
+        ("2 > 1; 3", "3\n"),
+        ("1 + 1;", "2\n"),
     ],
 )  # fmt: skip
 def test_cells_print_what_they_should(java: Computer, code: str, text: str) -> None:
@@ -74,6 +76,15 @@ def test_errors_say_what_happened_and_where(java: Computer, code: str, reason: s
     assert text in played.text
     assert "JShell$" not in played.text
     assert "ran\n" not in played.text
+
+
+def test_an_error_of_a_thread_is_shown_and_fails_no_cell(java: Computer) -> None:
+    played = play(java, "java", "Thread t = new Thread(() -> { List.of().get(1); });\nt.start();\nt.join();")
+    assert played.state == "finished"
+    assert played.text.startswith('Exception in thread "Thread-')
+    assert "IndexOutOfBoundsException" in played.text
+    assert "at java.base/java.util" in played.text
+    assert "JShell$" not in played.text
 
 
 def test_an_interrupt_reaches_what_swallows_its_exception(java: Computer) -> None:

@@ -12,6 +12,8 @@ import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.io.RandomAccessFile;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
 import java.net.MalformedURLException;
 import java.net.URI;
 import java.net.URL;
@@ -131,6 +133,7 @@ public class OiTui {
     System.setIn(new Keyboard());
     // A signal is for the programs that a run starts; the run itself is stopped by a request with its name.
     Signal.handle(new Signal("INT"), signal -> {});
+    reporter = this::reportUncaught;
     Loading loading = new Loading();
     shell = JShell.builder().executionEngine(new Engine(loading), Map.of()).build();
     memory = new OiTuiMemory(shell, OiTui::spell, loading.inOrder);
@@ -364,11 +367,14 @@ public class OiTui {
 
   /** Whether a piece can be read, as a statement, a member, an expression or an import; what it names is no matter. */
   private boolean isWellFormed(String source) {
+    // JShell takes an expression with its end, too.
+    String value = source.strip().endsWith(";") ? source.strip().substring(0, source.strip().length() - 1) : source;
     for (String[] around : SHAPES) {
+      String text = around[0] + (around == SHAPES[2] ? value : source) + around[1];
       JavaFileObject file = new SimpleJavaFileObject(URI.create("string:///Shape.java"), JavaFileObject.Kind.SOURCE) {
         @Override
         public CharSequence getCharContent(boolean lenient) {
-          return around[0] + source + around[1];
+          return text;
         }
       };
       DiagnosticCollector<JavaFileObject> found = new DiagnosticCollector<>();
@@ -499,6 +505,29 @@ public class OiTui {
     }
   }
 
+  /** The method that JShell wants to call for a piece. */
+  private static volatile Method called;
+  private static volatile Thread.UncaughtExceptionHandler reporter;
+
+  /** Call the method of a piece; errors of its threads are reported. JShell drops them, and sets its own handler before. */
+  public static Object call() throws Throwable {
+    Thread.setDefaultUncaughtExceptionHandler(reporter);
+    try {
+      return called.invoke(null);
+    } catch (InvocationTargetException thrown) {
+      throw thrown.getCause();
+    }
+  }
+
+  private void reportUncaught(Thread thread, Throwable thrown) {
+    if (stopped || thrown instanceof Leave || thrown instanceof ThreadDeath) return;
+    StringBuilder text = new StringBuilder("Exception in thread \"" + thread.getName() + "\" " + thrown + "\n");
+    for (StackTraceElement frame : thrown.getStackTrace()) {
+      if (!frame.getClassName().startsWith("REPL.")) text.append("    at ").append(frame).append('\n');
+    }
+    System.err.print(text);
+  }
+
   /** JShell's own engine for the same process, with our loader of classes. */
   private static final class Engine implements ExecutionControlProvider {
     private final Loading loading;
@@ -514,7 +543,13 @@ public class OiTui {
 
     @Override
     public ExecutionControl generate(ExecutionEnv environment, Map<String, String> parameters) {
-      return new LocalExecutionControl(loading);
+      return new LocalExecutionControl(loading) {
+        @Override
+        protected String invoke(Method method) throws Exception {
+          called = method;
+          return super.invoke(OiTui.class.getMethod("call"));
+        }
+      };
     }
   }
 
