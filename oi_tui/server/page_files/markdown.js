@@ -3,11 +3,12 @@ import { lines } from "./code.js";
 
 // Backticks count by whole runs: trying parts of a long run would take time that grows with its cube.
 const INLINE = /(?<!`)(`+)(?!`)([\s\S]*?[^`])\1(?!`)|\*\*(?=\S)([\s\S]*?\S)\*\*|(?<![\w*])[*](?=\S)([^*\n]*[^\s*])[*](?![\w*])|(?<!\w)_(?=\S)([^_\n]*[^\s_])_(?!\w)/g;
-const ITEM = /^(\s*)([-*+]|\d{1,9}[.)])\s+(.*)$/;
-const FENCE = /^ {0,3}(`{3,}|~{3,})[ \t]*([\w+#.-]*)\s*$/;
-const HEADING = /^ {0,3}(#{1,6})\s+(.*?)\s*#*$/;
+// No two parts of a pattern match the same space in turn: trying all ways to share it would take too long. A row
+// may have line ends of other kinds, which `.` does not match.
+const ITEM = /^(\s*)([-*+]|\d{1,9}[.)])\s+([\s\S]*)$/;
+const FENCE = /^ {0,3}(`{3,}|~{3,})\s*(?:([\w+#.-]+)\s*)?$/;
+const HEADING = /^ {0,3}(#{1,6})\s+([\s\S]*)$/;
 const RULE = /^ {0,3}([-*_])(\s*\1){2,}\s*$/;
-const DIVIDER = /^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$/;
 const MOST = 30_000; // characters; a longer text is shown as it is
 const DEEPEST = 8;
 const WIDEST = 100; // columns; browsers take seconds to lay out many more
@@ -55,18 +56,25 @@ function block(rows, at, depth) {
   const fence = row.match(FENCE);
   if (fence) return fenced(rows, at, fence);
   const heading = row.match(HEADING);
-  if (heading) return [make(`h${Math.min(6, heading[1].length + 2)}`, ...inline(heading[2])), at + 1];
+  if (heading) return [make(`h${Math.min(6, heading[1].length + 2)}`, ...inline(withoutClosing(heading[2]))), at + 1];
   if (RULE.test(row)) return [make("hr"), at + 1];
-  if (row.includes("|") && DIVIDER.test(rows[at + 1] || "") && row.split("|").length < WIDEST) return table(rows, at);
+  if (row.includes("|") && isDivider(rows[at + 1] || "") && row.split("|").length < WIDEST) return table(rows, at);
   if (depth < DEEPEST && /^ {0,3}>/.test(row)) return quotation(rows, at, depth);
   if (depth < DEEPEST && ITEM.test(row)) return list(rows, at, depth);
   return paragraph(rows, at);
 }
 
+// The text of a heading without the marks that may close it.
+function withoutClosing(text) {
+  let end = text.length;
+  while (text[end - 1] === "#") end -= 1;
+  return text.slice(0, end).trimEnd();
+}
+
 function fenced(rows, at, fence) {
   let end = at + 1;
   while (end < rows.length && !rows[end].trim().startsWith(fence[1])) end += 1;
-  const content = make("pre", ...lines(rows.slice(at + 1, end).join("\n"), fence[2].toLowerCase()));
+  const content = make("pre", ...lines(rows.slice(at + 1, end).join("\n"), (fence[2] || "").toLowerCase()));
   content.tabIndex = 0;
   return [content, end + 1];
 }
@@ -103,7 +111,7 @@ function belongs(rows, at, margin) {
 }
 
 function entry(inner, depth) {
-  const task = inner[0].match(/^\[([ xX])\]\s+(.*)$/);
+  const task = inner[0].match(/^\[([ xX])\]\s+([\s\S]*)$/);
   if (task) inner[0] = task[2];
   const content = blocks(inner, depth + 1);
   const made = make("li", ...(content[0]?.tagName === "P" ? [...content[0].childNodes, ...content.slice(1)] : content));
@@ -131,6 +139,10 @@ function table(rows, at) {
   frame.className = "table";
   frame.tabIndex = 0;
   return [frame, end];
+}
+
+function isDivider(row) {
+  return cells(row).every((cell) => /^:?-+:?$/.test(cell));
 }
 
 function cells(row) {
