@@ -3,11 +3,14 @@
 from collections.abc import Sequence
 
 from oi_tui.actions.interface import BUSY, UserInterface
+from oi_tui.commands import is_command
 from oi_tui.engine import rerun
 from oi_tui.engine.storage.undo_history import list_restorable
 from oi_tui.messages import Message
 from oi_tui.text import clean_line
 from oi_tui.workspace import Workspace
+
+_NO_COMMAND = "The message:"
 
 
 class Rewind:
@@ -16,8 +19,19 @@ class Rewind:
     def __init__(self, ui: UserInterface, workspace: Workspace) -> None:
         self._ui = ui
         self._workspace = workspace
-        #: The ids of the messages that the last rewind removed.
-        self.taken: tuple[str, ...] = ()
+        #: The ids of the messages that the last rewind removed, and of the conversation and the last message
+        #: that it left.
+        self._taken: tuple[str, ...] = ()
+        self._conversation, self._last = "", ""
+
+    @property
+    def taken(self) -> tuple[str, ...]:
+        """The ids of the messages that the last rewind removed; none once there is further code."""
+        ids = [message.id for message in self._messages]
+        if self._conversation != self._workspace.conversation.id or (self._last and self._last not in ids):
+            return ()
+        later = self._messages[ids.index(self._last) + 1 :] if self._last else self._messages
+        return () if any(message.is_cell for message in later) else self._taken
 
     @property
     def own(self) -> list[Message]:
@@ -74,7 +88,7 @@ class Rewind:
         if not self._can_rewind():
             return
         self._workspace.conversation.branch(messages[:end])
-        self.taken = tuple(message.id for message in messages[end:])
+        self._note_taken(messages[end:])
         self._show(draft)
         for notice in self._workspace.conversation.notices:
             self._ui.show_notice(notice, warning=True)
@@ -93,7 +107,7 @@ class Rewind:
             why = "the conversation has continued since then" if went_on else "nothing was undone"
             self._ui.show_notice(f"Nothing to restore: {why}.", warning=True)
             return
-        self.taken = ()
+        self._taken = ()
         self._workspace.session.bring_back(dropped)
         self._show("")
         self._ui.show_notice(f"Restored {_count_words(dropped)}.")
@@ -145,14 +159,22 @@ class Rewind:
         if not dropped:
             self._ui.show_notice("Nothing follows it.")
             return
-        self.taken = tuple(message.id for message in dropped)
+        self._note_taken(dropped)
         self._show("" if keep else dropped[0].content)
         self._ui.show_notice(
             f"Removed {_count_words(dropped)}; %redo restores them." + self._describe_what_stays(dropped)
         )
 
+    def _note_taken(self, messages: Sequence[Message]) -> None:
+        self._taken = tuple(message.id for message in messages)
+        self._conversation = self._workspace.conversation.id
+        self._last = self._messages[-1].id if self._messages else ""
+
     def _show(self, typed: str) -> None:
         self._ui.show_session()
+        if is_command(typed.lstrip()):
+            # A message that another program recorded. The words before it keep enter from running it.
+            typed = f"{_NO_COMMAND}\n\n{typed}"
         if typed:
             self._ui.put_back(typed)
 
