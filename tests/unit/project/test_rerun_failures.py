@@ -168,7 +168,9 @@ def _run_inner(*arguments: str, folder: Path, **variables: str) -> subprocess.Co
 def _environment(**variables: str) -> dict[str, str]:
     # The inner run would delete the folder of this run's snapshots at its end.
     inherited = {name: value for name, value in os.environ.items() if name != "TEXTUAL_SNAPSHOT_TEMPDIR"}
-    return {**inherited, "PYTHONPATH": str(Path(__file__).parents[3]), **variables}
+    # The other plugins import Textual and more in each worker.
+    plugins = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_PLUGINS": "xdist.plugin,pytest_timeout"}
+    return {**inherited, **plugins, "PYTHONPATH": str(Path(__file__).parents[3]), **variables}
 
 
 @pytest.mark.parametrize("value", ["\n" * 100_000, b"\0" * 100_000])
