@@ -142,6 +142,19 @@ def test_frames_of_other_libraries(python: Computer, library: str) -> None:
     assert dict(table.statistics(0).facts)["max"] == "3"
 
 
+def test_integers_of_thousands_of_digits_are_no_obstacle(python: Computer) -> None:
+    pairs = "(10**5000 - 1, 'Ulm'), (-(2**20_000), 'Bonn'), (12, 'x')"
+    code = f"vast = [{{'n': number, 't': text}} for number, text in ({pairs})]"
+    assert play(python, "python", code).state == "finished"
+    table = python.inspector.open_table("python", "vast")
+    assert [table.shape(TableQuery(words=words)).rows for words in ("ulm", "12", "zzz")] == [1, 1, 0]
+    facts = dict(table.statistics(0).facts)
+    assert (facts["min"], facts["max"]) == ("-3.980277e+6020", "1e+5000")
+    view = TableQuery(sort=0)
+    assert [row.cells[1] for row in table.page(view, 0, 9, 0, 2)] == ["Bonn", "x", "Ulm"]
+    assert table.shape(TableQuery(words="n > 5")).rows == 2
+
+
 def test_types_of_polars_have_short_names(python: Computer) -> None:
     names = {
         "Int64": "Int64",

@@ -71,6 +71,17 @@ def _search_part(table, at, part, words):
 
 
 def _has(value, words):
+    return words in _write(value).lower()
+
+
+def _write(value):
     kind = type(value)
-    text = value if kind is str else str(value) if kind is int else format_value(value, True) or ""
-    return words in text.lower()
+    if kind is str:
+        return value
+    if kind is int:
+        try:
+            return str(value)
+        except ValueError:
+            # Python writes no integers of thousands of digits.
+            pass
+    return format_value(value, True) or ""

@@ -201,10 +201,22 @@ def _describe_numbers(values, rows):
 def format_figure(value):
     """Return a number for people: whole ones with all their digits, others with seven that count."""
     if isinstance(value, int) or (abs(value) < 1e15 and value == int(value)):
-        return "{:d}".format(int(value))
+        try:
+            return "{:d}".format(int(value))
+        except ValueError:
+            # Python writes no integers of thousands of digits.
+            return _shorten_integer(int(value))
     if 1e7 <= abs(value) < 1e15:
         return "{:.1f}".format(value)
     return "{:.7g}".format(value)
+
+
+def _shorten_integer(value):
+    """Return an integer with seven digits that count."""
+    shift = value.bit_length() - 60
+    exponent = math.log10(abs(value) >> shift) + shift * math.log10(2)
+    digits = _trim_zeros("{:.6f}".format(10 ** (exponent % 1)))
+    return "{}{}e+{}".format("-" if value < 0 else "", digits, int(exponent))
 
 
 def _format_edges(edges):
