@@ -76,6 +76,8 @@ _BAR = 40
 #: After this many seconds a page is requested again that did not come, and a table whose language was busy.
 _AGAIN = 1.0
 _LATER = 0.3
+#: Seconds that the end of a file is waited for, which is nearly always enough.
+_CLOSING = 0.1
 #: Seconds for which a file is read before other questions about it are answered.
 _STEP = 0.25
 
@@ -169,8 +171,11 @@ class TableScreen(Page[None]):
         self._close_source()
 
     def _close_source(self) -> None:
+        """Close a file, which waits for a batch of rows that is being read."""
         if close := getattr(self._source, "close", None):
-            close()
+            closing = threading.Thread(target=close, name="table end", daemon=True)
+            closing.start()
+            closing.join(_CLOSING)
 
     def on_resize(self) -> None:
         """Show as many keys as fit."""

@@ -524,6 +524,25 @@ async def test_an_answer_that_comes_after_escape_is_no_failure(tmp_path: Path) -
         screen._close_field()
 
 
+async def test_a_table_that_takes_long_to_close_does_not_hold_the_screen(tmp_path: Path) -> None:
+    source, asked, may_close, closed = Numbers(), threading.Event(), threading.Event(), threading.Event()
+
+    def close() -> None:
+        asked.set()
+        may_close.wait(30)
+        closed.set()
+
+    source.close = close  # type: ignore[attr-defined]
+    async with looking(tmp_path, lambda: source) as (app, pilot, reached):
+        await reached(lambda: "r0" in app.shown)
+        screen = app.screen
+        await pilot.press("escape")
+        await reached(lambda: app.screen is not screen and not screen.is_attached and asked.is_set())
+        assert not closed.is_set()
+        may_close.set()
+        await reached(closed.is_set)
+
+
 class Changing:
     """A language that has one table; `rows` may change at any time."""
 
