@@ -10,10 +10,10 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path, PurePath
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from rich.text import Text
 from textual import events, on
@@ -33,12 +33,8 @@ from oi_tui import commands, log, paths
 from oi_tui.engine.credentials.redaction import redact
 from oi_tui.screens.base import is_closed, is_incomplete
 from oi_tui.screens.chat.screen import ChatScreen
-from oi_tui.screens.dialog import Palette
 from oi_tui.system.environment import close_to_others
 from oi_tui.system.failures import describe_failure
-from oi_tui.system.garbage import GarbageCollector
-from oi_tui.terminal.ansi16_filter import Ansi16Filter
-from oi_tui.terminal.ansi256_filter import Ansi256Filter
 from oi_tui.terminal.contrast_filter import ContrastFilter
 from oi_tui.terminal.driver import TerminalDriver
 from oi_tui.terminal.filter_chain import FilterChain
@@ -49,7 +45,6 @@ from oi_tui.themes import DARK, LIGHT, mute
 from oi_tui.widgets.idle import IdleClock
 from oi_tui.widgets.images.protocol import ImageSupportMixin
 from oi_tui.widgets.mouse import is_mouse_wanted
-from oi_tui.widgets.notice import Notice
 from oi_tui.widgets.timer import schedule
 
 if TYPE_CHECKING:
@@ -79,8 +74,20 @@ _SIZE_CHECK = 1.0
 _THREADS = 64
 #: One of each: what was drawn is kept for the same filters.
 _CONTRAST, _SANITIZE = ContrastFilter(), SanitizeFilter()
-#: What maps a theme's colours to those of a terminal that has only some, by Rich's name for these.
-_FEWER_COLORS = {"standard": Ansi16Filter(), "256": Ansi256Filter()}
+
+
+@cache
+def _make_color_filter(color_system: str | None) -> LineFilter | None:
+    """Return what maps a theme's colours to those of a terminal that has only some, by Rich's name for it."""
+    if color_system == "standard":
+        from oi_tui.terminal.ansi16_filter import Ansi16Filter
+
+        return Ansi16Filter()
+    if color_system == "256":
+        from oi_tui.terminal.ansi256_filter import Ansi256Filter
+
+        return Ansi256Filter()
+    return None
 
 
 def _import_command_entries() -> type[Provider]:
@@ -111,6 +118,8 @@ class OiTui(ImageSupportMixin, IdleClock):
     LATER_CSS: ClassVar[list[Path]] = [paths.styles() / name for name in ("app.tcss", "conversation.tcss")]
     COMMANDS = {_import_command_entries, _import_permission_entries, _import_profile_entries}
     DEFAULT_MODE = "conversation"
+    #: Whether the colours are known; until then Textual would compute those of its own theme for nothing.
+    _has_first_theme = False
     ENABLE_COMMAND_PALETTE = True
     COMMAND_PALETTE_BINDING = "ctrl+shift+f12"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -160,6 +169,7 @@ class OiTui(ImageSupportMixin, IdleClock):
 
         Set as it is later on, it would come after Textual's own, and all style sheets would be read twice.
         """
+        self._has_first_theme = True
         self.set_reactive(OiTui.theme, theme)
         self.set_class(self.current_theme.dark, "-dark-mode", update=False)
         self.set_class(not self.current_theme.dark, "-light-mode", update=False)
@@ -172,14 +182,23 @@ class OiTui(ImageSupportMixin, IdleClock):
         Most themes have "auto 60%" there. Parts of a text that are drawn in it get all of it, so they
         would stand out from the text that is not muted.
         """
+        if not self._has_first_theme:
+            return {}
         variables = super().get_css_variables()
         if variables["text-muted"].startswith("auto"):
             variables["text-muted"] = mute(variables["foreground"], variables["background"])
         return variables
 
+    def refresh(self, *, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
+        """Draw the screen again; after a layout, only what that has moved.
+
+        Textual (8.2.8) asks for a layout once a closed screen is gone. The one below was drawn by then.
+        """
+        return super().refresh(repaint=repaint and not layout, layout=layout, recompose=recompose)
+
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Return the last guards: no unsafe character leaves through any widget, and words can be read."""
-        fewer = None if self.native_ansi_color else _FEWER_COLORS.get(self.console.color_system or "")
+        fewer = None if self.native_ansi_color else _make_color_filter(self.console.color_system)
         filters = (*super().get_line_filters(), _CONTRAST, *([fewer] if fewer else []), _SANITIZE)
         if self._filter_chain.filters != filters:
             self._filter_chain = FilterChain(filters)
@@ -223,7 +242,10 @@ class OiTui(ImageSupportMixin, IdleClock):
         return self._chat
 
     def on_ready(self) -> None:
-        """Do what had to wait for the first frame."""
+        """Do the rest once the first frame is on the screen."""
+        self._chat.call_after_refresh(self._load_rest)
+
+    def _load_rest(self) -> None:
         self._read_later_css()
         self.run_worker(self._chat.load_view(), exit_on_error=False)
 
@@ -256,6 +278,8 @@ class OiTui(ImageSupportMixin, IdleClock):
     def _start_background_work(self) -> None:
         if not self.is_headless:
             self.run_worker(self._chat.chat_view.host_cells.listen(), exit_on_error=False)
+            from oi_tui.system.garbage import GarbageCollector
+
             garbage = GarbageCollector()
             garbage.take_over()
             # No worker: those come to an end, and are waited for.
@@ -325,12 +349,16 @@ class OiTui(ImageSupportMixin, IdleClock):
         markup: bool = True,
     ) -> None:
         """Show a short notice, unless the same one is on the screen."""
+        from oi_tui.widgets.notice import Notice
+
         if all(notification.message != message for notification in self._notifications):
             seconds = self.NOTIFICATION_TIMEOUT if timeout is None else timeout
             self.post_message(Notify(Notice(message, title, severity, seconds, markup=markup)))
 
     def action_command_palette(self) -> None:
         """Open the command palette, once: something may lie over it."""
+        from oi_tui.screens.dialog import Palette
+
         if not any(isinstance(screen, Palette) for screen in self.screen_stack):
             self.push_screen(Palette())
 
@@ -434,7 +462,7 @@ class OiTui(ImageSupportMixin, IdleClock):
     def _draw_again(self, _: object) -> None:
         """Draw everything again, as after another program used the terminal."""
         self.send_again()
-        self.refresh(layout=True)
+        self.screen.refresh(layout=True)
 
     async def on_event(self, event: events.Event) -> None:
         """Look at the size a moment after what a person does, then go on as usual."""

@@ -8,11 +8,9 @@ from pathlib import Path
 
 from oi_tui import paths
 from oi_tui.engine.credentials.trust import ExternalContent, Trust
-from oi_tui.engine.open_interpreter import profiles as original_profiles
 from oi_tui.engine.settings import migration, presets, yaml_file
 from oi_tui.engine.settings.profile import Profile, list_settings
 from oi_tui.engine.settings.setting import ProfileError, suggest_nearest
-from oi_tui.engine.settings.templates import write_starter
 
 #: The file in a project's folder.
 PROJECT = paths.PROJECT
@@ -77,6 +75,8 @@ def find(name: str) -> Path:
         if stem == "default":
             return folder / "default.yaml"
     here = f"; for the file in this folder write ./{name}" if name and Path(name).exists() else ""
+    from oi_tui.engine.open_interpreter import profiles as original_profiles
+
     if theirs := original_profiles.find_profile(name):
         raise ProfileError(
             f"there is no profile {name!r}, but Open Interpreter has one ({paths.shorten(theirs)}); "
@@ -300,6 +300,8 @@ def _has_default(path: Path, *, write: bool) -> bool:
             )
         return True
     if write:
+        from oi_tui.engine.settings.templates import write_starter
+
         with contextlib.suppress(OSError):
             paths.make_private(path.parent)
             paths.replace_file(path, write_starter())

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 from oi_tui.cli import server_options
-from oi_tui.cli.help_page import write_page
 from oi_tui.engine.settings.profile import list_settings
 from oi_tui.engine.settings.setting import Setting, suggest_nearest
 from oi_tui.version import __version__
@@ -51,6 +50,8 @@ class FlagParser(argparse.ArgumentParser):
 
     def format_help(self) -> str:
         """Return the page of help."""
+        from oi_tui.cli.help_page import write_page
+
         return write_page(self)
 
     def print_help(self, file: "SupportsWrite[str] | None" = None) -> None:

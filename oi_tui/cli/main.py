@@ -14,7 +14,6 @@ from oi_tui import paths, profiles
 from oi_tui.actions import confirm_trust
 from oi_tui.cli import combinations, compat, server_options
 from oi_tui.cli.flags import UsageError, join_words, make_parser, use_dashes
-from oi_tui.cli.profile_files import import_all, import_profiles, list_profiles, reset_profile
 from oi_tui.engine.credentials.redaction import learn_address
 from oi_tui.engine.settings.profile import Profile, find_conversations_folder, list_remarks, list_settings
 from oi_tui.engine.settings.setting import ProfileError, Value
@@ -29,7 +28,8 @@ if TYPE_CHECKING:
 
 #: The exit code for a command line, profile or terminal that cannot be used.
 USAGE = 2
-
+#: Flags that only manage the files of profiles.
+_PROFILE_FLAGS = frozenset({"profiles", "reset_profile", "import_all", "import_profiles"})
 
 _SEEN = (
     "Other users of this machine can see the key on the command line, as ps shows it. Use the provider's "
@@ -174,15 +174,20 @@ def _manage_profiles(given: argparse.Namespace) -> int | None:
     """Do what needs no conversation: examine the machine, list, reset or import profiles. Else None."""
     if "doctor" in given:
         return _examine(given)
+    if not _PROFILE_FLAGS.isdisjoint(vars(given)) or getattr(given, "profile", "") is None:
+        return _manage_files(given)
+    return None
+
+
+def _manage_files(given: argparse.Namespace) -> int:
+    """List, reset or import profiles."""
+    from oi_tui.cli.profile_files import import_all, import_profiles, list_profiles, reset_profile
+
     if "profiles" in given or ("profile" in given and given.profile is None):
         return list_profiles()
     if "reset_profile" in given:
         return reset_profile(given.reset_profile)
-    if "import_all" in given:
-        return import_all(given.import_all)
-    if "import_profiles" in given:
-        return import_profiles()
-    return None
+    return import_all(given.import_all) if "import_all" in given else import_profiles()
 
 
 def _hide_secrets(given: argparse.Namespace) -> list[str]:

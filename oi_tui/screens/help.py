@@ -125,6 +125,8 @@ class HelpScreen(Dialog[None]):
         self._rows = [*([("", place), *rows] if rows else []), *others]
         here_too = () if place in KEYS_RUN_CODE else rows
         self._links = link_help() | link_keys(key for key, _ in here_too)
+        #: The width of the screen for which the rows are laid out.
+        self._width = 0
 
     def compose(self) -> ComposeResult:
         """Mount the rows in two columns."""
@@ -135,11 +137,13 @@ class HelpScreen(Dialog[None]):
 
     def on_mount(self) -> None:
         """Focus the search."""
+        self._show()
         self.query_one(Input).focus()
 
     def on_resize(self) -> None:
         """Use the width of the screen: more columns, or the words below the keys."""
-        self._show()
+        if self.app.size.width != self._width:
+            self._show()
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Show what has the words that are typed."""
@@ -156,7 +160,8 @@ class HelpScreen(Dialog[None]):
         await self.app.run_action(f"choose_command({name!r})")
 
     def _show(self) -> None:
-        room = int(self.size.width * 0.95) - _AROUND
+        self._width = self.app.size.width
+        room = int(self._width * 0.95) - _AROUND
         columns = min(3, max(1, (room + _GAP) // (_NARROWEST + _GAP)))
         width = min(_WIDEST, (room - _GAP * (columns - 1)) // columns)
         page = self.query_one("#help")

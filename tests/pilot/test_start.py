@@ -104,7 +104,8 @@ async def test_the_first_screen_is_styled_once(monkeypatch: pytest.MonkeyPatch) 
     app = OiTui(lambda: workspace)
     async with app.run_test(size=(100, 30)) as pilot:
         chat = app.screen
-        await until(pilot, lambda: bool(restyled))
+        await until(pilot, lambda: chat.size == app.size)
+        await pilot.pause()
         assert chat.has_class("-tall")
         assert not any(restyled)
         assert not reparsed

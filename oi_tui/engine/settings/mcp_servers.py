@@ -9,10 +9,13 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from oi_tui.engine.settings.setting import ProfileError
-from oi_tui.engine.settings.yaml_file import YamlEntry
 from oi_tui.engine.settings.yaml_file import read as read_entries
+
+if TYPE_CHECKING:
+    from oi_tui.engine.settings.yaml_parser import YamlEntry
 
 KEY = "mcp_servers"
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}")
@@ -100,7 +103,7 @@ def check_line(line: str) -> str | None:
     return None
 
 
-def fold_groups(entries: Mapping[str, YamlEntry]) -> Mapping[str, YamlEntry]:
+def fold_groups(entries: Mapping[str, "YamlEntry"]) -> Mapping[str, "YamlEntry"]:
     """Return a profile's entries with servers that are written as groups of settings as lines.
 
     Raises ProfileError.
@@ -128,7 +131,7 @@ def refuse_groups(path: Path) -> None:
             raise ProfileError(problem, key=KEY, path=path, line=entry.line)
 
 
-def _format_line(name: str, group: Mapping[str, YamlEntry]) -> str:
+def _format_line(name: str, group: Mapping[str, "YamlEntry"]) -> str:
     command: list[str] = []
     url = ""
     values: dict[str, str] = {}

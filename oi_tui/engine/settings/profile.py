@@ -7,7 +7,7 @@ import typing
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from oi_tui import paths
 from oi_tui.engine.settings import mcp_servers, presets, yaml_file
@@ -24,6 +24,9 @@ from oi_tui.engine.settings.unknown_keys import (
     refuse_unknown_limit,
 )
 from oi_tui.engine.settings.unknown_variables import check_names
+
+if TYPE_CHECKING:
+    from oi_tui.engine.settings.yaml_parser import YamlEntry
 
 __all__ = ["Profile", "ProfileError", "list_settings"]
 
@@ -58,7 +61,7 @@ class Profile(ApplicationSettings, PromptSettings, ExecutionSettings, ModelSetti
         return cls.from_entries(yaml_file.read(path), path)
 
     @classmethod
-    def from_entries(cls, entries: Mapping[str, yaml_file.YamlEntry], path: object) -> Self:
+    def from_entries(cls, entries: Mapping[str, "YamlEntry"], path: object) -> Self:
         """Make a profile of the entries of a file. Raises ProfileError."""
         try:
             entries = mcp_servers.fold_groups(entries)
@@ -120,7 +123,7 @@ class Profile(ApplicationSettings, PromptSettings, ExecutionSettings, ModelSetti
 
 def _read_entry(
     key: str,
-    entry: yaml_file.YamlEntry,
+    entry: "YamlEntry",
     known: Mapping[str, Setting],
     values: dict[str, Any],
     unknown: list[str],

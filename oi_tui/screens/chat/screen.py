@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
@@ -140,8 +140,6 @@ class ChatScreen(BaseScreen[None]):
 
     def compose(self) -> ComposeResult:
         """Mount what the user needs first."""
-        # Textual does this when it first hears of the size. All widgets would be styled and drawn again then.
-        self.add_class(*self._get_breakpoint_classes(self.app.size.height, self.VERTICAL_BREAKPOINTS or []))
         yield self._headline
         yield Static(status.describe_empty(resumes=self._resumes), id="empty", markup=False)
         yield self._completions
@@ -298,8 +296,10 @@ class ChatScreen(BaseScreen[None]):
         """Show at once the keys of what has the keyboard now."""
         self.refresh_status()
 
-    def on_screen_resume(self) -> None:
+    def on_screen_resume(self, event: events.ScreenResume) -> None:
         """Show what was changed on the screen before."""
+        # What the first frame shows was styled a moment ago, as it was mounted.
+        event.refresh_styles &= self.is_ready
         self.refresh_status()
 
     @on(Prompt.ViChanged)

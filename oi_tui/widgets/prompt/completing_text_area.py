@@ -48,7 +48,6 @@ class CompletingTextArea(PromptTextArea):
         super().__init__(
             soft_wrap=True,
             show_line_numbers=False,
-            compact=True,
             highlight_cursor_line=False,
             placeholder=placeholder,
             id=id,

@@ -2,17 +2,21 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import ClassVar
 
 import pytest
 from textual import events
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
+from oi_tui import paths
 from oi_tui.widgets.prompt.prompt import MOST_ROWS, Prompt
 from tests.pilot.waiting import until
 
 
 class Typing(App[None]):
+    CSS_PATH: ClassVar = [paths.styles() / "first.tcss"]
+
     def __init__(self) -> None:
         super().__init__()
         self.sent: list[str] = []

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from textual import events
@@ -10,6 +11,7 @@ from textual.app import App, ComposeResult
 from textual.geometry import Offset
 from textual.pilot import Pilot
 
+from oi_tui import paths
 from oi_tui.widgets.prompt.completion import CompletionQuery
 from oi_tui.widgets.prompt.completion_list import CompletionOffer, Completions
 from oi_tui.widgets.prompt.prompt import Prompt
@@ -19,6 +21,8 @@ LONG = "".join(f"line {number}\n" for number in range(1, 215))
 
 
 class Typing(App[None]):
+    CSS_PATH: ClassVar = [paths.styles() / "first.tcss"]
+
     def __init__(self, history: list[str]) -> None:
         super().__init__()
         self.past = history

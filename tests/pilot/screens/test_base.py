@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import pytest
 from textual import work
-from textual._compositor import Compositor, LayoutUpdate
+from textual._compositor import ChopsUpdate, Compositor, LayoutUpdate
 from textual.app import App, ComposeResult
 from textual.events import Key, MouseDown, MouseMove, MouseUp, Resize
 from textual.geometry import Size
@@ -22,6 +22,7 @@ from oi_tui.screens.themes import ThemesScreen
 from oi_tui.widgets.field import Field
 from oi_tui.widgets.pager.long_text import LongText
 from tests.pilot.test_chat import open_chat
+from tests.pilot.waiting import until
 
 SCREENS: dict[str, Callable[[], BaseScreen]] = {
     "glance": lambda: GlanceScreen([("Group", [("a", "does it")])]),
@@ -131,22 +132,77 @@ class TwoFields(BaseScreen[None]):
         yield Field(id="second")
 
 
-async def test_another_focused_field_does_not_draw_the_whole_screen(monkeypatch: pytest.MonkeyPatch) -> None:
-    screen, drawn = TwoFields(), []
-    render = Compositor.render_full_update
+@pytest.fixture
+def drawn(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What is drawn from here on: the whole screen, or a part of it."""
+    frames: list[str] = []
+    render_all, render_part = Compositor.render_full_update, Compositor.render_partial_update
 
-    def count(compositor: Compositor, *, simplify: bool = False) -> LayoutUpdate:
-        drawn.append(compositor)
-        return render(compositor, simplify)
+    def count_all(compositor: Compositor, *, simplify: bool = False) -> LayoutUpdate:
+        frames.append("all")
+        return render_all(compositor, simplify)
 
+    def count_part(compositor: Compositor) -> ChopsUpdate | None:
+        update = render_part(compositor)
+        frames.extend(["part"] if update else [])
+        return update
+
+    monkeypatch.setattr(Compositor, "render_full_update", count_all)
+    monkeypatch.setattr(Compositor, "render_partial_update", count_part)
+    return frames
+
+
+async def test_another_focused_field_does_not_draw_the_whole_screen(drawn: list[str]) -> None:
+    screen = TwoFields()
     async with App[None]().run_test(size=(40, 20)) as pilot:
         await pilot.app.push_screen(screen)
-        await pilot.pause()
-        monkeypatch.setattr(Compositor, "render_full_update", count)
+        await until(pilot, lambda: screen.size == (40, 20) and not screen._repaint_required)
+        drawn.clear()
         await pilot.press("tab")
         await pilot.pause()
         assert screen.focused is screen.query_one("#second")
-        assert not drawn
+        assert "all" not in drawn
         screen.refresh()
-        await pilot.pause()
-        assert drawn
+        await until(pilot, lambda: "all" in drawn)
+
+
+async def test_a_screen_is_drawn_once_where_a_layout_and_a_repaint_are_due(drawn: list[str]) -> None:
+    screen = TwoFields()
+    async with App[None]().run_test(size=(40, 20)) as pilot:
+        await pilot.app.push_screen(screen)
+        await until(pilot, lambda: screen.size == (40, 20) and not screen._repaint_required)
+        drawn.clear()
+        screen.query_one("#first").styles.display = "none"
+        screen.refresh(layout=True)
+        screen._on_timer_update()
+        assert drawn == ["all"]
+
+
+async def test_a_screen_is_not_laid_out_again_for_the_size_that_it_has(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with open_chat() as ui:
+        sizes: list[object] = []
+        monkeypatch.setattr(Compositor, "reflow", lambda _self, _parent, size: sizes.append(size))
+        ui.chat.post_message(Resize(ui.app.size, ui.app.size))
+        await ui.pilot.pause()
+        assert sizes == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SCREENS)
+async def test_opening_and_closing_a_screen_draws_two_whole_frames_each_at_most(
+    name: str, drawn: list[str]
+) -> None:
+    async with open_chat() as ui:
+        drawn.clear()
+        screen = SCREENS[name]()
+        await ui.app.push_screen(screen)
+        await ui.until(lambda: "all" in drawn)
+        await ui.pilot.pause()
+        assert drawn.count("all") <= 2
+        drawn.clear()
+        screen.dismiss(None)
+        await ui.until(lambda: "all" in drawn and not screen.is_attached)
+        await ui.pilot.pause()
+        assert drawn.count("all") <= 2

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import oi_tui
-from oi_tui import __version__, paths, start
+from oi_tui import __version__, paths, profiles, start
 from oi_tui.cli import main
 from oi_tui.engine.settings.profile import Profile, list_settings
 from oi_tui.engine.settings.setting import Setting
@@ -646,14 +646,16 @@ def test_what_is_no_flag_is_the_first_message(arguments: list[str], started: lis
     assert profile.auto_run == ("-y" in arguments)
 
 
-def test_reading_the_profile_loads_no_library_for_cryptography() -> None:
+def test_reading_a_new_profile_loads_neither_cryptography_nor_yaml() -> None:
+    profiles.open_profile(None)
     code = (
-        "import sys; from oi_tui import profiles as p; p.open_profile(None); print('_hashlib' in sys.modules)"
+        "import sys; from oi_tui import profiles as p; p.open_profile(None); "
+        "print({'_hashlib', 'yaml'} & set(sys.modules))"
     )
     ended = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
     )
-    assert ended.stdout == "False\n"
+    assert ended.stdout == "set()\n"
 
 
 @pytest.mark.parametrize("flag", ["--version", "--help", "-V", "-h"])

@@ -312,3 +312,20 @@ def test_flags_in_odd_forms_are_understood(
     ((profile, shown),) = taken
     assert {name: getattr(profile, name) for name in values} == values
     assert shown == words
+
+
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n", "\x85", "\u2028", "\u2029"])
+def test_a_setting_after_a_comment_counts_whatever_ends_the_line(end: str) -> None:
+    assert set(yaml_file.parse(f"# a comment{end}verbose: true")) == {"verbose"}
+
+
+@pytest.mark.parametrize(
+    "text", ["", "\n \n", "# a comment", "  # one\r\n\n# another\n", "\ufeff# a comment\n"]
+)
+def test_comments_alone_set_nothing(text: str) -> None:
+    assert yaml_file.parse(text) == {}
+
+
+def test_a_comment_that_yaml_refuses_is_refused() -> None:
+    with pytest.raises(ProfileError, match="line 2"):
+        yaml_file.parse("# a comment\n# and \x00 in one\n")
