@@ -125,7 +125,7 @@ def _list_unclear(language: str, earlier: EarlierCode | None) -> list[Finding]:
     """Return a finding if earlier code of this language could not be followed."""
     if earlier is None or not earlier.is_unclear(language):
         return []
-    return [Finding("not understood", "what earlier code left behind", 0)]
+    return [Finding("not understood", "effects of earlier code", 0)]
 
 
 def find_folder(language: str, cwd: Path, earlier: EarlierCode | None) -> Folder | None:

@@ -309,5 +309,5 @@ def test_code_on_a_target_is_judged_by_the_files_there(make: Make, tmp_path: Pat
         ["writes files: json.py"],
         ["not checked: json.py in this folder may be loaded"],
         ["not checked: os.chdir(…) (line 1), json.py in this folder may be loaded"],
-        ["overwrites: b.csv (line 1)", "not checked: what earlier code left behind"],
+        ["overwrites: b.csv (line 1)", "not checked: effects of earlier code"],
     ]

@@ -356,7 +356,7 @@ def test_the_longest_code_that_is_read_is_read(folder: Path) -> None:
 def test_what_concerns_all_of_the_code_has_no_line(folder: Path) -> None:
     earlier = EarlierCode()
     earlier.add("python", "exec('x')", folder)
-    unclear = Finding("not understood", "what earlier code left behind", 0)
+    unclear = Finding("not understood", "effects of earlier code", 0)
     assert list(python_checker.check("x = 1", LocalFolder(folder), earlier)) == [unclear]
     (folder / "json.py").write_text("")
     try:

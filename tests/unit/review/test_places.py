@@ -18,7 +18,7 @@ CODE = {"python": "list(map(clean, ['data']))", "shell": "ls", "sql": "select 1"
 
 def is_clear(earlier: EarlierCode, language: str, folder: Path) -> bool:
     findings = scan_code(language, CODE[language], folder, earlier)
-    return "what earlier code left behind" not in {item.what for item in findings.unchecked}
+    return "effects of earlier code" not in {item.what for item in findings.unchecked}
 
 
 @pytest.mark.parametrize("language", CODE)

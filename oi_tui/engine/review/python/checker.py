@@ -73,7 +73,7 @@ def check(code: str, folder: Folder, earlier: EarlierNames | None = None) -> Ite
     result = read(code, folder, earlier)
     yield from sorted(dict.fromkeys(result.findings), key=lambda finding: finding.line)
     if earlier is not None and earlier.is_unclear("python"):
-        yield Finding("not understood", "what earlier code left behind", 0)
+        yield Finding("not understood", "effects of earlier code", 0)
     if (module := find_shadowing(folder, known.BESIDES | known.STEADY)) is not None:
         yield Finding("not understood", f"{module} in this folder may be loaded", 0)
 
