@@ -117,8 +117,8 @@ class ConversationFile:
 def _make_file_name(contents: Sequence[Chunk]) -> str:
     """Return the name that Open Interpreter gives the file: the first words and the time.
 
-    >>> _file_name([{"content": "Plot the prices of 2024, please"}]).partition("__")[0]
-    'Plot_the_prices_of'
+    >>> _make_file_name([{"content": "Plot the prices of 2024, please"}]).partition("__")[0]
+    'Plot_the_prices_of_2024,'
     """
     first = str(contents[0].get("content", ""))
     words = first[:25].split(" ")

@@ -53,7 +53,7 @@ def parse_tool(server: str, definition: Definition) -> McpTool | None:
 def make_usable_name(name: str) -> str:
     """Return a name without spaces and control characters, of 128 characters at most; "" if none is left.
 
-    >>> usable_name("search the web")
+    >>> make_usable_name("search the web")
     'search_the_web'
     """
     usable = "_".join("".join(char if char.isprintable() else " " for char in name).split())

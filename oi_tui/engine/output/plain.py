@@ -42,7 +42,7 @@ def make_plain(text: str) -> str:
     else that is not text is taken out, and so is what full-screen programs drew. Lone surrogates become
     U+FFFD, so that the result can be encoded.
 
-    >>> plain("10%\r20%\x1b[K\n\x1b[31mred\x1b[0m")
+    >>> make_plain("10%\r20%\x1b[K\n\x1b[31mred\x1b[0m")
     '20%\nred'
     """
     if not _SPECIAL.search(text):
