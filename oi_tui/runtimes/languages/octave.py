@@ -67,5 +67,6 @@ LANGUAGE = Language(
     table_request="oi_tui_driver('table','{nonce}','{name}')",
     completion_request="oi_tui_driver('completions','{nonce}','{name}')",
     timeout=60.0,
-    note="Figures are shown at the end of the cell that makes them, and closed.",
+    note="Figures are shown at the end of the cell that makes them, and closed. Outside of functions, "
+    "`nargin` counts the options that Octave was started with.",
 )
