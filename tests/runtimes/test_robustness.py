@@ -254,6 +254,7 @@ def test_what_is_ended_on_purpose_is_no_loss(computer: Computer) -> None:
     assert computer.pop_losses() == ()
 
 
+@pytest.mark.slow
 def test_a_reset_forgets_what_a_shell_that_just_ended_has_saved(
     computer: Computer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

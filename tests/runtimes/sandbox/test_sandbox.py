@@ -442,6 +442,7 @@ def test_switching_it_on_ends_what_began_outside(make: Make, project: Path, tmp_
     assert python(computer, READ["python"].format(path=str(tmp_path / "secret"))) == "no"
 
 
+@pytest.mark.slow
 def test_what_a_shell_saved_in_the_sandbox_does_not_run_outside_of_it(make: Make, project: Path) -> None:
     computer = make(cwd=project, sandbox=True)
     play(computer, "shell", "x=1")
