@@ -23,6 +23,7 @@ from oi_tui.engine.review.python.names import (
     FUNCTION,
     MEMBER,
     MODULE,
+    OPERATORS,
     OTHER,
     PLAIN,
     UNKNOWN,
@@ -151,7 +152,9 @@ class _Checker(ExpressionChecker):
                 for target in targets:
                     self._assign(target, kind)
             case ast.AugAssign(target, _, value):
-                both = find_least_known((self._evaluate(value), self._evaluate_target(target)))
+                kinds = (self._evaluate(value), self._evaluate_target(target))
+                self._check_operands(kinds)
+                both = find_least_known(kinds)
                 self._assign(target, UNKNOWN if both == UNKNOWN else PLAIN)
             case ast.AnnAssign(target, annotation, value):
                 self._check_annotation(annotation)
@@ -190,8 +193,10 @@ class _Checker(ExpressionChecker):
                 for entry in filter(None, (error, cause)):
                     self._check_raised(entry)
             case ast.Assert(test, message):
-                for entry in filter(None, (test, message)):
-                    self._evaluate(entry)
+                self._evaluate(test)
+                if message is not None:
+                    # The error keeps it.
+                    self._require_plain(message)
             case ast.Delete(targets):
                 for target in targets:
                     self._delete(target)
@@ -287,6 +292,8 @@ class _Checker(ExpressionChecker):
         for statement in node.body:
             self._line = statement.lineno
             self._check_class_statement(statement, kind)
+            if classes.is_open_operator(statement):
+                self.bound[OPERATORS] = UNKNOWN
         self._bind(node.name, kind if self._notes == before else UNKNOWN)
 
     def _check_base(self, node: ast.expr) -> frozenset[str]:
@@ -367,6 +374,9 @@ class _Checker(ExpressionChecker):
                     self._note("a class pattern")
                 elif isinstance(node, ast.MatchValue):
                     self._evaluate(node.value)
+                    self._check_operands([kind])
+                elif isinstance(node, ast.MatchMapping) and node.keys:
+                    self._check_operands([kind])
                 name = getattr(node, "name", None) or getattr(node, "rest", None)
                 if isinstance(node, ast.MatchAs | ast.MatchStar | ast.MatchMapping) and name:
                     self._bind(name, kind)

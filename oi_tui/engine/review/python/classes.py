@@ -14,6 +14,13 @@ _SPECIAL = """
     str sub truediv
 """
 SPECIAL_METHODS = frozenset(f"__{name}__" for name in _SPECIAL.split())
+#: Those of them that get no other value than what was checked where it is handed on.
+_GET_CHECKED = """
+    abs bool call delitem enter exit float getitem hash init int iter len neg next pos post_init repr reversed
+    setitem str
+"""
+#: Those that an operator calls, with whatever stands on its other side.
+_OPERATORS = SPECIAL_METHODS - {f"__{name}__" for name in _GET_CHECKED.split()}
 #: Decorators of methods that Python has without an import.
 METHOD_DECORATORS = frozenset(("classmethod", "property", "staticmethod"))
 #: Functions that keep and give back no class that they are given.
@@ -147,6 +154,37 @@ def _list_expressions(node: ast.stmt) -> list[ast.expr]:
             return [annotation, value] if value else [annotation]
         case _:
             return []
+
+
+def is_open_operator(node: ast.stmt) -> bool:
+    """Return whether a statement of a class defines an operator that does more than to compare the other
+    value or its members.
+    """
+    if not isinstance(node, ast.FunctionDef) or node.name not in _OPERATORS:
+        return False
+    compared: set[ast.expr] = set()
+    for part in ast.walk(node):
+        match part:
+            case ast.Compare(left, _, rest):
+                compared.update(root for item in (left, *rest) for root in _list_roots(item))
+            case ast.Call(ast.Name("isinstance"), [ast.Name() as name, _], []):
+                compared.add(name)
+    receiver = find_receiver(node)
+    others = {item.arg for item in list_parameters(node.args)} - {receiver}
+    names = [part for part in ast.walk(node) if isinstance(part, ast.Name) and part.id in others]
+    return not receiver or not compared.issuperset(names)
+
+
+def _list_roots(node: ast.expr) -> Iterator[ast.expr]:
+    """Yield the names at the beginning of `name.member`, also of several ones in parentheses."""
+    if isinstance(node, ast.Tuple | ast.List):
+        for item in node.elts:
+            yield from _list_roots(item)
+        return
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    if isinstance(node, ast.Name):
+        yield node
 
 
 def find_receiver(method: ast.FunctionDef) -> str:

@@ -1,7 +1,7 @@
 """Checks expressions in Python code, and the targets that values are assigned to."""
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from oi_tui.engine.review.python import allowlist as known
 from oi_tui.engine.review.python.calls import CallChecker
@@ -59,23 +59,28 @@ class ExpressionChecker(CallChecker):
             case ast.Call():
                 return self._evaluate_call(node)
             case ast.BinOp(left, _, right):
-                return self._compute((left, right))
+                return self._compute((left, right), by_methods=True)
             case ast.UnaryOp(ast.Not(), operand):
                 self._evaluate(operand)
                 return PLAIN
             case ast.UnaryOp(_, operand):
                 return self._compute((operand,))
-            case ast.Compare(left, _, others):
-                return self._compute((left, *others))
+            case ast.Compare(left, operators, others):
+                compares = not all(isinstance(item, ast.Is | ast.IsNot) for item in operators)
+                return self._compute((left, *others), by_methods=compares)
             case ast.BoolOp(_, values):
                 return find_least_known([self._evaluate(item) for item in values])
             case ast.IfExp(test, body, orelse):
                 self._evaluate(test)
                 return find_least_known((self._evaluate(body), self._evaluate(orelse)))
-            case ast.Tuple(parts) | ast.List(parts) | ast.Set(parts):
+            case ast.Tuple(parts) | ast.List(parts):
                 return self._evaluate_all(parts)
+            case ast.Set(parts):
+                return self._evaluate_all(parts, compares=True)
             case ast.Dict(keys, values):
-                return self._evaluate_all([item for item in (*keys, *values) if item is not None])
+                return self._evaluate_all(
+                    [item for item in (*keys, *values) if item is not None], compares=True
+                )
             case ast.Starred(value):
                 return self._evaluate_item(value)
             case ast.Subscript(value, index):
@@ -94,12 +99,12 @@ class ExpressionChecker(CallChecker):
                 return self._evaluate_lambda(node)
             case ast.ListComp(element, generators) | ast.SetComp(element, generators):
                 self._check_generators(generators)
-                return self._evaluate_all([element])
+                return self._evaluate_all([element], compares=isinstance(node, ast.SetComp))
             case ast.GeneratorExp():
                 return self._evaluate_generator(node)
             case ast.DictComp(key, value, generators):
                 self._check_generators(generators)
-                return self._evaluate_all([key, value])
+                return self._evaluate_all([key, value], compares=True)
             case ast.Await(value):
                 # What is awaited is a function of the code itself, or one of the known ones of asyncio.
                 self._require_plain(value)
@@ -142,14 +147,18 @@ class ExpressionChecker(CallChecker):
         self._in_function = not outermost
         return kind
 
-    def _compute(self, nodes: Iterable[ast.expr]) -> str:
-        """Evaluate an operator: known for known or loose values."""
+    def _compute(self, nodes: Sequence[ast.expr], *, by_methods: bool = False) -> str:
+        """Evaluate an operator: known for known or loose values. `by_methods`: classes may define it."""
         kinds = [self._evaluate(node) for node in nodes]
+        if by_methods and sum(not isinstance(node, ast.Constant) for node in nodes) > 1:
+            self._check_operands(kinds)
         return UNKNOWN if UNKNOWN in kinds or PATHS in kinds else PLAIN
 
-    def _evaluate_all(self, nodes: Iterable[ast.expr]) -> str:
-        """Evaluate a collection: known if all its values are."""
+    def _evaluate_all(self, nodes: Iterable[ast.expr], *, compares: bool = False) -> str:
+        """Evaluate a collection: known if all its values are. Where it `compares`, it does so among them."""
         kinds = [self._evaluate(node) for node in nodes]
+        if compares:
+            self._check_operands(kinds)
         return PLAIN if all(kind == PLAIN for kind in kinds) else UNKNOWN
 
     def _evaluate_item(self, node: ast.expr) -> str:
@@ -195,6 +204,9 @@ class ExpressionChecker(CallChecker):
                 return (MEMBER if mark == MODULE else OTHER) + full
         if name.startswith("_") and name != "__name__":
             return self._note(f".{name}")
+        if name == "obj":
+            # An error of a missing attribute hands out the value that should have it, whatever that is.
+            return UNKNOWN
         if owner == PATHS:
             return PLAIN if name in known.PATH_NAMES else UNKNOWN
         if owner == UNKNOWN:

@@ -22,6 +22,8 @@ PATHS = "paths"
 MODULE, MEMBER, OTHER = "module ", "member ", "other "
 #: How a class of the code itself and an object of one begin; the names of members follow (see `classes`).
 CLASS, INSTANCE = "class ", "instance "
+#: Stands among the names where classes of the code define operators; it is no name that code could have.
+OPERATORS = "operators of classes"
 #: Where Python keeps the values that cells showed, whatever these are, and the folders it was in.
 _SHOWN_VALUES = re.compile(r"_{1,3}|_\d+|Out|_oh|_dh")
 
@@ -112,6 +114,19 @@ class NameChecker(ABC):
         self.keeps_meanings = self.keeps_meanings and steady
         self._notes += 1
         return UNKNOWN
+
+    def _check_operands(self, kinds: Iterable[str]) -> None:
+        """Note an operator on what is not made of known parts, where classes of the code define operators.
+
+        Their methods would get it, and take it for something known.
+        """
+        if all(kind == PLAIN for kind in kinds):
+            return
+        defined = self._find_meaning(OPERATORS)
+        if self._in_function:
+            self.relied_on[OPERATORS] = defined or ""
+        if defined is not None:
+            self._note("an operator", " on a value that is not checked")
 
     @abstractmethod
     def _evaluate(self, node: ast.expr) -> str:
