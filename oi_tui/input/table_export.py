@@ -7,7 +7,7 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import IO
@@ -23,7 +23,8 @@ _LIBRARIES = {"parquet": "pyarrow or polars", "xlsx": "openpyxl"}
 _BATCH = 5000
 #: What Excel takes: rows below the header, and columns.
 _EXCEL_ROWS, _EXCEL_COLUMNS = 1_048_575, 16_384
-#: A column whose texts turn out to be of another type is written as text; that is tried so often.
+#: A column whose texts turn out to be of another type is written as text, and dates with times as such; that
+#: is tried so often.
 _TRIES = 3
 #: Returns rows of a view. The numbers are the first row, how many rows, the first column, how many columns.
 _Pages = Callable[[TableQuery, int, int, int, int], list[TableRow]]
@@ -68,10 +69,15 @@ def write_csv_lines(
     return _write_lines(partial(source.page, whole=True), shape, view, first, width)
 
 
-def _choose_pages(source: TableSource, *, typed: bool) -> _Pages:
-    """Return what gives the rows for a file: with plain numbers, where the source has them."""
+def _choose_pages(source: TableSource, *, typed: bool, unchanged: Collection[int] = ()) -> _Pages:
+    """Return what gives the rows for a file: with plain numbers and dates, where the source has them.
+
+    The texts of the columns `unchanged` stay as they are.
+    """
     export_page = getattr(source, "export_page", None)
-    return partial(export_page, typed=typed) if export_page else partial(source.page, whole=True)
+    if export_page is None:
+        return partial(source.page, whole=True)
+    return partial(export_page, typed=typed, unchanged=unchanged)
 
 
 def _write_lines(pages: _Pages, shape: TableShape, view: TableQuery, first: int, width: int) -> Iterator[str]:
@@ -99,10 +105,11 @@ def _write_typed(
     source: TableSource, shape: TableShape, view: TableQuery, path: Path, form: str, pythons: Sequence[str]
 ) -> None:
     names = _make_distinct([column.name for column in shape.columns])
-    pages = _choose_pages(source, typed=True)
-    columns = [[name, column.type] for name, column in zip(names, shape.columns, strict=True)]
+    columns = [[name, _find_type(column.type)] for name, column in zip(names, shape.columns, strict=True)]
+    unchanged: set[int] = set()
     for python in dict.fromkeys(pythons):
         for _ in range(_TRIES):
+            pages = _choose_pages(source, typed=True, unchanged=unchanged)
             batches = _split_batches(pages, shape, view, 0, len(columns))
             answer = _run_writer(python, form, path, columns, batches)
             if answer == "missing":
@@ -110,11 +117,18 @@ def _write_typed(
             if answer == "written":
                 return
             for at in json.loads(answer):
-                columns[at][1] = "text"
+                columns[at][1] = "datetime" if columns[at][1] == "date" else "text"
+                if columns[at][1] == "text":
+                    unchanged.add(at)
     raise TableError(
         f"Writing .{form} needs the Python package {_LIBRARIES[form]}, which neither oi-tui nor the Python "
         "of your cells has. Install it, or export as .csv"
     )
+
+
+def _find_type(type_name: str) -> str:
+    """Return the type to write for that of a column: `date` where the order of day and month is known."""
+    return "date" if type_name.startswith("date ") and not type_name.endswith("?") else type_name
 
 
 def _run_writer(

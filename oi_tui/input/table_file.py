@@ -15,7 +15,7 @@ import zipfile
 import zlib
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 from pathlib import Path
@@ -30,9 +30,10 @@ from oi_tui.input.table_kinds import (
     NUMERIC,
     count_seconds,
     find_written_number,
+    is_certain,
     learn_kind,
     make_key,
-    write_number,
+    write_plainly,
 )
 from oi_tui.input.table_readers import PACKED
 from oi_tui.input.table_records import MARKS, JsonNumber, TableRecords
@@ -648,11 +649,20 @@ class TableFile:
         return [TableRow(str(start + at + 1), tuple(row)) for at, row in enumerate(rows)]
 
     def export_page(
-        self, view: TableQuery, start: int, count: int, first: int, columns: int, *, typed: bool
+        self,
+        view: TableQuery,
+        start: int,
+        count: int,
+        first: int,
+        columns: int,
+        *,
+        typed: bool,
+        unchanged: Collection[int] = (),
     ) -> list[TableRow]:
-        """Return whole rows as they are exported: 1234.5 for $1,234.50, and 0.15 for 15%.
+        """Return whole rows as they are exported: 1234.5 for $1,234.50, 0.15 for 15%, 2024-01-31 for 31/1/24.
 
-        In a file without types, the texts of a text file stay as they are.
+        In a file without types, the texts of a text file stay as they are; so do those of the columns
+        `unchanged`. It is not changed where day and month cannot be told apart.
         """
         rows = self.page(view, start, count, first, columns, whole=True)
         if self._records is None or not (typed or self._records.has_formats):
@@ -662,13 +672,15 @@ class TableFile:
             for at, (name, column) in enumerate(
                 zip(self._names[first : first + columns], self._shape[first : first + columns], strict=True)
             )
-            if column.numeric and (notation := self._written.get(name, "")).startswith(_GROUPED)
+            if first + at not in unchanged
+            and (notation := self._written.get(name, ""))
+            and ((column.numeric and notation.startswith(_GROUPED)) or (typed and is_certain(notation)))
         }
         return [
             replace(
                 row,
                 cells=tuple(
-                    write_number(cell, notations[at]) if cell is not None and at in notations else cell
+                    write_plainly(cell, notations[at]) if cell is not None and at in notations else cell
                     for at, cell in enumerate(row.cells)
                 ),
             )

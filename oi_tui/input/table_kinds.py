@@ -11,6 +11,7 @@ from oi_tui.runtimes.tables import find_number
 
 # Digits of other scripts are texts, as for pandas: SQLite reads no numbers in them.
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$", re.ASCII)
+_ZERO = re.compile(r"\s*[+-]?0(?:[.,]0*)?\s*")
 _INFINITE = re.compile(r"[+-]?inf(inity)?$", re.IGNORECASE)
 _INTEGER = re.compile(r"[+-]?\d+$", re.ASCII)
 #: The digits of an integer that SQLite keeps as one; of longer ones it would keep a part.
@@ -69,6 +70,9 @@ _COLUMN_KINDS = {
 def learn_kind(values: Sequence[object], missing: Set[object], kind: str, *, comma: bool) -> str:
     """Return the kind of a column with these values, of which some are texts that stand for a missing one."""
     there = [str(value) for value in values if value is not None and value not in missing]
+    if kind.endswith("%") or any(value.strip().endswith("%") for value in there):
+        # A plain number among percentages may be a share, except for zero.
+        there = [value for value in there if not _ZERO.fullmatch(value)]
     if kind == "text" or not there:
         return kind
     text = _END.join(there) + _END
@@ -205,8 +209,17 @@ def find_written_number(text: str, written: str) -> float | str | None:
     return None if number is None else sign * number
 
 
-def write_number(text: str, notation: str) -> str:
-    """Return a number that is written as those of its column with digits alone: 0.15 for 15%."""
+def is_certain(notation: str) -> bool:
+    """Return whether a column with this notation has dates in an order that is known."""
+    return notation.startswith("day ") and not notation.endswith("?")
+
+
+def write_plainly(text: str, notation: str) -> str:
+    """Return a number that is written as those of its column with digits alone, as 0.15 for 15%; or a date
+    with the year first.
+    """
+    if notation.startswith("day "):
+        return read_day(text, notation.partition(" ")[2]) or text
     number = find_written_number(text, notation)
     if not isinstance(number, int | float) or math.isinf(number):
         return text

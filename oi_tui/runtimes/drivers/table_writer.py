@@ -23,7 +23,7 @@ _TYPES = (
     (("float", "double", "real", "percent", "currency"), "float"),
     (("bool",), "bool"),
     (("datetime", "timestamp"), "time"),
-    # `date m/d/y?`: these have the year behind the day, or no zeros.
+    # `date m/d/y?`: it is not known which number is the day.
     (("date ",), "text"),
     (("date",), "date"),
 )

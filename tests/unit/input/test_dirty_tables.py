@@ -8,6 +8,7 @@ import sqlite3
 import tracemalloc
 import zipfile
 from collections.abc import Callable, Iterator
+from datetime import date, datetime
 from pathlib import Path
 
 import pytest
@@ -463,3 +464,41 @@ def test_a_style_that_a_workbook_does_not_have_leaves_its_number_plain(
     table = opened("odd.xlsx")
     assert column(table, 1) == ["0.15", "0.12345", "1", "0"]
     assert column(table, 0)[0] == "$1,234.50"
+
+
+def test_dates_are_exported_as_they_are_sorted_where_their_order_is_known(
+    opened: Callable[..., TableFile], tmp_path: Path
+) -> None:
+    text = (
+        "day,at,named,unclear,odd\n31/1/2024,31.1.2024 10:00,2-Jan-2024,1/2/2024,31/2/2024\n"
+        "1/2/2024,1.2.2024,3-Feb-2024,3/4/2024,31/1/2024\n"
+    )
+    table = opened("days.csv", text)
+    assert types(table) == ["date d/m/y", "date d.m.y", "date", "date m/d/y?", "date d/m/y"]
+    rows = table.export_page(TableQuery(), 0, 2, 0, 5, typed=True, unchanged={4})
+    assert [row.cells for row in rows] == [
+        ("2024-01-31", "2024-01-31 10:00:00", "2024-01-02", "1/2/2024", "31/2/2024"),
+        ("2024-02-01", "2024-02-01", "2024-02-03", "3/4/2024", "31/1/2024"),
+    ]
+    assert table.export_page(TableQuery(), 0, 1, 4, 1, typed=True, unchanged={4})[0].cells == ("31/2/2024",)
+    assert export_to(tmp_path / "a.csv", table).read_text("utf-8") == text
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
+    # A column with a day that no month has is written as it is in the file.
+    assert parquet.read_table(export_to(tmp_path / "a.parquet", table)).to_pylist()[1] == {
+        "day": date(2024, 2, 1),
+        "at": datetime(2024, 2, 1),
+        "named": date(2024, 2, 3),
+        "unclear": "3/4/2024",
+        "odd": "31/1/2024",
+    }
+
+
+@pytest.mark.parametrize("zero", ["0", "0.0", "-0", " 0"])
+def test_a_zero_among_percentages_is_one_and_other_plain_numbers_make_a_text(
+    zero: str, opened: Callable[..., TableFile]
+) -> None:
+    table = opened("shares.csv", f"share,unclear\n5%,5%\n{zero},0.5\n-1%,7%\n")
+    assert types(table) == ["percent", "text"]
+    assert [cell and cell.strip() for cell in column(table, 0, sort=True)] == ["-1%", zero.strip(), "5%"]
+    exported = [row.cells[0] for row in table.export_page(TableQuery(), 0, 3, 0, 1, typed=True)]
+    assert [float(text or "nan") for text in exported] == [0.05, 0, -0.01]
