@@ -46,4 +46,5 @@ LANGUAGE = Language(
     variables_request="variables {nonce}",
     variable_request="variable {nonce} {name}",
     completion_request="completions {nonce} {name}",
+    note="A `local` outside of functions is kept. Loops over it take twice as long as in a function.",
 )
