@@ -74,6 +74,8 @@ def test_an_operator_that_does_more_than_to_compare_gets_nothing_that_is_not_kno
     [
         (OPERATOR.replace("NAME", "eq"), f"{MOVED}p == A()"),
         (f"{MOVED}def f(x):\n    return bool(p == x)", OPERATOR.replace("NAME", "eq"), "f(A())"),
+        ("def isinstance(x, y):\n    x.replace('x')", COMPARED, f"{MOVED}p == V(1)"),
+        (COMPARED, "isinstance = lambda x, y: x.replace('x')", f"{MOVED}p == V(1)"),
         (OPERATOR.replace("NAME", "eq"), "class A:\n    pass", f"{MOVED}p == A()"),
     ],
 )
@@ -90,10 +92,13 @@ def test_operators_of_classes_count_in_later_cells(codes: tuple[str, ...], tmp_p
         "try:\n    assert 0, p\nexcept AssertionError as e:\n    e.args[0].replace('data.csv')",
         "try:\n    p.nope\nexcept AttributeError as e:\n    e.obj.replace('data.csv')",
         "try:\n    p.nope\nexcept AttributeError as e:\n    x = e.obj\n    x.replace('data.csv')",
+        "import numpy as np\nnp.random.default_rng.func_globals.get('os').remove('data.csv')",
+        "import numpy as np\nnp.random.default_rng.func_globals['os'].remove('data.csv')",
+        "(x for x in []).gi_frame.get('os').remove('data.csv')",
         "try:\n    p.nope\nexcept AttributeError as e:\n    list(map(str.upper, [e.obj]))",
     ],
 )
-def test_an_error_does_not_hand_out_what_is_not_known(code: str, tmp_path: Path) -> None:
+def test_an_error_or_a_function_does_not_hand_out_what_is_not_known(code: str, tmp_path: Path) -> None:
     assert not scan_code("python", MOVED + code, tmp_path).nothing_listed
 
 

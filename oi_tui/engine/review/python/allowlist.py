@@ -391,6 +391,14 @@ ATTRIBUTES: Final = _split_words(
         zfill
     """
 ) | _split_words(plotting.ATTRIBUTES + science.ATTRIBUTES)
+#: Attributes that hand out what code did not make: that of an error is the value without the attribute, and
+#: functions, generators and tracebacks have frames and tables of modules.
+FOREIGN: Final = _split_words(
+    """
+        ag_await ag_code ag_frame cr_await cr_code cr_frame cr_origin func_closure func_code func_defaults
+        func_dict func_globals gi_code gi_frame gi_yieldfrom im_class im_func im_self obj tb_frame tb_next
+    """
+)
 #: Attributes that code may set; those of arrays that say how memory is read are none of them.
 SETTABLE: Final = _split_words("columns index name names")
 #: Those of them that may be called only where the arguments show.

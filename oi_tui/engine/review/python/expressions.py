@@ -204,8 +204,7 @@ class ExpressionChecker(CallChecker):
                 return (MEMBER if mark == MODULE else OTHER) + full
         if name.startswith("_") and name != "__name__":
             return self._note(f".{name}")
-        if name == "obj":
-            # An error of a missing attribute hands out the value that should have it, whatever that is.
+        if name in known.FOREIGN:
             return UNKNOWN
         if owner == PATHS:
             return PLAIN if name in known.PATH_NAMES else UNKNOWN

@@ -141,8 +141,9 @@ class NameChecker(ABC):
         """Evaluate `value.name`, which may be a module or a member of one."""
 
     def _bind(self, name: str, kind: str) -> None:
-        if is_special(name):
-            # It may be bound in an inner scope only, and still be Python's own elsewhere.
+        if is_special(name) or name == "isinstance":
+            # It may be bound in an inner scope only, and still be Python's own elsewhere. Operators of
+            # classes may give what they get to `isinstance`.
             kind = self._note(f"{name} as a name")
         self.bound[name] = merge_values(self.bound.get(name), kind)
 
