@@ -27,7 +27,7 @@ from oi_tui.runtimes.remote.wire import (
     write_waiting,
 )
 
-#: So many pieces of long output may be on their way.
+#: So many pieces of long output fit in the smallest window. Larger pieces would begin to be read later.
 _PIECES = 4
 #: A frame that waits no longer than this behind those before it passes quickly, in seconds.
 _QUICK = 0.05
@@ -169,7 +169,7 @@ class Outbox:
         text, rest = encode_text(report.text), replace(report, text="")
         start = end = 0
         while end < len(text) or not end:
-            start, end = end, _find_end(text, end + self._window // _PIECES - _OVERHEAD)
+            start, end = end, _find_end(text, end + WINDOW // _PIECES - _OVERHEAD)
             data = encode_report(run, rest, memoryview(text)[start:end])
             self._send_in_turn(_WaitingFrame(data, run, rest, end - start))
             if not text:
