@@ -51,12 +51,15 @@ _KEEPS = re.compile(r"-(?:app?e?n?d?|nocl?o?b?b?e?r?|whatif|wi)$", re.IGNORECASE
 _TEXT = r"'(?:''|[^'])*'|\"(?:`.|\"\"|[^\"`])*\""
 #: A word of a command: texts, parts in brackets, and all other characters but those that end a word.
 _WORD = re.compile(rf"(?:{_TEXT}|\$?[({{\[](?:{_TEXT}|[^'\"()\[\]{{}}\n])*[)}}\]]|`.|[^\s'\"(){{}};|<>,`])+")
+#: A mark behind "`" begins no text.
 _NAME = re.compile(
-    rf"(?P<text>{_TEXT})|(?<![\w.$:\\/-])(?P<name>{'|'.join(map(re.escape, _COMMANDS))})(?=[ \t])",
+    rf"(?P<text>{_TEXT}|`.)|(?<![\w.$:\\/-])(?P<name>{'|'.join(map(re.escape, _COMMANDS))})(?=[ \t])",
     re.IGNORECASE,
 )
 #: A redirection to a file; one of two signs adds to it.
-_REDIRECTION = re.compile(rf"(?P<text>{_TEXT})|(?<![-=<])[\d*]?>(?P<adds>>?)(?![>&=])[ \t]*", re.IGNORECASE)
+_REDIRECTION = re.compile(
+    rf"(?P<text>{_TEXT}|`.)|(?<![-=<])[\d*]?>(?P<adds>>?)(?![>&=])[ \t]*", re.IGNORECASE
+)
 _METHOD = re.compile(
     r"\[(?:System\.)?IO\.(?:File\]::(?P<method>WriteAll\w+|Create(?:Text)?|OpenWrite|Append\w+|Copy|Move|Replace)"
     r"|StreamWriter\]::new)\(",
@@ -87,8 +90,8 @@ def find_written(code: str) -> Iterator[Finding]:
             line = code.count("\n", 0, match.start()) + 1
             yield from _read_command(_COMMANDS[match["name"].lower()], code, match.end(), line, values)
     for match in _REDIRECTION.finditer(code):
-        word = _WORD.match(code, match.end())
-        if not match["text"] and word and word[0].lower() != "$null":
+        word = None if match["text"] else _WORD.match(code, match.end())
+        if word and word[0].lower() != "$null":
             line = code.count("\n", 0, match.start()) + 1
             yield from _name_files(_evaluate(word[0], values), line, adds=bool(match["adds"]))
     yield from _find_method_calls(code, values)

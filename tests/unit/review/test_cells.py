@@ -209,6 +209,16 @@ def test_the_time_to_take_texts_out_grows_no_faster_than_the_code(language: str)
         assert four < max(once * 8 + 0.01, 0.3), mark
 
 
+@pytest.mark.parametrize("mark", ['`"', "$'"])
+def test_the_files_of_odd_powershell_are_found_in_time_that_grows_as_the_code(mark: str) -> None:
+    def measure(length: int) -> float:
+        began = time.process_time()
+        scan_code("powershell", mark * (length // len(mark)), FOLDER)
+        return time.process_time() - began
+
+    assert measure(20_000) < measure(5_000) * 8 + 0.05
+
+
 def test_ordinary_commands_of_the_shell_are_not_called_dangerous() -> None:
     commands = """
 git commit -m "rm old files and sudo notes"
