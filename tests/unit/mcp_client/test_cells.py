@@ -118,7 +118,7 @@ def test_names_are_found_in_any_writing() -> None:
     servers = find_servers(["a-b = run"])
     assert find_named_of("x\ntools.a_b.c; tools.other.x", servers) == [("a_b.c", 2)]
     earlier = EarlierCode()
-    assert scan_code("python", "print(tools.a_b.add())", Path("/"), earlier).nothing_listed
+    assert scan_code("python", "print(tools.a_b.add())", Path("/"), earlier).found == ()
     earlier.servers = servers
     for code in ("print(tools.a_b.add())", "%time tools.a_b.add()", "tools.a_b.add( :"):
         found = scan_code("python", code, Path("/"), earlier)

@@ -167,7 +167,7 @@ class NameChecker(ABC):
             return PLAIN if is_harmless(kind) else self._evaluate_value(kind, name)
         if name in known.CONSTANTS:
             return PLAIN
-        if name == COMPUTER:
+        if name in (COMPUTER, "tools"):
             # What is done with it is noted; a function that does so is not harmless later either.
             self._notes += 1
             return UNKNOWN
