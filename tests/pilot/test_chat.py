@@ -751,9 +751,10 @@ async def test_the_answer_to_a_typed_command_comes_into_view() -> None:
         await ui.idle()
         transcript = ui.view.conversation.transcript
         await ui.type("%find Words")
-        await ui.until(lambda: ui.view.find_line.display and not transcript.scroll_mode.follows_end)
+        find_line = ui.view.find_line
+        await ui.until(lambda: find_line.has_focus_within and not transcript.scroll_mode.follows_end)
         await ui.type("%tokens")
-        await ui.until(lambda: transcript.scroll_mode.follows_end and not ui.view.find_line.display)
+        await ui.until(lambda: transcript.scroll_mode.follows_end and not find_line.display)
         # A key is no question: what is read further up stays in view.
         ui.view.conversation.page_up()
         await ui.until(lambda: not transcript.scroll_mode.follows_end)

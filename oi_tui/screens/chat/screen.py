@@ -241,18 +241,13 @@ class ChatScreen(BaseScreen[None]):
     @on(Prompt.Sent)
     def handle_sent(self, event: Prompt.Sent) -> None:
         """Carry out a command, or send a message."""
-        self._dispatch(event.text)
-        if commands.is_command(event.text):
-            # The command may move the focus, which comes a moment later.
-            self.call_after_refresh(self._show_answer)
-
-    def _show_answer(self) -> None:
-        """Go to the end, where the answer to a typed command is added, unless the command led elsewhere."""
         view = self._chat_view
-        is_here = self.app.screen is self and self.focused is self.prompt and not self.prompt.text
-        if view is not None and is_here and not view.busy:
+        if view is not None and not view.busy and commands.is_command(event.text):
+            # The answer is added at the end. A search begins where somebody reads.
             view.find_line.dismiss()
-            view.show_end()
+            if event.text.split()[0] != "%find":
+                view.show_end()
+        self._dispatch(event.text)
 
     @on(Prompt.LastQueuedRequested)
     def handle_last_queued_requested(self) -> None:
