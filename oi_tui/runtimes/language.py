@@ -154,6 +154,8 @@ class Language:
     may_miss_interrupt: bool = False
     #: How a run's request is written, from its nonce and the path of the code.
     request: Callable[[str, Path], str] = lambda nonce, path: f"run {nonce} {path}"
+    #: What makes of a cell the code that runs, beside the cell as it is; None where the cell itself runs.
+    annotate: Callable[[str], str] | None = None
     #: A request for the variables; None where the language does not tell them.
     variables_request: str | None = None
     #: A request for what one variable, `{name}`, holds; None where the language does not tell.

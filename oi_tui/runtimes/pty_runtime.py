@@ -140,6 +140,7 @@ class PtyRuntime:
             return
         run = CellRun(self, process, cell, began)
         if not self._claim(process, run):
+            process.detach()
             yield RunEnded("interrupted", time.monotonic() - began)
             return
         try:
@@ -589,5 +590,5 @@ def _pop_file(channel: CellChannel, name: object, nonce: str) -> bytes | None:
     if not isinstance(name, str) or nonce not in name:
         return None
     data = channel.read_file(name)
-    (channel.folder / Path(name).name).unlink()
+    channel.remove_file(name)
     return data

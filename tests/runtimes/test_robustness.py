@@ -611,3 +611,13 @@ def test_a_process_that_is_closed_again_closes_no_file_of_others(make: Make) -> 
         os.close(number)
     with pytest.raises(OSError, match="was closed"):
         _ = process.terminal.guard_output
+
+
+def test_a_run_whose_process_was_taken_away_leaves_it_to_the_next_one(
+    computer: Computer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert play(computer, "shell", "x=1").state == "finished"
+    with monkeypatch.context() as patch:
+        patch.setattr(pty_runtime.PtyRuntime, "_claim", lambda *_: False)
+        assert play(computer, "shell", "x=2").state == "interrupted"
+    assert play(computer, "shell", "echo $x").text == "1\n"

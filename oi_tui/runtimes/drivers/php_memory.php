@@ -95,7 +95,7 @@ final class Memory
 
     private static function quote(string $text): string
     {
-        return (string) json_encode($text, JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES);
+        return (string) json_encode($text, JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES | JSON_INVALID_UTF8_SUBSTITUTE);
     }
 
     /** The bytes of a value itself, as PHP lays it out on machines of 64 bits. */

@@ -20,6 +20,19 @@ class Stopped(BaseException):
     """Raised in a run that ignored KeyboardInterrupt."""
 
 
+class Failed(Exception):
+    """The cell cannot be run; the message is the reason."""
+
+
+def find_working_directory():
+    """Return the working directory. Raises Failed where it was deleted."""
+    try:
+        return os.getcwd()
+    except OSError as error:
+        message = "the working directory cannot be used ({}). Create it again, or start elsewhere"
+        raise Failed(message.format(error.strerror)) from None
+
+
 class Channel:
     """The pipes to the application, on high descriptors that no child inherits."""
 
@@ -57,7 +70,8 @@ class Channel:
             sys.stdout.flush()
             self._count += 1
             fields["mark"] = "{}.{}".format(self._nonce, self._count)
-        self._write(self._events, json.dumps(fields).encode() + b"\n")
+        # The line begins again: an interrupt may have cut off the event before.
+        self._write(self._events, b"\n" + json.dumps(fields).encode() + b"\n")
         if placed:
             self._write(self._terminal, "\x1b]6973;{}\x07".format(fields["mark"]).encode())
 
@@ -108,11 +122,23 @@ class Channel:
             state, reason = "interrupted", None
             if cancel is not None:
                 cancel()
+        except Failed as error:
+            state, reason = "failed", str(error)
+        except Exception as error:
+            # The language's next cell may succeed: a disk has room again, a folder is there.
+            state, reason = "failed", _describe_error(error)
         if os.getpid() != self._owner:
             os._exit(0 if state == "finished" else 1)
         self.send(
             "finished", placed=True, nonce=nonce, state=state, reason=reason and reason[:_LARGEST_REASON]
         )
+
+
+def _describe_error(error):
+    """Say in one line what went wrong, and with which file."""
+    if isinstance(error, OSError) and error.strerror:
+        return "{}: {}".format(error.filename or type(error).__name__, error.strerror)
+    return " ".join("{}: {}".format(type(error).__name__, error).split())
 
 
 def _ignore(*_):

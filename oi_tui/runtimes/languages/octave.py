@@ -35,11 +35,7 @@ def request(nonce: str, path: Path) -> str:
     Beside the cell is its code with a report of each line; errors are told of the code as it is. An interrupt
     that came too late for the run before takes the first line, which does nothing, not even to `ans`.
     """
-    marked_path = path.with_name("marked") / path.name
-    marked_path.parent.mkdir(exist_ok=True)
-    code = path.read_bytes().decode("utf-8", "surrogateescape")
-    marked_path.write_bytes(mark_statements(code).encode("utf-8", "surrogateescape"))
-    return f"if 0, end\noi_tui_driver('run','{nonce}','{path}');\n{_END.format(nonce=nonce)}"
+    return f"if 0, end\noi_tui_driver('run','{nonce}',{_spell(path)});\n{_END.format(nonce=nonce)}"
 
 
 LANGUAGE = Language(
@@ -60,6 +56,7 @@ LANGUAGE = Language(
     describe=describe_version("GNU Octave", "--version", "version ([0-9.]+)"),
     start=start,
     request=request,
+    annotate=mark_statements,
     active_line="cell",
     interrupt_request=_END,
     variables_request="oi_tui_driver('variables','{nonce}')",

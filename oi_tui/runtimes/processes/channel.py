@@ -5,13 +5,14 @@ import errno
 import functools
 import json
 import os
+import re
 import select
 import shutil
 import stat
 import struct
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Dict  # noqa: UP035
 
@@ -26,6 +27,10 @@ LONGEST_EVENT = 64 * 1024 * 1024
 #: How much is read at once, in bytes, so that a program that never stops writing blocks nothing. It is more
 #: than a pipe holds: whatever was in it when the reading began has been read.
 _READ_SIZE = 2 * 1024 * 1024
+
+#: How the event that ends a run is recognized in a line that cannot be read.
+_END_EVENT = re.compile(rb'"event": ?"finished"')
+_END_NONCE = re.compile(rb'"nonce": ?"([0-9a-f]+)"')
 
 _PREFIX = "oi-tui-"
 #: A folder is made in several steps; one that is younger than this may not be held yet, in seconds.
@@ -64,7 +69,13 @@ def _remove_abandoned(place: str) -> None:
         except OSError as error:
             # Nobody reads: an application that lives holds both ends.
             if error.errno == errno.ENXIO:
-                shutil.rmtree(folder, ignore_errors=True)
+                _remove_folder(folder)
+
+
+def _remove_folder(folder: Path) -> None:
+    """Remove a folder as far as possible: programs may have made folders in it that are too deep."""
+    with contextlib.suppress(RecursionError):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _make_folder() -> Path:
@@ -135,14 +146,31 @@ class LineReader:
 
 
 def _parse_event(line: bytes) -> Event | None:
-    """Return the event in a line; None if there is no event in it. `size` is its length in bytes."""
+    """Return the event in a line; None if there is no event in it. `size` is its length in bytes.
+
+    Texts of programs may be anything: bytes that are not UTF-8, and halves of characters.
+    """
     try:
-        event = json.loads(line)
+        event = json.loads(line.decode("utf-8", "replace"))
+        if b"\\ud" in line or b"\\uD" in line:
+            event = json.loads(json.dumps(event, ensure_ascii=False).encode("utf-8", "replace"))
     except (ValueError, RecursionError):
-        return None
+        event = _repair_end(line)
     if not (isinstance(event, dict) and isinstance(event.get("event"), str)):
         return None
     return {**event, "size": len(line)}
+
+
+def _repair_end(line: bytes) -> Event | None:
+    """Return the end of a run that a line which cannot be read reports; None where it reports none.
+
+    Without its end, a run would go on for ever.
+    """
+    if not _END_EVENT.search(line) or not (nonce := _END_NONCE.search(line)):
+        return None
+    name = nonce[1].decode()
+    reason = "the language reported the end of the run in a way that cannot be read"
+    return {"event": "finished", "nonce": name, "mark": f"{name}.end", "state": "failed", "reason": reason}
 
 
 class CellChannel:
@@ -155,8 +183,9 @@ class CellChannel:
     def __init__(self) -> None:
         self.folder = _make_folder()
         flags = os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC
-        self._requests = self.events = self._line = -1
+        self._requests = self.events = self._line = self._directory = -1
         try:
+            self._directory = self._open_folder()
             self._requests = os.open(self.folder / "requests", flags)
             self.events = os.open(self.folder / "events", flags)
             # Read as a file and not as memory: a program that cuts the file short would end us with a signal.
@@ -166,7 +195,8 @@ class CellChannel:
             raise
         self._lines = LineReader(LONGEST_EVENT)
         self._highest = 0
-        self._cell: Path | None = None
+        #: What was written of the last cell, by the names in the folder.
+        self._cell_files: list[str] = []
 
     @property
     def line(self) -> int:
@@ -185,55 +215,79 @@ class CellChannel:
         line, cell, run = (int(_LINE.unpack_from(data, place * _LINE.size)[0]) for place in range(3))
         return line, cell, run
 
-    def write_cell(self, code: str, number: int | None = None) -> Path:
+    def write_cell(
+        self, code: str, number: int | None = None, annotate: Callable[[str], str] | None = None
+    ) -> Path:
         """Put code where the driver can read it; the path ends with the cell's number. Raises OSError.
 
-        Without a number, the cell gets the one after the highest so far.
+        Without a number, the cell gets the one after the highest so far. What `annotate` makes of the code is
+        beside it, in a file whose name begins with `marked-`.
         """
         number = self._highest + 1 if number is None else number
         self._highest = max(self._highest, number)
-        self.folder.mkdir(mode=0o700, exist_ok=True)
-        if self._cell:
-            self._cell.unlink(missing_ok=True)
-        path = self._cell = self.folder / f"cell-{number}"
+        self._restore_folder()
+        for name in self._cell_files:
+            self.remove_file(name)
+        name = f"cell-{number}"
+        self._cell_files = [name]
         # Lines end as they do here: to a shell the other system's ends are part of its words. The mark that
         # editors put before a text is no part of it either.
         text = code[code.startswith("\ufeff") :].replace("\r\n", "\n")
-        self._create_file(path, text.encode("utf-8", "surrogatepass"))
-        return path
+        self.create_file(name, text.encode("utf-8", "surrogatepass"))
+        if annotate:
+            self._cell_files.append(f"marked-{name}")
+            self.create_file(f"marked-{name}", annotate(text).encode("utf-8", "surrogatepass"))
+        return self.folder / name
 
     def write_size(self, columns: int, rows: int) -> None:
         """Put the size of the terminal where a driver can read it that has no other way to know."""
         with contextlib.suppress(OSError):
-            fresh = self.folder / "size.new"
-            self._create_file(fresh, f"{columns} {rows}\n".encode())
-            fresh.replace(self.folder / "size")
+            self.create_file("size.new", f"{columns} {rows}\n".encode())
+            os.replace("size.new", "size", src_dir_fd=self._directory, dst_dir_fd=self._directory)
+
+    # The program may be in the sandbox, and we are not: it may leave links and pipes in the folder, and move
+    # the folders above it. So the folder is reached by its descriptor, and no link in it is followed.
+
+    def _open_folder(self) -> int:
+        return os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+
+    def _restore_folder(self) -> None:
+        """Make the folder again where somebody emptied the place that it is in."""
+        with contextlib.suppress(FileExistsError):
+            self.folder.mkdir(mode=0o700)
+            directory = self._open_folder()
+            os.close(self._directory)
+            self._directory = directory
 
     def holds(self, name: str) -> bool:
         """Return whether the program left a file of this name in the folder."""
-        return (self.folder / name).is_file()
+        try:
+            status = os.stat(name, dir_fd=self._directory, follow_symlinks=False)
+        except OSError:
+            return False
+        return stat.S_ISREG(status.st_mode)
 
     def read_file(self, name: str) -> bytes:
-        """Read the file that the program left in the folder. Raises OSError when it is missing or huge.
-
-        The program may be in the sandbox, and we are not: no link is followed, and no pipe waited for.
-        """
-        descriptor = os.open(
-            self.folder / Path(name).name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-        )
+        """Read the file that the program left in the folder. Raises OSError when it is missing or huge."""
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        descriptor = os.open(Path(name).name, flags, dir_fd=self._directory)
         with os.fdopen(descriptor, "rb") as file:
             status = os.fstat(descriptor)
             if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST:
                 raise OSError(errno.EINVAL, "this file was not written by a driver", name)
             return file.read(_LARGEST)
 
-    @staticmethod
-    def _create_file(path: Path, data: bytes) -> None:
-        """Make a new file; one that a program put there is removed, not written to."""
-        path.unlink(missing_ok=True)
+    def create_file(self, name: str, data: bytes) -> None:
+        """Make a new file; one that a program put there is removed, not written to. Raises OSError."""
+        self.remove_file(name)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        with os.fdopen(os.open(path, flags, 0o600), "wb") as file:
+        with os.fdopen(os.open(name, flags, 0o600, dir_fd=self._directory), "wb") as file:
             file.write(data)
+
+    def remove_file(self, name: str) -> None:
+        """Remove a file of the folder, if it is there. Raises OSError."""
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(Path(name).name, dir_fd=self._directory)
 
     def request(self, line: str, seconds: float = 5.0) -> None:
         """Send one line to the driver. Raises TimeoutError when it takes no more requests."""
@@ -273,7 +327,8 @@ class CellChannel:
     def close(self) -> None:
         """Close the pipes and remove the folder."""
         self.end_requests()
-        for number in (self.events, self._line):
+        for number in (self.events, self._line, self._directory):
             if number >= 0:
                 os.close(number)
-        shutil.rmtree(self.folder, ignore_errors=True)
+        self._directory = -1
+        _remove_folder(self.folder)

@@ -41,7 +41,7 @@ def start_process(
         channel.write_size(*size)
         start = language.start(program, channel.folder)
         if saved:
-            (channel.folder / "saved").write_bytes(saved)
+            channel.create_file("saved", saved)
         process = LanguageProcess(
             program,
             start.argv,

@@ -132,7 +132,7 @@ class CellRun:
         if self._runtime.active_line:
             self._line.watch(process, language, self._code)
         try:
-            path = process.channel.write_cell(self._code, self._number)
+            path = process.channel.write_cell(self._code, self._number, language.annotate)
             self._output.show_as_cell(path)
             process.channel.request(language.request(self._nonce, path))
         except (OSError, TimeoutError) as error:

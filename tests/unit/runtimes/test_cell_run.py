@@ -61,7 +61,8 @@ class Process:
         self.wakes = 0
         self.woken = threading.Event()
 
-    def _write_cell(self, code: str, number: int | None) -> Path:
+    def _write_cell(self, code: str, number: int | None, annotate: object) -> Path:
+        assert annotate is None
         if self.error:
             raise self.error
         self.requests.append(code)

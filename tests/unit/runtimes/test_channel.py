@@ -3,6 +3,9 @@
 import errno
 import os
 import random
+import shutil
+import subprocess
+import sys
 import tempfile
 import time
 import tracemalloc
@@ -11,6 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from oi_tui.runtimes.drivers import plain_channel  # type: ignore[attr-defined]
+from oi_tui.runtimes.language import Language
+from oi_tui.runtimes.languages import LANGUAGES
 from oi_tui.runtimes.processes import channel as channels
 from oi_tui.runtimes.processes.channel import CellChannel, LineReader
 
@@ -71,6 +77,60 @@ def test_anything_may_be_written_and_events_still_come(channel: CellChannel) -> 
         for item in junk:
             os.write(writer, item + b'\n{"event": "ready", "size": -5}\n')
             assert [event["event"] for event in channel.read_events()] == ["ready"], item
+    finally:
+        os.close(writer)
+
+
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [
+        (b"caf\xe9", "caf\ufffd"),
+        (b"\xc3", "\ufffd"),
+        (rb"\ud800 half", "? half"),
+        (rb"\uD83D\uDE00", "\U0001f600"),
+    ],
+)
+def test_an_event_arrives_whatever_bytes_its_texts_are(
+    channel: CellChannel, written: bytes, text: str
+) -> None:
+    send(channel, b'{"event":"finished","nonce":"ab","reason":"%s"}\n' % written)
+    (event,) = channel.read_events()
+    assert event["reason"] == text
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"event":"display","content":"iVBORw{"event":"finished","nonce":"ab12","mark":"ab12.end"}\n',
+        b'{"nonce": "ab12", "reason": "\t", "event": "finished"}\n',
+    ],
+)
+def test_an_end_that_cannot_be_read_is_an_end(channel: CellChannel, line: bytes) -> None:
+    send(channel, line)
+    (event,) = channel.read_events()
+    assert (event["event"], event["nonce"], event["mark"]) == ("finished", "ab12", "ab12.end")
+    assert event["state"] == "failed"
+
+
+def test_an_end_is_read_after_an_event_that_an_interrupt_cut_off(channel: CellChannel) -> None:
+    driver = plain_channel.Channel(str(channel.folder))
+    try:
+        send(channel, b'{"event": "display", "content": "iVBORw')
+        driver.send("finished", state="interrupted")
+        assert [(event["event"], event["state"]) for event in channel.read_events()] == [
+            ("finished", "interrupted")
+        ]
+    finally:
+        driver._requests.close()
+        os.close(driver._events)
+        os.close(driver._terminal)
+
+
+def send(channel: CellChannel, data: bytes) -> None:
+    """Write to the events as a driver does."""
+    writer = os.open(channel.folder / "events", os.O_WRONLY | os.O_NONBLOCK)
+    try:
+        os.write(writer, data)
     finally:
         os.close(writer)
 
@@ -147,3 +207,87 @@ def test_folders_that_nobody_holds_any_more_are_removed(
     CellChannel().close()
     assert sorted(tmp_path.iterdir()) == sorted([held.folder, young, foreign])
     held.close()
+
+
+@pytest.mark.parametrize("kind", ["link", "link to nothing", "hard link", "pipe"])
+def test_what_is_in_the_place_of_a_file_is_replaced_and_not_written_to(
+    channel: CellChannel, kind: str
+) -> None:
+    secret = channel.folder / "secret"
+    if kind != "link to nothing":
+        secret.write_text("mine")
+    for name in ("cell-5", "marked-cell-5", "size.new", "size"):
+        path = channel.folder / name
+        path.unlink(missing_ok=True)
+        if kind == "pipe":
+            os.mkfifo(path)
+        elif kind == "hard link":
+            path.hardlink_to(secret)
+        else:
+            path.symlink_to(secret)
+    path = channel.write_cell("x = 1", 5, str.upper)
+    channel.write_size(80, 24)
+    assert path.read_text() == "x = 1"
+    assert path.with_name("marked-cell-5").read_text() == "X = 1"
+    assert path.with_name("size").read_text() == "80 24\n"
+    assert not any(item.is_symlink() for item in channel.folder.iterdir())
+    assert (secret.read_text() if secret.exists() else "") == ("" if kind == "link to nothing" else "mine")
+
+
+def test_files_stay_in_the_folder_when_the_one_above_it_is_moved(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    place, moved, outside = (tmp_path / name for name in ("place", "moved", "outside"))
+    place.mkdir()
+    outside.mkdir()
+    (outside / "state").write_text("not from the program")
+    monkeypatch.setattr(channels, "_find_folder_for_pipes", lambda: str(place))
+    channel = CellChannel()
+    try:
+        place.rename(moved)
+        place.mkdir()
+        channel.folder.symlink_to(outside)
+        channel.write_cell("code")
+        channel.write_size(80, 24)
+        assert not channel.holds("state")
+        with pytest.raises(FileNotFoundError):
+            channel.read_file("state")
+        assert [path.name for path in outside.iterdir()] == ["state"]
+        assert (moved / channel.folder.name / "cell-1").read_text() == "code"
+    finally:
+        channel.close()
+
+
+def test_a_cell_is_written_where_the_folder_was_emptied_away(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(channels, "_find_folder_for_pipes", lambda: str(tmp_path))
+    channel = CellChannel()
+    try:
+        for _ in range(2):
+            shutil.rmtree(channel.folder)
+            assert channel.write_cell("code").read_text() == "code"
+    finally:
+        channel.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.name)
+def test_a_request_is_made_without_a_look_at_the_files_of_the_program(language: Language) -> None:
+    assert language.request("ab12", Path("/nowhere/cell-5")).count("/nowhere/cell-5")
+
+
+def test_folders_that_are_too_deep_to_be_removed_keep_no_channel_from_closing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(channels, "_find_folder_for_pipes", lambda: str(tmp_path))
+    channel = CellChannel()
+    folder = os.open(channel.folder, os.O_RDONLY)
+    for _ in range(sys.getrecursionlimit() + 100):
+        os.mkdir("f", dir_fd=folder)
+        inner = os.open("f", os.O_RDONLY, dir_fd=folder)
+        os.close(folder)
+        folder = inner
+    os.close(folder)
+    channel.close()
+    subprocess.run(["rm", "-rf", channel.folder], check=True)

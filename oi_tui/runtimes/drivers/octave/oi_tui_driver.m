@@ -103,7 +103,8 @@ function send_event (state, event)
 endfunction
 
 function fdisp_line (stream, line)
-  fputs (stream, [line "\n"]);
+  ## The line begins again: an interrupt may have cut off the event before.
+  fputs (stream, ["\n" line "\n"]);
   fflush (stream);
 endfunction
 
@@ -135,9 +136,9 @@ endfunction
 function outcome = run_cell (path)
   outcome = struct ("state", "finished", "reason", "");
   [folder, name] = fileparts (path);
-  marked = fullfile (folder, "marked", name);
+  marked = fullfile (folder, ["marked-" name]);
   try
-    evalin ("base", sprintf ("source ('%s');", marked));
+    evalin ("base", sprintf ("source ('%s');", strrep (marked, "'", "''")));
   catch err
     fflush (stdout);
     if (strcmp (err.identifier, "oi_tui:exit"))
@@ -165,10 +166,20 @@ function outcome = run_cell (path)
     if (! strncmp (words, "parse error", 11))
       words = ["error: " words];
     endif
-    fputs (stderr, [strtrim(words) "\n" places(err.stack, name, cell_name, marked)]);
-    outcome = struct ("state", "failed", "reason", first(1:min (end, 300)));
+    fputs (stderr, [strtrim(words) "\n" places(err.stack, cell_name, marked)]);
+    outcome = struct ("state", "failed", "reason", cut (first, 300));
   end_try_catch
   unlink (marked);
+endfunction
+
+## The beginning of a text, of at most so many bytes, without a part of a character.
+function text = cut (text, most)
+  if (numel (text) > most)
+    while (most > 0 && bitand (uint8 (text(most + 1)), 192) == 128)
+      most -= 1;
+    endwhile
+    text = text(1:most);
+  endif
 endfunction
 
 ## `source` does not tell what it could not parse.
@@ -198,14 +209,14 @@ function words = correct_columns (words, marked)
 endfunction
 
 ## Where the error was raised, and the calls that led there.
-function text = places (stack, file, cell_name, marked)
+function text = places (stack, cell_name, marked)
   lines = {};
   for frame = stack(:)'
     if (strncmp (frame.name, "oi_tui_", 7) || frame.line < 1)
       continue;
     endif
     where = frame.name;
-    if (strcmp (where, file) || any (strfind (where, "/cell-")))
+    if (! isempty (regexp (where, '(^|/)(marked-)?cell-\d+$', "once")))
       where = cell_name;
       frame.column -= length_of_mark (marked, frame.line);
     endif
@@ -333,7 +344,7 @@ function event = describe_variable (nonce, name)
     endif
     if (! any (strcmp (found(1).class, {"cell", "struct"})) || ! holds_objects (value))
       event.preview = evalc ("disp (value)");
-      event.preview = event.preview(1:min (end, 20000));
+      event.preview = cut (event.preview, 20000);
     endif
   endif
 endfunction
