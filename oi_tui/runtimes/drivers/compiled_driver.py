@@ -22,7 +22,7 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, _HERE)
 
 import compilers
-from plain_channel import Channel
+from plain_channel import Channel, Failed, find_working_directory
 
 _PREFIX = "oi-tui-build-"
 #: How many programs, and how many bytes of them, are kept for cells that run again.
@@ -30,10 +30,6 @@ _MOST = 20
 _LARGEST = 200_000_000
 #: Signals that a program begins with as if nobody had touched them.
 _USUAL = [signal.SIGINT, signal.SIGQUIT, signal.SIGPIPE, signal.SIGUSR2, signal.SIGXFSZ]
-
-
-class Failed(Exception):
-    """The cell cannot be run; the message is the reason."""
 
 
 class BuildFolder:
@@ -77,8 +73,9 @@ class CompiledDriver:
         self._interrupted = False
         signal.signal(signal.SIGINT, self._note_interrupt)
         try:
+            here = find_working_directory()
             argv = self._compiler.start(self._build(code), name)
-            status = self._wait(self._start(argv, os.getcwd(), dict(os.environ)))
+            status = self._wait(self._start(argv, here, dict(os.environ)))
         except Failed as error:
             return "failed", str(error)
         except OSError as error:
@@ -109,7 +106,8 @@ class CompiledDriver:
             os.utime(folder)
             return folder
         shutil.rmtree(folder, ignore_errors=True)
-        os.mkdir(folder, 0o700)
+        # Also the one above it, where somebody emptied the place for temporary files.
+        os.makedirs(folder, 0o700)
         try:
             for name, text in unit.files.items():
                 path = os.path.join(folder, name)
@@ -175,8 +173,12 @@ def _measure_folder(folder):
 
 def _remove_abandoned():
     """Remove build folders of processes that were killed: their locks are free."""
-    place = tempfile.gettempdir()
-    for entry in os.scandir(place):
+    try:
+        entries = list(os.scandir(tempfile.gettempdir()))
+    except OSError:
+        # It may be used without being listed.
+        return
+    for entry in entries:
         try:
             if not entry.name.startswith(_PREFIX) or entry.stat(follow_symlinks=False).st_uid != os.getuid():
                 continue

@@ -16,6 +16,7 @@ import subprocess
 import c_cell
 import go_cell
 import rust_cell
+from plain_channel import Failed
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.S)
 
@@ -64,8 +65,11 @@ class Compiler:
         return {}
 
     def get_options(self, name):
-        """Return the options in a variable of the environment."""
-        return shlex.split(os.environ.get(name, ""))
+        """Return the options in a variable of the environment. Raises Failed."""
+        try:
+            return shlex.split(os.environ.get(name, ""))
+        except ValueError as error:
+            raise Failed("the variable {} cannot be read: {}".format(name, error)) from None
 
     def note_sources(self, folder):
         """Keep what the files were that the cell includes, as the compiler listed them."""

@@ -16,7 +16,7 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import react_page
-from plain_channel import Channel
+from plain_channel import Channel, find_working_directory
 
 _TIMEOUT = 20.0
 #: Nothing is loaded for a screenshot: all that is not a file goes to a proxy that is not there.
@@ -57,10 +57,13 @@ class Pages:
         needs = ""
         if self._kind == "react":
             try:
-                code, needs = react_page.page(code, os.getcwd())
+                code, needs = react_page.page(code, find_working_directory())
             except ValueError as error:
                 return "failed", str(error)
-        path = self._save(code)
+        try:
+            path = self._save(code)
+        except OSError as error:
+            return "failed", "the page cannot be saved in {}: {}".format(self._folder, error.strerror)
         print("Saved as {}".format(path))
         if needs:
             print("It loads React and Babel from {} whenever it is opened.".format(needs))

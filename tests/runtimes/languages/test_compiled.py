@@ -338,6 +338,29 @@ def own_temporary(
     tempfile.tempdir = None
 
 
+@pytest.mark.slow
+@pytest.mark.needs("gcc")
+@pytest.mark.usefixtures("own_temporary")
+def test_a_cell_is_built_although_the_temporary_folder_was_emptied(make: Make) -> None:
+    computer = make()
+    assert play(computer, "c", "return 0;").state == "finished"
+    for name in _folders():
+        shutil.rmtree(Path(tempfile.gettempdir()) / name)
+    assert play(computer, "c", 'puts("built");').text == "built\n"
+
+
+@pytest.mark.needs("gcc")
+def test_options_that_cannot_be_read_fail_the_cell_and_name_their_variable(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CFLAGS", '-DNAME="open')
+    computer = make()
+    for _ in range(2):
+        played = play(computer, "c", "return 0;")
+        assert (played.state, played.text) == ("failed", "")
+        assert played.reason == "the variable CFLAGS cannot be read: No closing quotation"
+
+
 @pytest.mark.needs("gcc")
 @pytest.mark.usefixtures("own_temporary")
 def test_no_build_folder_is_left(make: Make) -> None:

@@ -190,3 +190,28 @@ def test_a_component_that_cannot_be_shown_says_why(make: Make, code: str, reason
     assert played.state == "failed"
     assert reason in played.reason
     assert list_kept_pages() == []
+
+
+def test_a_page_that_cannot_be_saved_fails_the_cell_and_names_the_folder(make: Make, browser: Path) -> None:
+    folder = paths.data() / "pages"
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    folder.touch()
+    computer = make()
+    played = play(computer, "html", "<p>hello")
+    assert (played.state, played.text) == ("failed", "")
+    assert played.reason == f"the page cannot be saved in {folder}: File exists"
+    folder.unlink()
+    assert play(computer, "html", "<p>hello").state == "finished"
+
+
+def test_a_component_in_a_folder_that_was_deleted_fails_and_says_so(
+    make: Make, tmp_path: Path, browser: Path
+) -> None:
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    computer = make(cwd=folder)
+    assert play(computer, "react", "").state == "finished"
+    folder.rmdir()
+    played = play(computer, "react", "const App = () => <p/>")
+    assert (played.state, played.text) == ("failed", "")
+    assert played.reason.startswith("the working directory cannot be used")
