@@ -181,7 +181,7 @@ sub run {
 	my $kind = ref $error;
 	if ($kind eq 'OiTui::Exit') {
 		my $status = ($error->{code} || 0) & 255;
-		return $status ? ('failed', "exit status $status") : ('finished', undef);
+		return $status ? ('failed', "exit status $status", $status) : ('finished', undef);
 	}
 	if ($kind eq 'OiTui::Stopped' or !$kind and $error eq "Interrupted\n") {
 		recover();
@@ -192,8 +192,9 @@ sub run {
 	my $text = eval { "$error" };
 	$text = "Died with an object of the class $kind" unless defined $text;
 	complain($text, $text =~ /\n\z/ ? '' : "\n");
-	my ($first) = $text =~ /^([^\n]{0,300})/;
-	return ('failed', $first);
+	# Of characters, so that none is cut.
+	my ($first) = OiTui::Memory::characters($text) =~ /^([^\n]{0,300})/;
+	return ('failed', $first, 255);
 }
 
 require(__FILE__ =~ s/driver(?=\.pl\z)/memory/r);
@@ -210,12 +211,12 @@ while (1) {
 	}
 	next unless $word eq 'run';
 	prepare();
-	my ($state, $reason) = run($path);
+	my ($state, $reason, $status) = run($path);
 	$running = 0;
 	if (number() != $owner) {
 		let_out();
 		require POSIX;
-		POSIX::_exit($state eq 'finished' ? 0 : 1);
+		POSIX::_exit($state eq 'finished' ? 0 : $status || 1);
 	}
 	tell_end($state, $reason);
 }

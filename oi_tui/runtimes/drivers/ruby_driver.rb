@@ -17,6 +17,7 @@ class OiDriver
   ].each { |name| const_set(name, ::Object.const_get(name)) }
   EVALUATE = Binding.instance_method(:eval)
   CLASS, SLEEP = %i[class sleep].map { |name| Kernel.instance_method(name) }
+  BINARY = ::Encoding::BINARY
   Stopped = ::OiStopped
 
   def initialize(folder)
@@ -160,12 +161,13 @@ class OiDriver
   end
 
   def send_event(event)
-    @events.syswrite("#{@generate.call(event)}\n")
+    # The line begins again: an interrupt may have cut off the event before.
+    @events.syswrite("\n#{@generate.call(event)}\n")
     @terminal.syswrite("\e]6973;#{event['mark']}\a") if event['mark']
   end
 
   def run(nonce, path)
-    state, reason = 'failed', nil
+    state, reason, @status = 'failed', nil, nil
     begin
       code = surely { begin_cell(path) }
       @running = true
@@ -179,7 +181,7 @@ class OiDriver
     end
     if_possible { mend } if $$ == @owner
     if_possible { [$stdout, $stderr, STDOUT].each { |io| io.flush rescue nil } }
-    exit!(state == 'finished' ? 0 : 1) unless $$ == @owner
+    exit!(state == 'finished' ? 0 : @status || 1) unless $$ == @owner
     if_possible { reach(0) }
     if_possible { tell_where_output_goes }
     surely { send_event('event' => 'finished', 'nonce' => nonce, 'state' => state, 'reason' => reason, 'mark' => "#{nonce}.end") }
@@ -238,7 +240,8 @@ class OiDriver
     end
     ['finished', nil]
   rescue SystemExit => error
-    error.status.zero? ? ['finished', nil] : ['failed', "exit status #{error.status}"]
+    @status = error.status
+    @status.zero? ? ['finished', nil] : ['failed', "exit status #{@status}"]
   rescue Interrupt, Stopped
     complain('Interrupt')
     ['interrupted', 'Interrupt']
@@ -261,7 +264,7 @@ class OiDriver
 
   # Tells what went wrong; returns it in one line.
   def explain(error)
-    message = error.message.to_s
+    message = readable(error.message.to_s)
     if (error.backtrace || []).empty?
       complain("#{message} (#{error.class})")
     else
@@ -271,6 +274,13 @@ class OiDriver
   rescue StandardError => another
     complain("#{error.class}, which cannot say what it is: #{another.class}")
     error.class.to_s
+  end
+
+  # As UTF-8, whatever it is: bytes that are no text are replaced.
+  def readable(text)
+    text = text.dup
+    text.force_encoding('UTF-8') if text.encoding == BINARY
+    text.encode('UTF-8', invalid: :replace, undef: :replace).scrub
   end
 
   def complain(text)

@@ -40,6 +40,8 @@ CELLS = [
     ("print $/ // 'all';", "all!\n"),
     ("$| = 0; if (fork) { wait } else { print 'child' }", "child!\n"),
     ("($/, $,, $\\) = (\"\\n\"); print 'as before';", "as before"),
+    ("unless (fork) { exit 3 } wait; print $? >> 8;", "3"),
+    ("unless (fork) { open(STDERR, '>', '/dev/null'); die 'oops' } wait; print $? >> 8;", "255"),
     ("format STDOUT =\n@<<<< @>>>>\n$a, $b\n.\n$a = 'ab'; $b = 'cd'; write;", "ab       cd\n"),
 ]  # fmt: skip
 

@@ -30,6 +30,7 @@ CELLS = [
     ("puts DATA.read\n__END__\ntwo\n", "two\n"),
     ("puts 1\n__END__\nno code at all (", "1\n"),
     ("STDOUT.reopen('/dev/tty', 'w')\nif fork then Process.wait else puts 'child' end; nil", "child\n"),
+    ("exit 3 unless fork; Process.wait; $?.exitstatus", "=> 3\n"),
     ("class Bad; def inspect; raise 'no'; end; end; Bad.new", "=> (a Bad, whose inspect fails: RuntimeError)\n"),
     ("BasicObject.new", "=> (a BasicObject, whose inspect fails: NoMethodError)\n"),
     ("$/ = 'x'; 1", "=> 1\n"),

@@ -53,6 +53,7 @@ def run(computer: Computer, code: str, **options: object) -> str:
         ("%matplotlib inline\n3", "3\n"),
         ("from __future__ import annotations\ndef f(a: missing): pass\nf.__annotations__", "{'a': 'missing'}\n"),
         ("import multiprocessing as m\ndef sq(x): return x * x\nwith m.get_context('fork').Pool(2) as p: print(p.map(sq, [2, 3]))", "[4, 9]\n"),
+        ("import os, sys\nif not os.fork(): sys.exit(3)\nos.wait()[1] >> 8", "3\n"),
         ("import pickle\nclass C: pass\ntype(pickle.loads(pickle.dumps(C()))).__name__", "'C'\n"),
         ("display('x', 3, None)", "'x'\n3\nNone\n"),
         ("    def f():\n        return 1\n    f()", "1\n"),

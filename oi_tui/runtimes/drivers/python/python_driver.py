@@ -58,6 +58,8 @@ class Driver:
         self.futures = 0
         self._tasks = None
         self._resting = self._stopped_early = False
+        #: What a child that the program forked ends with, where it fails.
+        self._exit_status = 1
         self._pid = getpid()
         self._trace = self._profile = self._output = None
         self._recursion = sys.getrecursionlimit()
@@ -198,7 +200,7 @@ class Driver:
 
     def _run(self, nonce, path, stopped, execute):
         self.channel.nonce = nonce
-        state, reason = "failed", None
+        state, reason, self._exit_status = "failed", None, 1
         try:
             state, reason = self._run_file(path, stopped, execute)
         except (KeyboardInterrupt, Stopped):
@@ -209,7 +211,7 @@ class Driver:
         if getpid() != self._pid:
             # A child that the program forked came to the end of the cell: it must not take requests.
             self.streams.flush()
-            _exit(0 if state == "finished" else 1)
+            _exit(0 if state == "finished" else self._exit_status)
         try:
             self.channel.repair()
             self._signals.tidy(state == "finished")
@@ -305,6 +307,7 @@ class Driver:
         if code is None or code == 0:
             return "finished", None
         if isinstance(code, int):
+            self._exit_status = code & 255
             return "failed", "exit status {}".format(code)
         print(code, file=sys.stderr)
         return "failed", "exit status 1"
