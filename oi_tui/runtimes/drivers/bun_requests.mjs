@@ -15,7 +15,8 @@ for (let size = fs.readSync(requests, piece); size; size = fs.readSync(requests,
   const lines = (unread + piece.toString('latin1', 0, size)).split('\n');
   unread = lines.pop();
   for (const line of lines) {
-    const [word, nonce, name] = line.split(' ');
+    const [word, nonce, ...rest] = line.split(' ');
+    const name = rest.length ? Buffer.from(rest.join(' '), 'latin1').toString() : undefined;
     if (word === 'interrupt') {
       parentPort.postMessage({ interrupt: nonce });
       if (Atomics.load(running, 0) === begun) {

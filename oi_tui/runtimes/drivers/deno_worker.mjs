@@ -231,7 +231,8 @@ for await (const piece of requests.readable) {
   const lines = (unread + decoder.decode(piece, { stream: true })).split('\n');
   unread = lines.pop();
   for (const line of lines) {
-    const [word, nonce, name] = line.split(' ');
+    const [word, nonce, ...rest] = line.split(' ');
+    const name = rest.length ? rest.join(' ') : undefined;
     if (word === 'interrupt') interrupt(nonce);
     else parentPort.postMessage({ request: [word, nonce, name] });
   }

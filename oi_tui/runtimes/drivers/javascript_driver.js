@@ -592,7 +592,8 @@ function work({ folder, typed, events, terminal, heap }) {
     const lines = (unread + piece).split('\n');
     unread = lines.pop();
     for (const line of lines) {
-      const [word, nonce, file] = line.split(' ');
+      const [word, nonce, ...rest] = line.split(' ');
+      const file = rest.length ? rest.join(' ') : undefined;
       if (word === 'run') begin(nonce, file);
       else if (word.startsWith('variable') || word === 'completions' || word === 'table') parentPort.postMessage({ remember: [word, nonce, file] });
       else interrupt();

@@ -33,9 +33,11 @@ local({
     if (!alive) pipes[[name]] <<- con <- open[[name]]()
     con
   }
+  # Text of a program may be bytes that are none.
+  readable <- function(text) iconv(enc2utf8(text), "UTF-8", "UTF-8", sub = "byte")
   spell <- function(text) {
     if (is.null(text)) return("null")
-    text <- iconv(enc2utf8(text), "UTF-8", "UTF-8", sub = "byte")
+    text <- readable(text)
     text <- gsub("([\\\\\"])", "\\\\\\1", text)
     # One look spares most texts the many.
     if (any(grepl("[\001-\037\177]", text, useBytes = TRUE))) for (code in c(1:31, 127)) {
@@ -47,7 +49,8 @@ local({
     if (Sys.getpid() != owner) return(invisible())
     fields <- c(event = spell(event), ..., if (!is.null(mark)) c(mark = spell(mark)))
     events <- pipe("events")
-    writeLines(sprintf("{%s}", paste0("\"", names(fields), "\":", fields, collapse = ",")), events, useBytes = TRUE)
+    # The line begins again: an interrupt may have cut off the event before.
+    writeLines(sprintf("\n{%s}", paste0("\"", names(fields), "\":", fields, collapse = ",")), events, useBytes = TRUE)
     flush(events)
     if (!is.null(mark)) {
       terminal <- pipe("terminal")
@@ -347,7 +350,7 @@ local({
     wanted <- getOption("error")
     if (is.function(wanted)) wanted <- as.call(list(wanted))
     if (is.language(wanted)) tryCatch(eval(wanted, globalenv()), error = function(e) complain(paste0(heading("Error", NULL, conditionMessage(e)), "\n")))
-    list("failed", substr(strsplit(sub(" :[\n ]+", ": ", trouble$text), "\n", fixed = TRUE)[[1]][1], 1L, 300L))
+    list("failed", substr(strsplit(sub(" :[\n ]+", ": ", readable(trouble$text)), "\n", fixed = TRUE)[[1]][1], 1L, 300L))
   }
   execute <- function(path) {
     cell <<- sub(".*-", "", path)
@@ -437,6 +440,8 @@ local({
       missed <- if (length(line)) 0L else missed + 1L
       words <- strsplit(c(line, "")[1], " ", fixed = TRUE)[[1]]
       if (length(words) < 2L) next
+      # The path of a cell may have spaces.
+      words[3] <- paste(words[-(1:2)], collapse = " ")
       if (words[1] == "variables") {
         tell("variables", nonce = spell(words[2]), tryCatch(remember()$all(), error = function(e) NULL))
       } else if (words[1] == "variable") {

@@ -132,7 +132,7 @@ if [ -n "${BASH_VERSION:-}" ]; then
 		__oi_found=$(builtin trap -p DEBUG)
 		[ -z "$__oi_found" ] || builtin eval "__oi_words=(${__oi_found#trap})"'
 	# In one line, since the cell's trap is told the line of ours.
-	__oi_restore='case $BASH_COMMAND in *__oi_* | "builtin trap - DEBUG ERR RETURN") ;; *"$__oi_folder/cell-"*) builtin eval "$__oi_failing" ;; *) builtin eval "$__oi_return"; [ -z "$__oi_found" ] || builtin eval "${__oi_words[1]}"; { [ -z "$__oi_flags" ] || builtin set "-$__oi_flags"; } 2>/dev/null ;; esac'
+	__oi_restore='case $BASH_COMMAND in *__oi_* | "builtin trap - DEBUG ERR RETURN") ;; *"${__oi_folder##*/}/cell-"*) builtin eval "$__oi_failing" ;; *) builtin eval "$__oi_return"; [ -z "$__oi_found" ] || builtin eval "${__oi_words[1]}"; { [ -z "$__oi_flags" ] || builtin set "-$__oi_flags"; } 2>/dev/null ;; esac'
 	__oi_begin() {
 		__oi_nonce=$1
 		__oi_reopen
@@ -159,7 +159,7 @@ elif [ -n "${ZSH_VERSION:-}" ]; then
 	setopt hist_ignore_space interactive_comments no_bang_hist no_prompt_cr no_prompt_sp no_beep
 	# A trap that watches commands is the cells': between two of them it is put aside, and it sees no command of ours.
 	__oi_live= __oi_kind= __oi_watcher=
-	__oi_watch='case $ZSH_DEBUG_CMD in (*__oi_* | "builtin trap - DEBUG"* | *"$__oi_folder/cell-"*) ;; (*) '
+	__oi_watch='case $ZSH_DEBUG_CMD in (*__oi_* | "builtin trap - DEBUG"* | *"${__oi_folder##*/}/cell-"*) ;; (*) '
 	__oi_hush='[ -z "$__oi_live" ] || __oi_watcher=${functions[TRAPDEBUG]-}; [ -z "$__oi_live" ] || builtin trap >|"$__oi_folder/traps"; builtin trap - DEBUG; __oi_put_aside'
 	__oi_put_aside() {
 		[ -n "$__oi_live" ] || return 0

@@ -18,7 +18,7 @@ def start(_: str, folder: Path) -> Start:
 
 def request(nonce: str, path: Path) -> str:
     """Have osascript run the cell, and the shell report its end."""
-    return shell.request(nonce, path).replace(f"\\. '{path}'", f"osascript '{path}'", 1)
+    return shell.request(nonce, path, "osascript")
 
 
 LANGUAGE = Language(

@@ -41,7 +41,7 @@ def start(program: str, folder: Path) -> Start:
     error or an interrupt brings it back to the next request.
     """
     options = _OPTIONS.get(Path(program).name)
-    load = f". '{DRIVERS / 'shell_driver.sh'}'"
+    load = f". {quote(DRIVERS / 'shell_driver.sh')}"
     # Where PROMPT_COMMAND is exported, bash would run it before our file is read.
     redirect = 'unset PROMPT_COMMAND; exec "$0" "$@" <"$OI_TUI_FOLDER/requests"'
     if options is None:
@@ -54,23 +54,30 @@ def start(program: str, folder: Path) -> Start:
     )
 
 
-def request(nonce: str, path: Path) -> str:
+def quote(path: Path) -> str:
+    """Return a path as one word of a shell."""
+    return "'" + str(path).replace("'", "'\\''") + "'"
+
+
+def request(nonce: str, path: Path, run: str = "\\.") -> str:
     """Have the shell source the cell; a command of its own reports the end, which no failure can skip.
 
     What it made of the prompt is forgotten before that command is read. What it is given first is an output
-    for errors, where the one before it closed that: within a command of our own that has another one.
+    for errors, where the one before it closed that: within a command of our own that has another one. `run`
+    is the command that runs the cell.
     """
     errors = " { :; } 3>&2 2>/dev/null || exec 2>/dev/tty"
-    cell = f" \\. '{path}' </dev/tty; {{ __oi_status=$?; eval \"$__oi_hush\"; __oi_quiet; }} >/dev/null 2>&1"
-    return f"{errors}\n {{ __oi_begin {nonce} '{path}'; }} 2>/dev/null\n{cell}\n{_END.format(nonce=nonce)}"
+    file = quote(path)
+    cell = f' {run} {file} </dev/tty; {{ __oi_status=$?; eval "$__oi_hush"; __oi_quiet; }} >/dev/null 2>&1'
+    return f"{errors}\n {{ __oi_begin {nonce} {file}; }} 2>/dev/null\n{cell}\n{_END.format(nonce=nonce)}"
 
 
 def write_request(what: str) -> str:
     """Return a request that a subshell answers, so that nothing of the shell changes
     and no run waits for it.
     """
-    driver = str(DRIVERS / "shell_variables.sh").replace("{", "{{").replace("}", "}}")
-    return f"( (__oi_asked='{what}'; \\. '{driver}') </dev/null & ) 2>/dev/null"
+    driver = quote(DRIVERS / "shell_variables.sh").replace("{", "{{").replace("}", "}}")
+    return f"( (__oi_asked='{what}'; \\. {driver}) </dev/null & ) 2>/dev/null"
 
 
 LANGUAGE = Language(
