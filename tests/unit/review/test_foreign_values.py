@@ -17,6 +17,10 @@ class V:
     def __eq__(self, other):
         return isinstance(other, V) and self.x == other.x
 """
+#: One whose operator hands on what it gets, and one whose operator only computes with it.
+FREE = "class A:\n    def __radd__(self, other):\n        list(map(other, ['data.csv']))\n        return 1\n"
+COMPUTED = "class V:\n    x = 1\n    def __radd__(self, other):\n        return self.x + other.x + other\n"
+TABLE = "import pandas as pd\ndf = pd.DataFrame({'a': [1]})\n"
 MOVED = "from pathlib import Path\np = Path('a.txt')\n"
 USES = {
     "eq": (
@@ -74,6 +78,10 @@ def test_an_operator_that_does_more_than_to_compare_gets_nothing_that_is_not_kno
     [
         (OPERATOR.replace("NAME", "eq"), f"{MOVED}p == A()"),
         (f"{MOVED}def f(x):\n    return bool(p == x)", OPERATOR.replace("NAME", "eq"), "f(A())"),
+        (f"{TABLE}def f(x):\n    return bool(df.to_csv + x)", FREE, "f(A())"),
+        (f"{TABLE}def f(x):\n    return bool(df.to_csv + x)", COMPUTED, FREE, "f(A())"),
+        (COMPUTED, f"{TABLE}def f(x):\n    return bool(df.to_csv + x)", FREE, "f(A())"),
+        (f"{MOVED}def f(x):\n    return bool(p + x)", COMPUTED, "f(V(1))"),
         ("def isinstance(x, y):\n    x.replace('x')", COMPARED, f"{MOVED}p == V(1)"),
         (COMPARED, "isinstance = lambda x, y: x.replace('x')", f"{MOVED}p == V(1)"),
         (OPERATOR.replace("NAME", "eq"), "class A:\n    pass", f"{MOVED}p == A()"),
@@ -100,6 +108,136 @@ def test_operators_of_classes_count_in_later_cells(codes: tuple[str, ...], tmp_p
 )
 def test_an_error_or_a_function_does_not_hand_out_what_is_not_known(code: str, tmp_path: Path) -> None:
     assert not scan_code("python", MOVED + code, tmp_path).nothing_listed
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "list(map(other, ['data.csv']))",
+        "return other",
+        "o = other\n        list(map(o, ['data.csv']))",
+        "[other][0]('data.csv')",
+        "return [x for x in [other]]",
+        "self.kept = other",
+        "return print(1) or other",
+        "return (other, 1) + ()",
+        "return other.replace('x') + 1",
+        "return (other + 1).replace('x')",
+        "return max([1], key=other)",
+        "other = [other, other.x]\n        return other + []",
+        "return (lambda: other)",
+    ],
+)
+@pytest.mark.parametrize("use", ["df.to_csv + A()", "A() + df.to_csv", "x = A()\nx += df.to_csv"])
+def test_an_operator_that_does_more_than_to_compute_gets_no_method(
+    body: str, use: str, tmp_path: Path
+) -> None:
+    code = f"{TABLE}class A:\n    def __add__(self, other):\n        {body}\n"
+    code += "    def __radd__(self, other):\n        return 1\n"
+    assert not scan_code("python", code + use, tmp_path).nothing_listed
+
+
+VEC = """
+class Vec:
+    def __init__(self, x, y=0):
+        self.x, self.y = x, y
+    def __add__(self, other):
+        return Vec(self.x + other.x, self.y + other.y)
+    def __sub__(self, other): return Vec(self.x - other.x)
+    def __mul__(self, k): return Vec(self.x * k)
+    def __rmul__(self, k): return self * k
+    def __truediv__(self, k): return Vec(self.x / k)
+    def __eq__(self, other): return (self.x, self.y) == (other.x, other.y)
+    def __lt__(self, other): return self.x < other.x
+    def __neg__(self): return Vec(-self.x)
+    def __abs__(self): return (self.x ** 2 + self.y ** 2) ** 0.5
+    def __hash__(self): return hash((self.x, self.y))
+    def __getitem__(self, i): return (self.x, self.y)[i]
+    def __len__(self): return 2
+    def __repr__(self): return f'Vec({self.x}, {self.y})'
+"""
+MONEY = """
+from dataclasses import dataclass
+@dataclass(frozen=True)
+class Money:
+    amount: float
+    currency: str = 'EUR'
+    def __add__(self, other: 'Money') -> 'Money':
+        if self.currency != other.currency:
+            raise ValueError(f'{self.currency} and {other.currency}')
+        return Money(self.amount + other.amount, self.currency)
+    def __mul__(self, factor):
+        if not isinstance(factor, (int, float)):
+            return NotImplemented
+        return Money(self.amount * factor, self.currency)
+    def __truediv__(self, other): return self.amount / other.amount
+"""
+FRACTION = """
+from math import gcd
+from functools import total_ordering
+@total_ordering
+class Fraction:
+    def __init__(self, n, d=1):
+        g = gcd(n, d)
+        self.n, self.d = n // g, d // g
+    def __add__(self, other): return Fraction(self.n * other.d + other.n * self.d, self.d * other.d)
+    def __mul__(self, other): return Fraction(self.n * other.n, self.d * other.d)
+    def __eq__(self, other): return self.n * other.d == other.n * self.d
+    def __lt__(self, other): return self.n * other.d < other.n * self.d
+"""
+MATRIX = """
+class Matrix:
+    def __init__(self, rows):
+        self.rows = rows
+    def __matmul__(self, other):
+        return Matrix([
+            [sum(row[k] * other.rows[k][j] for k in range(len(row))) for j in range(len(other.rows[0]))]
+            for row in self.rows
+        ])
+    def __iadd__(self, other):
+        for i in range(len(self.rows)):
+            self.rows[i][0] += other.rows[i][0]
+        return self
+"""
+COLUMNS = f"{TABLE}print(df.price * df.number + df.price, df.price > df.number)"
+
+
+@pytest.mark.parametrize(
+    ("definition", "use"),
+    [
+        (
+            VEC,
+            "v = Vec(1)\nv += Vec(2)\nv *= 2\nprint(v + v, 2 * v, v == Vec(1), v < v, {v}, v[0], abs(v))",
+        ),
+        (VEC, "print(sum([Vec(1), Vec(2)], Vec(0)), sorted([Vec(2), Vec(1)]), Vec(1) in [Vec(2)])"),
+        (
+            MONEY,
+            "total = Money(0)\nfor m in [Money(1), Money(2)]:\n    total += m\nprint(total * 2, m / m)",
+        ),
+        (FRACTION, "print(Fraction(1, 2) + Fraction(1, 3), Fraction(1) >= Fraction(2))"),
+        (
+            MATRIX,
+            "m = Matrix([[1]])\nm @= Matrix([[2]])\nm += m\nprint(m.rows, Matrix([[1]]) @ Matrix([[2]]))",
+        ),
+        ("x = 'a'", "x += 'b'\nfor x in [1]:\n    x += 1"),
+    ],
+)
+def test_ordinary_classes_with_operators_have_nothing_listed(
+    definition: str, use: str, tmp_path: Path
+) -> None:
+    earlier = EarlierCode()
+    for code in (
+        definition,
+        use,
+        COLUMNS,
+        "def f(t):\n    return t.price * t.number",
+        definition,
+        use,
+        "print(1)",
+    ):
+        findings = scan_code("python", code, tmp_path, earlier)
+        assert findings.nothing_listed, (code, findings.sentences, findings.unchecked)
+        earlier.add("python", code, tmp_path)
 
 
 @pytest.mark.parametrize(

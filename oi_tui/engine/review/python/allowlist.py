@@ -322,7 +322,7 @@ BUILTIN_BASES: Final = _split_words("dict list object") | {
 DECORATORS: Final = _split_words(
     """
         abc.abstractmethod contextlib.contextmanager dataclasses.dataclass enum.unique functools.cache
-        functools.lru_cache
+        functools.lru_cache functools.total_ordering
     """
 )
 #: Texts that are drawn: a text that is the name of a file or an address is read instead.

@@ -20,6 +20,7 @@ from oi_tui.engine.review.python import classes
 from oi_tui.engine.review.python.expressions import ExpressionChecker
 from oi_tui.engine.review.python.names import (
     CLASS,
+    FREE_OPERATORS,
     FUNCTION,
     MEMBER,
     MODULE,
@@ -153,7 +154,8 @@ class _Checker(ExpressionChecker):
                     self._assign(target, kind)
             case ast.AugAssign(target, _, value):
                 kinds = (self._evaluate(value), self._evaluate_target(target))
-                self._check_operands(kinds)
+                if not isinstance(value, ast.Constant):
+                    self._check_operands(kinds)
                 both = find_least_known(kinds)
                 self._assign(target, UNKNOWN if both == UNKNOWN else PLAIN)
             case ast.AnnAssign(target, annotation, value):
@@ -294,6 +296,8 @@ class _Checker(ExpressionChecker):
             self._check_class_statement(statement, kind)
             if classes.is_open_operator(statement):
                 self.bound[OPERATORS] = UNKNOWN
+            if classes.is_free_operator(statement):
+                self.bound[FREE_OPERATORS] = UNKNOWN
         self._bind(node.name, kind if self._notes == before else UNKNOWN)
 
     def _check_base(self, node: ast.expr) -> frozenset[str]:

@@ -1,7 +1,8 @@
 """Reads what a class of the code itself is made of: its methods, its data, and on what these can be used."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import TypeGuard
 
 from oi_tui.engine.review.python.names import CLASS, INSTANCE
 from oi_tui.engine.review.python.syntax import list_parameters
@@ -160,19 +161,54 @@ def is_open_operator(node: ast.stmt) -> bool:
     """Return whether a statement of a class defines an operator that does more than to compare the other
     value or its members.
     """
-    if not isinstance(node, ast.FunctionDef) or node.name not in _OPERATORS:
+    return _is_operator(node) and _uses_others(node, _list_compared(node))
+
+
+def is_free_operator(node: ast.stmt) -> bool:
+    """Return whether a statement of a class defines an operator that does more than to compute
+    with the other value and its members.
+
+    A method that is handed to one that only computes is never called: it has no operators and no such
+    members.
+    """
+    if not _is_operator(node):
         return False
-    compared: set[ast.expr] = set()
+    computed: set[ast.AST] = set(_list_compared(node))
+    called: set[ast.AST] = set()
+    for part in ast.walk(node):
+        match part:
+            case ast.BinOp(left, _, right):
+                computed.update((left, right))
+            case ast.UnaryOp(_, value) | ast.AugAssign(value=value) | ast.FormattedValue(value):
+                computed.add(value)
+            case ast.Attribute(ast.Name() as root):
+                computed.add(root)
+            case ast.Call(function):
+                called.update(ast.walk(function))
+    return _uses_others(node, computed - called)
+
+
+def _is_operator(node: ast.stmt) -> TypeGuard[ast.FunctionDef]:
+    return isinstance(node, ast.FunctionDef) and node.name in _OPERATORS
+
+
+def _list_compared(node: ast.FunctionDef) -> Iterator[ast.expr]:
+    """Yield what is compared in a method, and what is asked for its type."""
     for part in ast.walk(node):
         match part:
             case ast.Compare(left, _, rest):
-                compared.update(root for item in (left, *rest) for root in _list_roots(item))
+                for item in (left, *rest):
+                    yield from _list_roots(item)
             case ast.Call(ast.Name("isinstance"), [ast.Name() as name, _], []):
-                compared.add(name)
+                yield name
+
+
+def _uses_others(node: ast.FunctionDef, but: Iterable[ast.AST]) -> bool:
+    """Return whether a method uses its parameters in more places than these; not that for its object."""
     receiver = find_receiver(node)
     others = {item.arg for item in list_parameters(node.args)} - {receiver}
     names = [part for part in ast.walk(node) if isinstance(part, ast.Name) and part.id in others]
-    return not receiver or not compared.issuperset(names)
+    return not receiver or not set(but).issuperset(names)
 
 
 def _list_roots(node: ast.expr) -> Iterator[ast.expr]:

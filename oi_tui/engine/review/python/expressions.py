@@ -17,6 +17,7 @@ from oi_tui.engine.review.python.names import (
     PLAIN,
     UNKNOWN,
     find_least_known,
+    is_harmless,
     is_odd,
 )
 from oi_tui.engine.review.python.syntax import (
@@ -67,7 +68,7 @@ class ExpressionChecker(CallChecker):
                 return self._compute((operand,))
             case ast.Compare(left, operators, others):
                 compares = not all(isinstance(item, ast.Is | ast.IsNot) for item in operators)
-                return self._compute((left, *others), by_methods=compares)
+                return self._compute((left, *others), by_methods=compares, compares=True)
             case ast.BoolOp(_, values):
                 return find_least_known([self._evaluate(item) for item in values])
             case ast.IfExp(test, body, orelse):
@@ -147,12 +148,25 @@ class ExpressionChecker(CallChecker):
         self._in_function = not outermost
         return kind
 
-    def _compute(self, nodes: Sequence[ast.expr], *, by_methods: bool = False) -> str:
-        """Evaluate an operator: known for known or loose values. `by_methods`: classes may define it."""
-        kinds = [self._evaluate(node) for node in nodes]
+    def _compute(self, nodes: Sequence[ast.expr], *, by_methods: bool = False, compares: bool = False) -> str:
+        """Evaluate an operator: known for known or loose values.
+
+        `by_methods`: classes may define it. Where it `compares`, the result has none of the values.
+        """
+        pairs = [self._evaluate_operand(node) for node in nodes]
         if by_methods and sum(not isinstance(node, ast.Constant) for node in nodes) > 1:
-            self._check_operands(kinds)
+            self._check_operands(parts for _, parts in pairs)
+        kinds = [parts if compares else whole for whole, parts in pairs]
         return UNKNOWN if UNKNOWN in kinds or PATHS in kinds else PLAIN
+
+    def _evaluate_operand(self, node: ast.expr) -> tuple[str, str]:
+        """Evaluate a value, and the parts of a list that is written out: an operator may go through these."""
+        if not isinstance(node, ast.Tuple | ast.List):
+            kind = self._evaluate(node)
+            return kind, kind
+        pairs = [self._evaluate_operand(item) for item in node.elts]
+        is_plain = all(whole == PLAIN for whole, _ in pairs)
+        return PLAIN if is_plain else UNKNOWN, find_least_known(parts for _, parts in pairs)
 
     def _evaluate_all(self, nodes: Iterable[ast.expr], *, compares: bool = False) -> str:
         """Evaluate a collection: known if all its values are. Where it `compares`, it does so among them."""
@@ -235,8 +249,10 @@ class ExpressionChecker(CallChecker):
     def _evaluate_target(self, target: ast.expr) -> str:
         """Evaluate a target before an operator changes it."""
         if isinstance(target, ast.Name):
-            kind = self._find_meaning(target.id)
-            return kind if kind in (PLAIN, LOOSE) else PLAIN if kind is None else UNKNOWN
+            kind = self._find_meaning(target.id) or PLAIN
+            if kind == LOOSE:
+                return LOOSE
+            return PLAIN if is_harmless(kind) and not kind.startswith(CLASS) else UNKNOWN
         return PLAIN
 
     def _assign(self, target: ast.expr, kind: str) -> None:

@@ -24,6 +24,8 @@ MODULE, MEMBER, OTHER = "module ", "member ", "other "
 CLASS, INSTANCE = "class ", "instance "
 #: Stands among the names where classes of the code define operators; it is no name that code could have.
 OPERATORS = "operators of classes"
+#: The same for those operators that do more with the other value than to compute.
+FREE_OPERATORS = "operators of classes that do more than to compute"
 #: Where Python keeps the values that cells showed, whatever these are, and the folders it was in.
 _SHOWN_VALUES = re.compile(r"_{1,3}|_\d+|Out|_oh|_dh")
 
@@ -118,13 +120,15 @@ class NameChecker(ABC):
     def _check_operands(self, kinds: Iterable[str]) -> None:
         """Note an operator on what is not made of known parts, where classes of the code define operators.
 
-        Their methods would get it, and take it for something known.
+        Their methods would get it, and take it for something known. What is loose is good for computing.
         """
-        if all(kind == PLAIN for kind in kinds):
+        others = set(kinds) - {PLAIN}
+        if not others:
             return
-        defined = self._find_meaning(OPERATORS)
+        name = FREE_OPERATORS if others == {LOOSE} else OPERATORS
+        defined = self._find_meaning(name)
         if self._in_function:
-            self.relied_on[OPERATORS] = defined or ""
+            self.relied_on[name] = defined or ""
         if defined is not None:
             self._note("an operator", " on a value that is not checked")
 
