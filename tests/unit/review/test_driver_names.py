@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.scanner import scan_code
 from oi_tui.runtimes.language import DRIVERS
 
@@ -55,6 +56,50 @@ def test_the_shell_object_is_listed_where_a_function_is_handed_on_that_gives_it(
     code: str, tmp_path: Path
 ) -> None:
     assert not scan_code("python", code, tmp_path).nothing_listed
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "tools = ['saw', 'drill']\nfor t in tools:\n    print(t, len(tools), tools[0])",
+        "for computer in ['a', 'b']:\n    print(f'{computer} is on')",
+        "print([computer for computer in [1]], {llm: 1 for llm in [1]})",
+        "llm = 'a model'\nprint(llm)",
+        "def count(tools, computer=None):\n    return len(tools)\nprint(count(['saw']))",
+    ],
+)
+def test_ordinary_variables_may_have_names_of_the_driver(code: str, tmp_path: Path) -> None:
+    earlier = EarlierCode()
+    for cell in (code, "print(1)", code):
+        findings = scan_code("python", cell, tmp_path, earlier)
+        assert findings.nothing_listed, (cell, findings.unchecked)
+        earlier.add("python", cell, tmp_path)
+
+
+@pytest.mark.parametrize("before", ["if 0:\n    NAME = 5", "def f(NAME):\n    pass", "NAME = 5\ndel NAME"])
+@pytest.mark.parametrize(
+    "use",
+    [
+        "list(map(NAME, [1]))",
+        "NAME(1)",
+        "x = NAME\nlist(map(x, [1]))",
+        "x = [1]\nx.append(NAME)",
+        "x = NAME.user_ns\nx.get('os').remove('a')",
+        "@NAME\ndef f():\n    pass",
+        "def f():\n    return NAME",
+        "def f():\n    NAME.x.y()\nlist(map(f, [1]))",
+        "def f(x=NAME):\n    pass",
+    ],
+)
+def test_an_ordinary_variable_does_not_hide_a_name_of_the_driver(
+    before: str, use: str, tmp_path: Path
+) -> None:
+    for name in ("get_ipython", "llm", "llm_map", "tools", "computer"):
+        earlier = EarlierCode()
+        earlier.add("python", before.replace("NAME", name), tmp_path)
+        now = use.replace("NAME", name)
+        assert not scan_code("python", now, tmp_path, earlier).nothing_listed
+        assert not scan_code("python", f"{before.replace('NAME', name)}\n{now}", tmp_path).nothing_listed
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,9 @@ from oi_tui.engine.review.python.library_settings import PANDAS_DISPLAY
 
 #: The name of the computer object, which is there without an import.
 COMPUTER = "computer"
-#: Other names that the driver puts beside those of Python: with `get_ipython` code gets at everything.
-_DRIVER_NAMES = frozenset(("exit", "get_ipython", "input", "llm", "llm_map", "quit", "tools", COMPUTER))
+#: All names that the driver adds to those of Python: with `get_ipython` code gets at everything.
+_ADDED_NAMES = frozenset(("get_ipython", "llm", "llm_map", "tools", COMPUTER))
+_DRIVER_NAMES = _ADDED_NAMES | {"exit", "input", "quit"}
 PLAIN, LOOSE, UNKNOWN, FUNCTION = "plain", "loose", "unknown", "function"
 #: A path of `pathlib` within the working directory, or several of them.
 PATHS = "paths"
@@ -145,7 +146,10 @@ class NameChecker(ABC):
         """Evaluate `value.name`, which may be a module or a member of one."""
 
     def _bind(self, name: str, kind: str) -> None:
-        if is_special(name) or name == "isinstance":
+        if name in _ADDED_NAMES:
+            # The name of the driver may come back: the variable may be deleted, or bound in one branch only.
+            kind = UNKNOWN
+        elif is_special(name) or name == "isinstance":
             # It may be bound in an inner scope only, and still be Python's own elsewhere. Operators of
             # classes may give what they get to `isinstance`.
             kind = self._note(f"{name} as a name")
