@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import fcntl
 import functools
 import json
 import os
@@ -11,6 +12,8 @@ import shutil
 import stat
 import struct
 import tempfile
+import termios
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -197,6 +200,9 @@ class CellChannel:
         self._highest = 0
         #: What was written of the last cell, by the names in the folder.
         self._cell_files: list[str] = []
+        #: How much was written for the driver so far, in bytes.
+        self._written = 0
+        self._writing = threading.Lock()
 
     @property
     def line(self) -> int:
@@ -289,17 +295,31 @@ class CellChannel:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(Path(name).name, dir_fd=self._directory)
 
-    def request(self, line: str, seconds: float = 5.0) -> None:
-        """Send one line to the driver. Raises TimeoutError when it takes no more requests."""
+    def request(self, line: str, seconds: float = 5.0) -> int:
+        """Send one line to the driver, and return its place. Raises TimeoutError when it takes no more."""
         remaining_data = line.encode() + b"\n"
         until = time.monotonic() + seconds
+        place = self._written
         while remaining_data:
             try:
-                remaining_data = remaining_data[os.write(self._requests, remaining_data) :]
+                with self._writing:
+                    size = os.write(self._requests, remaining_data)
+                    self._written += size
+                remaining_data = remaining_data[size:]
             except BlockingIOError:
                 if time.monotonic() > until:
                     raise TimeoutError("the language process does not accept requests") from None
                 select.select([], [self._requests], [], 0.05)
+        return place
+
+    def is_taken(self, place: int) -> bool:
+        """Return whether the driver has begun to read the request at that place; true if not known."""
+        try:
+            with self._writing:
+                unread = fcntl.ioctl(self._requests, termios.FIONREAD, b"\0" * _LINE.size)
+                return self._written - int(_LINE.unpack(unread)[0]) > place
+        except (OSError, ValueError):
+            return True
 
     def read_events(self) -> list[Event]:
         """Return the events that have arrived. Anything else is ignored, and reported if it was too long."""

@@ -14,12 +14,20 @@ COARSE = 0.02
 _SOON, _LATER = 0.03, 0.25
 #: A process that began this long before its interrupt may miss it, in seconds.
 _YOUNG = 0.1
+#: A driver that has begun to read a request heeds signals so much later at most, in seconds.
+_SETTLED = 0.05
+#: How often a waiting signal looks whether the request was taken, and how long it waits at most, in seconds.
+_GLANCE, _LONGEST_HOLD = 0.005, 0.25
 #: A question that is open so long after the interrupt, in seconds, has missed it.
 _MISSED = 1.0
 
 
 class Interrupt:
     """Interrupts what runs, and again what was not there or not ready when the signal was sent.
+
+    A language ignores a signal that comes before its code runs. So a signal for a run that was not begun is
+    held until the driver has taken the request; none follows a signal that may have been heeded, since that
+    could break off clean-up code.
 
     `due` is when `follow` has something to do next. The caller sees to it that only one thread uses it.
     """
@@ -38,9 +46,61 @@ class Interrupt:
         self._has_repeated = False
         self._asked_at = 0.0
         self.due = 0.0
+        #: Whether the run's request is still to be written, and its place among the requests once it was.
+        self._is_unwritten = False
+        self._place: int | None = None
+        #: When the request was last seen before the driver took it.
+        self._untaken_at = float("-inf")
+        #: Whether a signal waits for the run to begin, until when, and whether one was sent before that.
+        self._is_held = False
+        self._held_until = 0.0
+        self._was_early = False
+
+    def hold(self) -> None:
+        """Hold signals from now on: the run's request is not written yet."""
+        self._is_unwritten = True
+
+    def await_taking(self, place: int) -> None:
+        """Hold signals until the driver has taken the request at this place, which was just written."""
+        now = time.monotonic()
+        self._is_unwritten, self._place, self._untaken_at = False, place, now
+        self._held_until = now + _LONGEST_HOLD
+
+    def _has_begun(self, now: float) -> bool:
+        """Return whether the code of the run heeds signals by now."""
+        if self._is_unwritten:
+            return False
+        if self._place is None:
+            return True
+        if not self._process.channel.is_taken(self._place):
+            self._untaken_at = now
+        elif now - self._untaken_at >= _SETTLED:
+            self._place = None
+            return True
+        return False
 
     def send(self) -> None:
-        """Interrupt the program in the foreground."""
+        """Interrupt the program in the foreground, once the run has begun."""
+        now = self._sent_at = time.monotonic()
+        if self._has_begun(now):
+            self._send_now()
+            return
+        self._is_held = True
+        self._held_until = now + _LONGEST_HOLD
+        self.due = now + _GLANCE
+
+    def _send_if_begun(self, now: float) -> None:
+        """Send what is held once the run has begun, or was waited for too long."""
+        self.due = now + _GLANCE
+        has_begun = self._has_begun(now)
+        is_untaken = self._untaken_at == now
+        if has_begun or (is_untaken and now >= self._held_until):
+            self._is_held = False
+            self._send_now()
+            # What keeps the driver from taking the request may itself heed the signal, or be deaf to it.
+            self._was_early = self._place is not None and not self._process.channel.is_taken(self._place)
+
+    def _send_now(self) -> None:
         self._group = self._process.terminal.foreground
         self._sent_at = time.monotonic()
         self._too_young = (
@@ -69,6 +129,13 @@ class Interrupt:
 
     def follow(self, now: float) -> None:
         """Interrupt also what took the keyboard just then: what just begins may miss its first signal."""
+        if self._is_held:
+            self._send_if_begun(now)
+            return
+        if self._was_early and self._has_begun(now):
+            self._was_early = False
+            if not self._insists:
+                self._send_now()
         elapsed_seconds = now - self._sent_at
         self.due = now + (_SOON if elapsed_seconds < 2 else _LATER)
         # Ever more rarely: what cannot answer yet does not read its requests either, and they pile up.

@@ -100,6 +100,7 @@ class CellRun:
             self._describe_stake(),
             began,
         )
+        self._steps.interrupt.hold()
         self._output = RunOutput(self._report, began, runtime.places)
         self._line = ActiveLine(self._output, self._report)
         self._input = InputWatch(
@@ -119,7 +120,7 @@ class CellRun:
     def start(self, news: str | None, stopped: threading.Event) -> None:
         """Send the code, unless it was stopped before."""
         self._news = news
-        if stopped.is_set():
+        if stopped.is_set() or self._is_stopping():
             self._end("interrupted", None)
             return
         process, language = self._process, self._language
@@ -134,12 +135,22 @@ class CellRun:
         try:
             path = process.channel.write_cell(self._code, self._number, language.annotate)
             self._output.show_as_cell(path)
-            process.channel.request(language.request(self._nonce, path))
+            if self._is_stopping():
+                self._end("interrupted", None)
+                return
+            place = process.channel.request(language.request(self._nonce, path))
         except (OSError, TimeoutError) as error:
             refusal = describe_refusal(f"{type(error).__name__}: {error}")
             why = explain_full(process.channel.folder.parent) if is_full(error) else refusal or error
             self._end("failed", f"the code could not be sent to the language: {why}")
             return
+        with self._lock:
+            self._steps.interrupt.await_taking(place)
+
+    def _is_stopping(self) -> bool:
+        """Return whether the run has to end, by what another thread did as well."""
+        with self._lock:
+            return self._steps.begun
 
     def step(self) -> None:
         """Wait for the next reports to collect, at most one frame or until the next check is due."""

@@ -56,8 +56,13 @@ class Process:
             end_program=lambda: self.signals.append("end program"),
         )
         self.channel = SimpleNamespace(
-            line=None, folder=Path("/shm/ab/channel"), write_cell=self._write_cell, request=self._request
+            line=None,
+            folder=Path("/shm/ab/channel"),
+            write_cell=self._write_cell,
+            request=self._request,
+            is_taken=lambda _: self.is_taken,
         )
+        self.is_taken = True
         self.wakes = 0
         self.woken = threading.Event()
 
@@ -68,8 +73,9 @@ class Process:
         self.requests.append(code)
         return Path(f"/shm/ab/cell-{number}")
 
-    def _request(self, text: str, *, seconds: float = 1.0) -> None:
+    def _request(self, text: str, *, seconds: float = 1.0) -> int:
         self.requests.append(text)
+        return len(self.requests)
 
     def read(self, seconds: float) -> list[Any]:
         assert seconds < 0.251
@@ -108,6 +114,8 @@ class Player:
         self.clock: Any = SimpleNamespace(now=BEGAN, monotonic=lambda: self.clock.now)
         for module in (run, output, input_watch, stopping, interrupt):
             monkeypatch.setattr(module, "time", self.clock)
+        # The code heeds signals as soon as the driver has taken its request.
+        monkeypatch.setattr(interrupt, "_SETTLED", 0.0)
         #: Who reads the terminal.
         self.readers: frozenset[tuple[str, bytes]] = frozenset()
         monkeypatch.setattr(process_table, "list_foreground", lambda *_: [])
@@ -180,6 +188,45 @@ def test_code_that_was_stopped_before_is_not_sent(player: Player) -> None:
     player.run.start("it was started anew", stopped)
     assert player.collect() == [RunEnded("interrupted", 0.0, "it was started anew")]
     assert player.process.requests == []
+
+
+def test_code_that_is_stopped_while_it_is_sent_is_not_sent(player: Player) -> None:
+    player.process.forget_typed = player.run.stop  # type: ignore[method-assign]
+    player.start()
+    assert ended(player.reports).state == "interrupted"
+    assert player.process.requests == ["code"]
+    assert player.process.signals == []
+
+
+def test_a_signal_waits_until_the_language_has_taken_the_code(
+    player: Player, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(interrupt, "_SETTLED", 0.05)
+    player.process.is_taken = False
+    player.start()
+    player.run.stop()
+    player.step(seconds=0.2)
+    assert player.process.signals == []
+    player.process.is_taken = True
+    player.step(seconds=0.04)
+    assert player.process.signals == []
+    player.step(seconds=0.02)
+    for _ in range(9):
+        player.step(seconds=0.1)
+    assert player.process.signals == ["interrupt"]
+
+
+def test_a_language_that_does_not_take_the_code_is_interrupted_and_again_once_it_has(player: Player) -> None:
+    player.process.is_taken = False
+    player.start()
+    player.run.stop()
+    for _ in range(9):
+        player.step(seconds=0.1)
+    assert player.process.signals == ["interrupt"]
+    player.process.is_taken = True
+    for _ in range(9):
+        player.step(seconds=0.1)
+    assert player.process.signals == ["interrupt", "interrupt"]
 
 
 @pytest.mark.parametrize(
