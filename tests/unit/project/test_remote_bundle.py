@@ -17,10 +17,36 @@ def list_imports(source: str) -> Iterator[str]:
             yield node.module
 
 
+def list_all_imports(source: str) -> Iterator[str]:
+    """Yield the modules of the application that a file imports at any time, and what it takes from them."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom) and node.module and f"{node.module}.".startswith("oi_tui."):
+            yield node.module
+            yield from (f"{node.module}.{name.name}" for name in node.names)
+
+
+def read_modules() -> dict[str, str]:
+    """The source of each Python module that is sent, by its name."""
+    files = json.loads(zlib.decompress(make_bundle()[12:]))
+    return {name.removesuffix(".py").replace("/", "."): source for name, source in files.items()}
+
+
+def test_what_is_sent_to_another_machine_is_used_there() -> None:
+    modules = read_modules()
+    remaining, reached = ["oi_tui.runtimes.remote.worker"], set[str]()
+    while remaining:
+        name = remaining.pop()
+        if name not in reached:
+            reached.add(name)
+            remaining += list_all_imports(modules.get(name) or modules.get(f"{name}.__init__", ""))
+    ours = {name for name in modules if name.startswith("oi_tui.") and not name.endswith(".__init__")}
+    drivers = {name for name in ours if name.startswith("oi_tui.runtimes.drivers.")}
+    assert ours - drivers - reached == set()
+
+
 @pytest.mark.slow
 def test_what_runs_on_another_machine_imports_only_what_is_sent_there() -> None:
-    files = json.loads(zlib.decompress(make_bundle()[12:]))
-    modules = {name.removesuffix(".py").replace("/", "."): source for name, source in files.items()}
+    modules = read_modules()
     remaining, reached, missing = ["oi_tui.runtimes.remote.worker"], set[str](), set[str]()
     while remaining:
         name = remaining.pop()
