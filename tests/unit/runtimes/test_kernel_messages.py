@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from oi_tui.messages import Displayed, Printed
+from oi_tui.runtimes.remote.jupyter import kernel
 from oi_tui.runtimes.remote.jupyter.kernel_client import FileClient
 from oi_tui.runtimes.remote.jupyter.kernel_gateway import GatewayClient
 
@@ -66,3 +68,18 @@ def test_a_message_of_a_kernel_that_is_none_is_dropped_and_said(error: Exception
     with pytest.raises(queue.Empty):
         client._receive(Channel(), 0)
     assert client.explain_loss() == "a message of the kernel was damaged"
+
+
+@pytest.mark.parametrize("value", [5, 1.5, True, "x", [], [5], {}, {"text/plain": 5}, {"image/png": 5}, None])
+@pytest.mark.parametrize("kind", ["stream", "error", "display_data", "execute_result", "clear_output"])
+def test_output_of_a_kernel_that_is_written_wrongly_ends_no_run(kind: str, value: object) -> None:
+    content = dict.fromkeys(("text", "traceback", "data"), value)
+    for report in kernel._report_output({"msg_type": kind, "content": content}):
+        assert isinstance(report, Printed | Displayed)
+
+
+@pytest.mark.parametrize("value", [5, True, "x", [], [5], {"x": 5}, None])
+def test_a_reply_of_a_kernel_that_is_written_wrongly_names_its_error(value: object) -> None:
+    content = dict.fromkeys(("ename", "evalue", "payload", "status"), value)
+    assert isinstance(kernel._name_error(content), str | None)
+    assert list(kernel._report_payload(content)) == []

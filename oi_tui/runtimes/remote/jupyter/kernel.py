@@ -93,7 +93,8 @@ class KernelTarget:
     def _find_language(self) -> Language:
         """Ours of that name, so that code is reviewed as usual; else one that only has a name."""
         about = self._info or {}
-        info = about.get("language_info") or {}
+        info = about.get("language_info")
+        info = info if isinstance(info, dict) else {}
         name = str(info.get("name") or "code").lower()[:40]
         language = next((item for item in LANGUAGES if name == item.name or name in item.aliases), None)
         self.version = str(info.get("version", ""))[:40]
@@ -271,7 +272,7 @@ class KernelRuntime:
         self._await_interrupt()
         content = reply["content"]
         if content.get("status") == _UNKNOWN:
-            yield RunEnded("lost", time.monotonic() - began, content["reason"])
+            yield RunEnded("lost", time.monotonic() - began, str(content.get("reason", "")))
             return
         state: Any = "interrupted" if self._pressed else _STATES.get(str(content.get("status")), "failed")
         yield from _report_payload(content)
@@ -419,10 +420,14 @@ def _report_output(message: Message) -> Iterator[Report]:
         case "clear_output":
             # With `wait` too: the screen draws this and what follows as one.
             yield Printed(CLEAR_OUTPUT)
-        case "error" if content.get("traceback"):
-            yield _to_printed("\n".join(map(str, content["traceback"])) + "\n")
+        case "error":
+            traceback = content.get("traceback")
+            if traceback and isinstance(traceback, list):
+                yield _to_printed("\n".join(map(str, traceback)) + "\n")
         case "display_data" | "execute_result" | "update_display_data":
-            data = content.get("data", {})
+            data = content.get("data")
+            if not isinstance(data, dict):
+                return
             view = str(data["text/plain"]) if "text/plain" in data else None
             image = next((kind for kind in _IMAGES if kind in data), None)
             if image:
