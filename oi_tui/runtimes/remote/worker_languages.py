@@ -53,6 +53,9 @@ class WorkerLanguages:
         self._given_up: set[int] = set()
         #: Held by the run of each language, until what it leaves is put away: the next one finds it there.
         self._turns: dict[str, threading.Lock] = {}
+        #: The run whose turn it is, of each language; held while that changes, or gets an interrupt.
+        self._current: dict[str, int] = {}
+        self._switching = threading.Lock()
         #: Requests about files, which are carried out one after the other.
         self._file_requests: queue.Queue[Frame] = queue.Queue()
 
@@ -187,7 +190,13 @@ class WorkerLanguages:
     def _run(self, number: int, name: str, cell: Cell, stop: threading.Event, watched: str) -> None:
         try:
             with self._turns[name]:
-                self._run_in_turn(number, name, cell, stop, watched)
+                with self._switching:
+                    self._current[name] = number
+                try:
+                    self._run_in_turn(number, name, cell, stop, watched)
+                finally:
+                    with self._switching:
+                        del self._current[name]
         finally:
             self._stops.pop(number, None)
             self._given_up.discard(number)
@@ -212,10 +221,13 @@ class WorkerLanguages:
                 self._outbox.send_report(number, RunEnded("interrupted", 0.0))
 
     def _interrupt(self, number: int, name: str) -> None:
+        """Interrupt a run, or keep it from beginning; the run before it goes on."""
         if stop := self._stops.get(number):
             stop.set()
-            if runtime := self._runtimes.get(name):
-                runtime.interrupt()
+            with self._switching:
+                runtime = self._runtimes.get(name)
+                if runtime and self._current.get(name) == number:
+                    runtime.interrupt()
 
     # -- answers
 
