@@ -288,10 +288,11 @@ class PtyRuntime:
         None while the language runs, or when it is slow.
         """
         language = language or self.language
+        before = cut_code_to_complete(before)
         request = language.completion_request
         if request is None:
             return language.complete(self.read_memory(language), before, self.find_folder() or self._cwd)
-        words = _spell_question({"before": cut_code_to_complete(before)})
+        words = _spell_question({"before": before})
         answer = self._ask("completions", request, words)
         return read_completions(answer[0], self.hidden_inputs) if answer else None
 

@@ -9,6 +9,8 @@ from oi_tui import paths
 from oi_tui.runtimes.completions import MOST, Completion, CompletionSet, complete_names
 from oi_tui.runtimes.variables import Memory
 
+#: How much of the line before the caret is looked at, in characters: to find a word takes the square of that.
+_LONGEST_LINE = 2_000
 #: The word before the caret, with what is escaped or in quotation marks.
 _WORD = re.compile(
     r"""(?:\\.|'[^'\n]*'|"(?:[^"\\\n]|\\.)*"|[^\s;|&()<>'"\\`])*(?P<open>['"](?:[^'"\\\n]|\\.)*)?\Z"""
@@ -27,7 +29,7 @@ _SPECIAL = re.compile(r"([^\w@%+=:,./~-])")
 
 def complete(memory: Memory, before: str, folder: Path) -> CompletionSet | None:
     """Return what completes the code before the caret; `folder` is where the shell is."""
-    line = before.rpartition("\n")[2]
+    line = before.rpartition("\n")[2][-_LONGEST_LINE:]
     if _VARIABLE.search(line):
         return complete_names(_remove_commands(memory), before)
     match = _WORD.search(line)
