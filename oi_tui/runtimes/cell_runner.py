@@ -3,6 +3,7 @@
 import contextlib
 import threading
 from collections.abc import Generator, Sequence
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -76,7 +77,7 @@ class CellRunner:
             if not_started := (yield from self._prepare(owner, host)):
                 yield not_started
                 return
-            with contextlib.closing(runtime.run(code, self._stopped, number)) as reports:
+            with contextlib.closing(self._run_prepared(owner, host, runtime, code, number)) as reports:
                 watched = self._confinement.watch_run(reports, self.interrupt)
                 if language.translate is not None and self._targets.remote is None:
                     watched = chain.from_iterable(map(language.translate, watched))
@@ -109,14 +110,36 @@ class CellRunner:
         """Run this code when languages start; once more in those that are at work."""
         if self._startup != tuple(startup):
             self._startup = tuple(startup)
-            self._targets.current.prepared.clear()
+            self._targets.forget_startup()
+
+    def _run_prepared(
+        self, owner: str, host: Runtime, runtime: Runtime, code: str, number: int | None
+    ) -> Generator[Report, None, None]:
+        """Run code where startup code has run, also if the language ended since that was seen to."""
+        with contextlib.closing(runtime.run(code, self._stopped, number)) as reports:
+            for report in reports:
+                is_new = isinstance(report, Starting) and isinstance(host, PtyRuntime)
+                if is_new and owner not in self._targets.current.prepared and self._list_startup(owner):
+                    # It is about to start, and nothing has run yet.
+                    break
+                yield report
+            else:
+                return
+        if not_started := (yield from self._prepare(owner, host)):
+            yield not_started
+            return
+        with contextlib.closing(runtime.run(code, self._stopped, number)) as reports:
+            yield from reports
+
+    def _list_startup(self, name: str) -> list[str]:
+        return [code for language, code in self._startup if self._catalog.resolve(language) == name]
 
     def _prepare(self, name: str, runtime: Runtime) -> Generator[Report, None, RunEnded | None]:
         """Run the startup code of a language that was just started. Its output is shown if it fails.
 
         Returns the end of a run for which the language did not start, which is then that of the cell.
         """
-        codes = [code for language, code in self._startup if self._catalog.resolve(language) == name]
+        codes = self._list_startup(name)
         prepared = self._targets.current.prepared
         if not codes or name in prepared or self._stopped.is_set():
             return None
@@ -185,7 +208,7 @@ class CellRunner:
             active_line=options.active_line,
             size=self._targets.size,
             sandbox=self._catalog.sandbox(),
-            on_loss=self._targets.note_loss,
+            on_loss=partial(self._targets.note_loss, state=self._targets.current),
         )
 
     def send_input(self, text: str) -> None:

@@ -254,7 +254,7 @@ class Computer:
         """
         with self.targets.lock:
             self._confinement.switch(on, private)
-            self.targets.current.prepared.clear()
+            self.targets.local.prepared.clear()
         for runtime in self.targets.list_runtimes():
             if isinstance(runtime, PtyRuntime):
                 runtime.use_sandbox(self._catalog.sandbox())

@@ -86,6 +86,8 @@ class PtyRuntime:
         #: Held by the one question that is being asked of the idle language.
         self._questions = threading.Lock()
         self._process: LanguageProcess | None = None
+        #: The last process whose end between runs was reported.
+        self._lost: LanguageProcess | None = None
         self._run: CellRun | None = None
         #: Held by the thread that reads for the run.
         self._stepping = threading.RLock()
@@ -436,6 +438,7 @@ class PtyRuntime:
         if not process.ended:
             return process, None
         process.detach()
+        self._report_loss(process, process.ended)
         loss = describe_loss(self.names)
         self._drop(process)
         if self._memory:
@@ -443,8 +446,9 @@ class PtyRuntime:
         return None, f"{self.language.title} ended between runs ({process.ended}) and was restarted; {loss}"
 
     def _report_loss(self, process: LanguageProcess, ended: ProcessEnd) -> None:
-        """Report that a process ended while nothing ran, unless what it remembered was saved."""
-        if process is self._process and not process.channel.holds("state"):
+        """Report once that a process ended while nothing ran, unless what it remembered was saved."""
+        if process is self._process and process is not self._lost and not process.channel.holds("state"):
+            self._lost = process
             title, loss = self.language.title, describe_loss(self.names)
             self._on_loss(VariablesLost(self.language.name, f"{title} ended between runs ({ended}); {loss}"))
 

@@ -6,6 +6,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -188,9 +189,10 @@ class Targets:
         with self._connecting:
             if target.spelling in self._others:
                 return
-            remote = self._make_remote(target, stopped, ask)
+            state = TargetState()
+            state.remote = self._make_remote(target, state, stopped, ask)
             with self.lock:
-                self._others[target.spelling] = TargetState(remote)
+                self._others[target.spelling] = state
 
     def detach(self, name: str = "") -> str:
         """Leave what runs on a target running there, and disconnect; "" is `home`.
@@ -248,7 +250,8 @@ class Targets:
                 raise TargetError(
                     f"{left.target} is connected, and something was started there. Use %detach first."
                 )
-            remote = self._make_remote(target, stopped, ask, left)
+            state = TargetState()
+            remote = state.remote = self._make_remote(target, state, stopped, ask, left)
             try:
                 # A cell may have begun while the connection was made.
                 self._refuse_while_running()
@@ -258,7 +261,7 @@ class Targets:
                 remote.close()
                 raise
             self._let_go(left.target)
-            state = TargetState(remote, prepared=set(remote.left_languages))
+            state.prepared.update(remote.left_languages)
             with self.lock:
                 self._others[left.target] = state
         self._switch(left.target)
@@ -279,6 +282,7 @@ class Targets:
     def _make_remote(
         self,
         target: Target,
+        state: TargetState,
         stopped: "StopSignal | None",
         ask: "Ask | None",
         left: "LeftTarget | None" = None,
@@ -286,12 +290,13 @@ class Targets:
         from oi_tui.runtimes.remote.remote_target import CombinedStopSignal, RemoteTarget
 
         options = self._options
+        on_loss = partial(self.note_loss, state=state)
         stopped = CombinedStopSignal(stopped, self._closing) if stopped else self._closing
         if target.kind == "kernel":
             from oi_tui.runtimes.remote.jupyter.kernel import KernelTarget
 
             return KernelTarget(
-                target, on_loss=self.note_loss, find_token=options.target.find_token, ask=ask, stopped=stopped
+                target, on_loss=on_loss, find_token=options.target.find_token, ask=ask, stopped=stopped
             )
         return RemoteTarget(
             target,
@@ -302,7 +307,7 @@ class Targets:
             share_keys=options.target.share_keys,
             active_line=options.active_line,
             size=self.size,
-            on_loss=self.note_loss,
+            on_loss=on_loss,
             ask=ask,
             stopped=stopped,
             detach_options=options.target.detach,
@@ -347,9 +352,10 @@ class Targets:
         for remote in self.list_connected():
             remote.resize(columns, rows)
 
-    def note_loss(self, loss: VariablesLost) -> None:
-        """Record that a language ended between runs."""
-        self.current.prepared.discard(loss.language)
+    def note_loss(self, loss: VariablesLost, state: TargetState | None = None) -> None:
+        """Record that a language ended between runs, on the target of that state."""
+        if state:
+            state.prepared.discard(loss.language)
         self._losses.append(loss)
         self.on_loss()
 
@@ -366,6 +372,10 @@ class Targets:
         for runtime in self.list_runtimes():
             runtime.reset()
         self._losses.clear()
+        self.forget_startup()
+
+    def forget_startup(self) -> None:
+        """Have startup code run once more, in every language on every target."""
         for state in self._list_states():
             state.prepared.clear()
 

@@ -1,13 +1,18 @@
 """Code of a profile that runs when a language starts."""
 
+import os
+import signal
+import threading
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from oi_tui.messages import Printed, RunEnded, Starting
 from oi_tui.runtimes.computer import Computer
+from tests.runtimes.playing import alive, living, until
 
 
 @pytest.fixture
@@ -71,3 +76,44 @@ def test_it_runs_later_where_the_start_was_interrupted(computer: Computer) -> No
     assert isinstance(end, RunEnded)
     assert end.state == "interrupted"
     assert run(computer, "python", "print(tool)") == "21"
+
+
+def test_it_runs_again_in_a_language_that_ends_just_before_a_cell(
+    computer: Computer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(computer, "python", "tool = 0")
+    runtime = computer.targets.current.runtimes["python"]
+    begin = runtime.run
+
+    def end_first(*arguments: Any) -> Any:
+        monkeypatch.undo()
+        pid = living(computer)["python"]
+        os.kill(pid, signal.SIGKILL)
+        until(lambda: not alive(pid))
+        return begin(*arguments)
+
+    monkeypatch.setattr(runtime, "run", end_first)
+    assert run(computer, "python", "print(tool)") == "21"
+    assert run(computer, "python", "print(tool)") == "21"
+    assert [loss.language for loss in computer.targets.pop_losses()] == ["python"]
+
+
+@pytest.mark.slow
+def test_it_runs_again_on_the_target_on_which_a_language_ended(tmp_path: Path) -> None:
+    started = tmp_path / "started"
+    code = f"print('x', end='', file=open({str(started)!r}, 'a'))"
+    with closing(Computer(startup=(("python", code),))) as computer:
+        run(computer, "python", "1")
+        pid = living(computer)["python"]
+        computer.targets.connect("command:env")
+        ended = threading.Event()
+        computer.targets.on_loss = ended.set
+        with computer.at("command:env"):
+            run(computer, "python", "1")
+            assert started.read_text() == "xx"
+            os.kill(pid, signal.SIGKILL)
+            assert ended.wait(20)
+            run(computer, "python", "1")
+            assert started.read_text() == "xx"
+        run(computer, "python", "1")
+        assert started.read_text() == "xxx"
