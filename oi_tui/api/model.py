@@ -11,6 +11,7 @@ from oi_tui.api.shared_model import POOL
 from oi_tui.computer_api import QuestionRefusedError
 from oi_tui.engine.llm.base import Llm, LlmError
 from oi_tui.engine.llm.question import ModelQuestion
+from oi_tui.engine.llm.request_gate import is_direct
 from oi_tui.engine.llm.transport.client import ModelProcess
 from oi_tui.engine.llm.usage_report import OverBudget, UsageTracker
 from oi_tui.engine.models.function_model import FunctionModel
@@ -57,7 +58,7 @@ class ApiModel:
         """Start the model process, if there is to be one; returns at once."""
         profile, model = self._settings.profile, self.choose()[0]
         if isinstance(model, ModelProcess):
-            model.prepare(profile.model, profile.api_base)
+            model.prepare(profile.model, profile.api_base, direct=is_direct(profile))
 
     @property
     def takes_images(self) -> bool:

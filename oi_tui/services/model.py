@@ -8,6 +8,7 @@ from oi_tui.engine.credentials.key_source import find_key_source
 from oi_tui.engine.credentials.keys import Secrets, find_provider
 from oi_tui.engine.llm import request_log
 from oi_tui.engine.llm.base import Llm
+from oi_tui.engine.llm.request_gate import is_direct
 from oi_tui.engine.llm.request_log import LoggedLlm
 from oi_tui.engine.llm.transport.client import ModelProcess
 from oi_tui.engine.models.llamafile import Llamafile
@@ -101,9 +102,11 @@ class ModelService:
     def warm_up(self) -> None:
         """Start the model process, without waiting for it."""
         if self.is_reached_by_process:
-            self.process.start()
-            self.process.prepare(self._profile.model, self._profile.api_base)
-            threading.Thread(target=self.facts, args=(self._profile,), daemon=True).start()
+            profile = self._profile
+            direct = is_direct(profile)
+            self.process.start(direct=direct)
+            self.process.prepare(profile.model, profile.api_base, direct=direct)
+            threading.Thread(target=self.facts, args=(profile,), daemon=True).start()
 
     def run_llamafile(self, running: Llamafile | None) -> None:
         """Look after a running llamafile, and end the one before it."""

@@ -29,10 +29,13 @@ def send(llm: Llm, request: Request, profile: Profile, usage: UsageTracker, fact
     """
     check(profile, llm)
     usage.check_budget(estimate_tokens(request), profile, facts)
-    final_request = replace(
-        request, context_window=facts.choose_window(profile), direct=profile.offline or profile.local
-    )
+    final_request = replace(request, context_window=facts.choose_window(profile), direct=is_direct(profile))
     return llm.reply(_remove_keys(final_request))
+
+
+def is_direct(profile: Profile) -> bool:
+    """Return whether requests for the profile may use no proxy."""
+    return profile.offline or profile.local
 
 
 def check(profile: Profile, llm: Llm) -> None:

@@ -12,12 +12,19 @@ from typing import Any, cast
 
 import pytest
 
+from oi_tui.engine.credentials.keys import Secrets
+from oi_tui.engine.llm import request_gate
 from oi_tui.engine.llm.base import Request, Text
 from oi_tui.engine.llm.transport import client, completion
 from oi_tui.engine.llm.transport.child import ModelChild
 from oi_tui.engine.llm.transport.completion import CompletionCall
 from oi_tui.engine.llm.transport.process import Service
 from oi_tui.engine.llm.transport.provider import Provider
+from oi_tui.engine.llm.usage_report import UsageTracker
+from oi_tui.engine.models.model_info import ModelInfo
+from oi_tui.engine.settings.profile import Profile
+from oi_tui.engine.settings.setting import Value
+from oi_tui.services.model import ModelService
 from tests.event_loop import until
 
 REQUEST = Request(
@@ -113,3 +120,31 @@ def test_requests_that_may_use_no_proxy_have_a_process_of_their_own(monkeypatch:
         for direct in (True, False):
             models.reply(replace(REQUEST, direct=direct))
     assert len(started) == 1, "without proxies one process does for both"
+
+
+@pytest.mark.parametrize("changes", [{"local": True}, {"offline": True}, {}])
+def test_the_process_that_is_warmed_up_is_that_of_the_first_request(
+    changes: dict[str, Value], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[Mapping[str, str]] = []
+    orders: queue.Queue[dict[str, Any]] = queue.Queue()
+
+    def ask(_number: int, order: dict[str, Any]) -> "queue.Queue[dict[str, Any]]":
+        orders.put(order)
+        answers: queue.Queue[dict[str, Any]] = queue.Queue()
+        answers.put({})
+        return answers
+
+    def start(environment: Mapping[str, str]) -> SimpleNamespace:
+        started.append(environment)
+        return SimpleNamespace(gone=False, ask=ask, send=orders.put, end=lambda: None)
+
+    monkeypatch.setattr(client, "start_child", start)
+    proxied = {"HTTPS_PROXY": "http://proxy.example:1"}
+    profile = Profile(model=REQUEST.model, api_base=REQUEST.api_base, **changes)
+    with client.ModelProcess(proxied, keys=lambda _model, _base: "key") as models:
+        ModelService(profile, Secrets(), process=models).warm_up()
+        assert [orders.get(timeout=10)["do"] for _ in range(2)] == ["prepare", "facts"]
+        request_gate.send(models, REQUEST, profile, UsageTracker(), ModelInfo())
+    assert len(started) == 1
+    assert ("NO_PROXY" in started[0]) is bool(changes)

@@ -134,16 +134,20 @@ class ModelProcess:
         """The number of the child process, while there is one."""
         return next((child.process.pid for child in list(self._children.values()) if not child.gone), None)
 
-    def start(self) -> None:
-        """Start the process ahead of the first reply; returns at once."""
+    def start(self, *, direct: bool | None = None) -> None:
+        """Start the process ahead of the first reply; returns at once. `direct` as in its request."""
         # Where it cannot be started, the first request tells why.
         with suppress(LlmError):
-            self._ensure_running()
+            self._ensure_running(direct=direct)
 
-    def prepare(self, model: str, api_base: str | None) -> None:
-        """Have the process load what a first request to this model needs; returns at once."""
+    def prepare(self, model: str, api_base: str | None, *, direct: bool | None = None) -> None:
+        """Have the process load what a first request to this model needs; returns at once.
+
+        `direct` is that of the request.
+        """
         with suppress(LlmError):
-            self._ensure_running().send({"do": "prepare", "id": 0, "model": model, "api_base": api_base})
+            child = self._ensure_running(direct=direct)
+            child.send({"do": "prepare", "id": 0, "model": model, "api_base": api_base})
 
     def reply(self, request: Request) -> ModelReply:
         """Send the request. Returns at once; waiting happens while iterating. Raises `LlmError`, rarely."""
