@@ -160,8 +160,7 @@ class ApiComputer(SettingGroup):
                 passed=profile.pass_environment,
             )
             self._oi_settings.start()
-            for language, code in profile.startup:
-                self._note_review(language, code)
+            self._use_startup(self._runtimes)
             finalize(self, partial(_close, self._runtimes, self._cells))
         return self._runtimes
 
@@ -338,6 +337,10 @@ class ApiComputer(SettingGroup):
         runtimes = self.runtimes
         runtimes.reset()
         self._earlier.forget()
+        self._use_startup(runtimes)
+
+    def _use_startup(self, runtimes: Computer) -> None:
+        """Tell the review what runs first in the languages, on each target."""
         codes = [(runtimes.resolve(name) or name, code) for name, code in self._oi_settings.profile.startup]
         self._earlier.use_startup(codes, runtimes.cwd)
 

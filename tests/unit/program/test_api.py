@@ -676,6 +676,16 @@ def test_code_that_ran_earlier_counts_for_what_is_asked_later(before: str) -> No
         assert list_uncovered_code(made) == [harmless]
 
 
+def test_startup_code_counts_on_each_target() -> None:
+    startup = (("py", "import shutil\nclean = shutil.rmtree"),)
+    with OpenInterpreter(profile=Profile(startup=startup)) as made:
+        made.computer.runtimes  # noqa: B018 -- they are created when they are asked for
+        earlier = made.computer.earlier
+        for place in ("", "ssh:gpu1\non gpu1"):
+            earlier.enter(place)
+            assert "clean" in earlier.names, place
+
+
 def test_languages_that_end_keep_nothing_of_earlier_code() -> None:
     with OpenInterpreter(llm=Llm([call("print(1)")])) as made:
         made.computer.run("python", "exec('x = 1')")
