@@ -14,6 +14,7 @@ _OTHER_FUNCTIONS = (
     "This cell may not ask the model, because the cell does not name llm or llm_map. Write llm(...) or "
     "llm_map(...) in the cell itself, so that it is seen before the cell runs."
 )
+_SWITCHED_OFF = "Code cannot ask the model: the setting cell_requests is 0."
 
 
 class CellLimit(Exception):  # noqa: N818 -- it is what would happen, not an error
@@ -50,6 +51,27 @@ class CellRequests:
                     f"may send {self.most:,}. The setting cell_requests is the limit of each cell."
                 )
             self.sent += count
+
+    def begin_question(self, profile: Profile) -> None:
+        """Count a request that is about to be sent through `computer`, which code need not name.
+
+        Raises CellLimit where the run has sent or spent as much as one may.
+        """
+        limit, most_spent = profile.cell_requests, profile.cell_cost
+        with self._lock:
+            if not limit:
+                raise CellLimit(_SWITCHED_OFF)
+            if self.sent >= limit:
+                raise CellLimit(
+                    f"This cell has sent {self.sent:,} request{'s' * (self.sent != 1)} to the model, and may "
+                    "not send more. The setting cell_requests is the limit of each cell."
+                )
+            if most_spent is not None and self.spent and self.spent >= most_spent:
+                raise CellLimit(
+                    f"This cell has spent {format_dollars(self.spent)} on requests to the model, and may not "
+                    "spend more. The setting cell_cost is the limit of each cell."
+                )
+            self.sent += 1
 
     def count_cost(self, cost: float) -> None:
         """Count what a request cost, in USD."""
@@ -88,7 +110,7 @@ def explain_off(profile: Profile, *, elsewhere: bool) -> str | None:
         if getattr(profile, setting):
             return f"Code cannot ask the model while the setting {setting} is on."
     if not profile.cell_requests:
-        return "Code cannot ask the model: the setting cell_requests is 0."
+        return _SWITCHED_OFF
     if profile.sandbox:
         return "Code in the sandbox cannot ask the model. %sandbox off turns the sandbox off."
     if elsewhere:

@@ -115,6 +115,12 @@ class Execution:
         """
         return self._permissions.windows if self._in_windows else None
 
+    @property
+    def running_requests(self) -> CellRequests | None:
+        """What the running code may ask the model, and has asked; None where nothing runs."""
+        with self._lock:
+            return self.cell_requests if self._running else None
+
     def list_languages(self, profile: Profile) -> tuple[str, ...]:
         """List the languages that the model may use: the installed ones that the profile allows."""
         here = self._computer.languages

@@ -4,6 +4,7 @@ import contextlib
 from collections.abc import Iterator, Sequence
 
 from oi_tui import computer_api
+from oi_tui.engine.cell_requests import CellLimit
 from oi_tui.engine.llm import titles
 from oi_tui.engine.llm.base import LlmError
 from oi_tui.engine.llm.question import ModelQuestion
@@ -39,7 +40,11 @@ class SideRequests:
         """
         model, session = self._model, self._conversation.session
         profile = session.profile
+        # Without a cell that runs, as for a script that uses the Python package, nothing limits a cell.
+        running_requests = session.execution.running_requests
         try:
+            if running_requests:
+                running_requests.begin_question(profile)
             question = ModelQuestion(model.llm, profile, text, images, session.usage, model.facts(profile))
             self._questions.add(question)
             try:
@@ -48,7 +53,9 @@ class SideRequests:
                 self._questions.discard(question)
                 if not question.is_refused:
                     session.usage.record(question.used)
-        except (LlmError, OverBudget) as error:
+                    if running_requests and question.used:
+                        running_requests.count_cost(question.used.cost or 0.0)
+        except (LlmError, OverBudget, CellLimit) as error:
             raise computer_api.QuestionRefusedError(str(error)) from None
 
     def stop_questions(self) -> None:

@@ -168,9 +168,9 @@ class ModelSettings:
     )
     cell_requests: int = setting(
         1000,
-        "How many requests the Python code of one cell may send to the model with llm() and llm_map(). The "
-        "question before the cell names them. 0 turns both off; they are also off with local, offline and in "
-        "the sandbox.",
+        "How many requests the Python code of one cell may send to the model with llm(), llm_map() and "
+        "computer.ai. The question before the cell names those of llm() and llm_map(). 0 turns all off; they "
+        "are also off with local, offline and in the sandbox.",
         key="llm.cell_requests",
         title="Requests from code",
         limits=True,
