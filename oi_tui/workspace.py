@@ -127,6 +127,7 @@ class Workspace:
         return (
             *list_remarks(self.profile),
             *self.languages.explain_unknown(),
+            *self.languages.explain_no_screen(),
             *skills,
         )
 

@@ -154,7 +154,8 @@ class ConversationActions(ABC):
         else:
             workspace.switch_os_mode(on)
             words = "on: the model can use your screen, mouse and keyboard" if on else "off"
-            self.show_notice(f"OS mode {words}. Python restarts, so its variables are lost.", warning=on)
+            sentences = [f"OS mode {words}. Python restarts, so its variables are lost."]
+            self.show_notice(" ".join(sentences + workspace.languages.explain_no_screen()), warning=on)
 
     def report_tokens(self, prompt: str) -> None:
         """Report the tokens of the next request, with the prompt if there is one, and the cost of all

@@ -1,5 +1,6 @@
 """The languages of a workspace: the computer, what Python cells get besides it, and the settings of both."""
 
+import os
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -37,6 +38,12 @@ if TYPE_CHECKING:
     from oi_tui.runtimes.remote.files import TargetFiles
     from oi_tui.runtimes.remote.left_targets import LeftTarget
     from oi_tui.runtimes.remote.link import LeftRun
+
+_NO_SCREEN = (
+    "OS mode finds no screen: neither DISPLAY nor WAYLAND_DISPLAY is set. Start oi-tui in a graphical "
+    "session, or on a virtual screen: xvfb-run oi-tui."
+)
+_NO_SCREEN_OF_MAC = "OS mode cannot use screen, mouse and keyboard of macOS yet."
 
 
 class LanguageInspector(VariableSource, Protocol):
@@ -280,6 +287,14 @@ class LanguageService:
         if self.computer.where:
             return f"code runs {clean_line(self.computer.where, 100)}. %target local changes that."
         return None
+
+    def explain_no_screen(self) -> list[str]:
+        """Say that OS mode finds no screen to work with, where that is so."""
+        if not self._profile.os:
+            return []
+        if sys.platform == "darwin":
+            return [_NO_SCREEN_OF_MAC]
+        return [] if any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY"))) else [_NO_SCREEN]
 
     def declare_again(self) -> None:
         """Restart Python with the computer object of the settings. Nothing may run."""

@@ -17,7 +17,7 @@ from oi_tui.computer_api import ComputerApi, QuestionRefusedError
 from oi_tui.engine.llm.base import Text, Usage
 from oi_tui.engine.review.scanner import scan_code
 from oi_tui.engine.settings.profile import Profile
-from oi_tui.messages import Printed, RunEnded
+from oi_tui.messages import Message, Printed, RunEnded
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.language import DRIVERS
 from oi_tui.runtimes.languages import LANGUAGES
@@ -224,6 +224,38 @@ def test_questions_of_code_count_for_the_budget_of_the_conversation(own_world: P
         workspace.close()
 
 
+@pytest.mark.parametrize(
+    ("limits", "answers", "reason"),
+    [
+        ({"cell_requests": 0}, [], "the setting cell_requests is 0"),
+        ({"cell_requests": 2}, ["four", "four"], "has sent 2 requests to the model, and may not send more"),
+        ({"cell_cost": 1.0}, ["four", "four"], r"has spent \$1\.50 on requests to the model"),
+    ],
+)
+def test_questions_of_one_cell_have_the_limits_of_its_requests(
+    own_world: Path, limits: dict[str, float], answers: list[str], reason: str
+) -> None:
+    llm = Llm(*[[Text("four"), Usage(10, 1, 0.75)]] * 5)
+    profile = Profile(model="openai/x").with_changes("flag", import_computer_api=True, **limits)
+    workspace = Workspace(profile, llm=llm)
+    code = "import time\nwhile True: time.sleep(1)"
+    try:
+        events = workspace.session.execution.run(
+            Message(role="assistant", type="code", content=code, format="python")
+        )
+        while workspace.session.execution.running_requests is None:
+            next(events)
+        assert [workspace.side_requests.ask("2 + 2?") for _ in answers] == answers
+        with pytest.raises(QuestionRefusedError, match=reason):
+            workspace.side_requests.ask("2 + 2?")
+        assert len(llm.requests) == len(answers)
+        workspace.session.execution.interrupt()
+        assert list(events)
+        assert workspace.side_requests.ask("2 + 2?") == "four", "no cell runs any more"
+    finally:
+        workspace.close()
+
+
 class Told:
     """What is said about a change of OS mode."""
 
@@ -261,6 +293,23 @@ def test_os_mode_is_switched_on_and_off_in_a_conversation(own_world: Path) -> No
         assert reported.switch(None).startswith("OS mode off. Python restarts")
         assert run_cell(computer, "computer")[1].state == "failed"
         assert "You control the user's computer" not in notes()
+    finally:
+        workspace.close()
+
+
+def test_os_mode_says_where_it_finds_no_screen(own_world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DISPLAY", raising=False)
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    workspace = Workspace(Profile(model="openai/x"), llm=Llm())
+    reported = Told(workspace)
+    try:
+        assert not any("OS mode" in remark for remark in workspace.remarks)
+        assert "OS mode finds no screen: neither DISPLAY nor" in reported.switch(True)
+        assert any("OS mode finds no screen" in remark for remark in workspace.remarks)
+        reported.switch(False)
+        monkeypatch.setenv("DISPLAY", ":0")
+        assert "finds no screen" not in reported.switch(True)
+        assert not any("OS mode" in remark for remark in workspace.remarks)
     finally:
         workspace.close()
 

@@ -16,7 +16,7 @@ Facts = tuple[Fact, ...]
 
 
 #: The commands that a click on the facts at the right of the header carries out, in the order of the facts.
-HEADLINE_COMMANDS = ("permissions", "", "", "model", "tokens", "tokens")
+HEADLINE_COMMANDS = ("permissions", "", "", "", "model", "tokens", "tokens")
 
 
 def write_headline(
@@ -40,6 +40,7 @@ def write_headline(
         mode,
         (clean_line(session.where, 60), "$text-warning bold"),
         ("sandbox on" if session.profile.sandbox else "", ""),
+        ("OS mode" if session.profile.os else "", "$text-warning bold"),
         (clean_line(model, 40), ""),
         (_describe_size(tokens, session), ""),
         (session.usage.totals.short_price, ""),

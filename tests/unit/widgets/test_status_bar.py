@@ -87,6 +87,15 @@ def test_the_header_has_tokens_where_the_context_window_is_unknown_and_says_that
     assert [text for text, _ in status.write_headline(demo, 1904)[1][-2:]] == ["1.9k tokens", ""]
 
 
+def test_the_header_says_that_the_model_may_use_the_screen() -> None:
+    session = make()
+    assert "OS mode" not in dict(status.write_headline(session, 0)[1])
+    session.profile = session.profile.with_changes("changed", os=True)
+    facts = status.write_headline(session, 0)[1]
+    assert "OS mode" in dict(facts)
+    assert len(facts) == len(status.HEADLINE_COMMANDS)
+
+
 def test_what_goes_on_and_for_how_long_is_the_last_to_go() -> None:
     for doing, width in itertools.product(
         ("running python", "stopping javascript; it will be ended in 1 s"), range(1, 201)
