@@ -2,6 +2,7 @@
 
 from typing import ClassVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import OptionList, Static
@@ -40,6 +41,16 @@ class ThemesScreen(Dialog[str | None]):
         choices = self.query_one(OptionList)
         choices.highlighted = THEMES.index(self._before) if self._before in THEMES else 0
         choices.focus()
+
+    def on_key(self, event: events.Key) -> None:
+        """Go to the next theme that begins with a typed letter."""
+        choices = self.query_one(OptionList)
+        place = (choices.highlighted or 0) + 1
+        letter = (event.character or "").lower()
+        if event.is_printable and (
+            names := [name for name in (*THEMES[place:], *THEMES[:place]) if name.startswith(letter)]
+        ):
+            choices.highlighted = THEMES.index(names[0])
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
         """Show the theme."""

@@ -53,6 +53,17 @@ async def test_a_click_on_enter_takes_what_is_chosen() -> None:
         assert taken == [ui.app.theme]
 
 
+async def test_a_letter_goes_to_the_next_theme_that_begins_with_it() -> None:
+    async with open_chat() as ui:
+        ui.app.push_screen(ThemesScreen())
+        await ui.until(lambda: isinstance(ui.app.focused, OptionList))
+        themes = []
+        for key in "nrRrrx":
+            await ui.pilot.press(key)
+            themes.append(ui.app.theme)
+        assert themes == ["nord", "rose-pine", "rose-pine-moon", "rose-pine-dawn", "rose-pine", "rose-pine"]
+
+
 def test_only_keys_are_links() -> None:
     assert link_hints("the field opens when you stop typing · esc cancel") == (
         "the field opens when you stop typing · [@click=screen.press('esc')]esc cancel[/]"
