@@ -166,11 +166,14 @@ class Computer:
             assert self.interrupts.acquire(timeout=60)
             yield RunEnded("lost", 0.5, "It was ended")
             return
-        if code == "ask":
+        if code in ("ask", "ask unseen"):
             yield LineReached(1)
             # Whoever is asked may answer before this generator goes on.
             self.asks = True
             yield InputRequested("What is your name? ", False)
+            if code == "ask unseen":
+                # The program hides what is typed from now on.
+                yield InputRequested("What is your name? ", True)
             self.running.set()
             assert self.interrupted.wait(60)
             self.asks = False

@@ -236,7 +236,7 @@ class HostTools:
             return
         kind = "a password, which hosts must not ask for" if waiting.masked else "input"
         cell.refusal = f"The program asked for {kind}. It was stopped."
-        self._session.waits_for = None
+        self._session.forget_input()
         self._session.stop()
 
     def _hand_over(self, cell: HostCell, asked: ElicitRequest) -> InputRequiredResult:

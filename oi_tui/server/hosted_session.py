@@ -85,7 +85,8 @@ class HostedSession:
         self.log = EventLog(limits.history_bytes)
         self.created = self.used = time.time()
         self.question: ApprovalQuestion | None = None
-        self.waits_for: InputRequested | None = None
+        #: What was reported of the wait for input in progress; a second time where the program hides it.
+        self._input_requests: tuple[InputRequested, ...] = ()
         #: Whether clients may approve later code too, as “always” in the window does.
         self.may_grant = False
         #: What clients of Open Interpreter's protocol still have to get of the turn that one of them began.
@@ -129,6 +130,15 @@ class HostedSession:
             return Snapshot(
                 self.log.last, list(messages.values()), unfinished, self.question, self.waits_for, ended
             )
+
+    @property
+    def waits_for(self) -> InputRequested | None:
+        """The input that a program waits for."""
+        return self._input_requests[-1] if self._input_requests else None
+
+    def is_waiting_since(self, request: object) -> bool:
+        """Return whether a program still waits for the input that this request has reported."""
+        return any(item is request for item in self._input_requests)
 
     def say(self, prompt: Prompt) -> None:
         """Begin a turn. Raises ConflictError while another one is in progress."""
@@ -176,8 +186,12 @@ class HostedSession:
         """Type a line to the program that waits for it. Raises ConflictError when none does."""
         if self.waits_for is None:
             raise ConflictError("No program is waiting for input.")
-        self.waits_for = None
+        self._input_requests = ()
         self.backend.send_input(text)
+
+    def forget_input(self) -> None:
+        """Ask nobody any more for the input that a program waits for."""
+        self._input_requests = ()
 
     def stop(self) -> None:
         """Stop the reply, the question or the run. Called again, end the language of the run."""
@@ -265,7 +279,7 @@ class HostedSession:
         worker = TurnWorker(_start(work), self._handle_events)
         worker.run()
         # The end is sent once the session is free, so that a client can go on at once.
-        self.waits_for = None
+        self._input_requests = ()
         self._withdraw_question()
         self.used = time.time()
         ended = self._ended or TurnEnded("done")
@@ -291,9 +305,9 @@ class HostedSession:
                     self._ended = event
                     continue
                 case RunReported(_, InputRequested() as request):
-                    self.waits_for = request
+                    self._input_requests += (request,)
                 case RunReported(_, InputReceived() | RunEnded()):
-                    self.waits_for = None
+                    self._input_requests = ()
             self._append(event)
 
     def _append(self, item: LogItem) -> None:

@@ -197,7 +197,7 @@ class _Reply:
             if question.id != before.asked:
                 raise ConflictError(_NOT_SHOWN)
             session.answer(question.id, question.hash, "run")
-        elif wanted.words and session.waits_for and session.waits_for is before.asked:
+        elif wanted.words and session.is_waiting_since(before.asked):
             session.send_input(f"{wanted.words}\n")
         else:
             if session.busy:

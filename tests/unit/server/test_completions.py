@@ -342,6 +342,16 @@ def test_a_program_that_waits_for_input_gets_the_next_message(serve: Serve) -> N
     assert running.computer.typed == ["Anna\n"]
 
 
+def test_a_program_that_hides_what_is_typed_a_moment_later_gets_the_next_message(serve: Serve) -> None:
+    running = serve([call("ask unseen")], [Text("Hello Anna.")], auto_run=True)
+    with client_of(running) as client:
+        words_of(client, user("Ask"))
+        [session] = sessions_of(running)
+        assert wait_until(lambda: session.waits_for and session.waits_for.masked, TIMEOUT)
+        assert words_of(client, user("Anna")) == "Hello Anna."
+    assert running.computer.typed == ["Anna\n"]
+
+
 def test_a_request_that_another_one_stopped_says_so(serve: Serve) -> None:
     running = serve([call("hang")], [Text("Second.")], auto_run=True)
     problems: list[str] = []
