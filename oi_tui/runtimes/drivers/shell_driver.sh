@@ -100,7 +100,6 @@ if [ -n "${BASH_VERSION:-}" ]; then
 		} >|"$__oi_folder/state" 2>/dev/null
 		__oi_tell "$__oi_status" 1
 	}
-	__oi_lists=$'(^|[\n\t ;&|(`])trap([\t ]+-p|[\t ]*($|[\n;&|)`]))'
 	__oi_exit='{ __oi_status=$?; eval "$__oi_hush"; __oi_leave; } >/dev/null 2>&1'
 	trap "$__oi_exit" EXIT
 
@@ -140,10 +139,6 @@ if [ -n "${BASH_VERSION:-}" ]; then
 		BASH_ARGV0=bash
 		IFS= builtin read -r -d '' __oi_words <"$2" || :
 		case $__oi_words in *BASH_SOURCE*) BASH_ARGV0=$2 ;; esac
-		# A cell that lists the traps does not list ours, unless it may leave: ours keeps what is remembered.
-		if [[ $__oi_words =~ $__oi_lists && $- != *e* && $__oi_words != *exit* ]]; then
-			case $(builtin trap -p EXIT) in *__oi_leave*) builtin trap - EXIT ;; esac
-		fi
 		__oi_words=
 		case $- in *e*) __oi_status=0 ;; esac
 		case $__oi_traps$__oi_failing$__oi_flags$__oi_extended in

@@ -334,12 +334,9 @@ def test_traps_and_options_that_watch_commands_see_only_the_cells(computer: Comp
         assert played.text == text or code.startswith(("shopt -q", "trap |")), code
 
 
-def test_a_list_of_traps_has_only_those_of_cells_and_what_is_remembered_is_kept(computer: Computer) -> None:
-    for code in ("trap", "trap -p", "x=$(trap); echo -n $x", "trap -p EXIT", "true && (trap)"):
-        assert play(computer, "shell", code).text == "", code
-    assert play(computer, "shell", "trap 'echo bye' USR1; trap").text == "trap -- 'echo bye' SIGUSR1\n"
-    play(computer, "shell", "x=1; trap; exit")
-    assert play(computer, "shell", "echo $x").text == "1\n"
+def test_the_matches_of_a_pattern_are_kept_for_the_next_cell(computer: Computer) -> None:
+    play(computer, "shell", "[[ v1.25 =~ v([0-9]+) ]]")
+    assert play(computer, "shell", 'trap -p USR1; echo "${BASH_REMATCH[1]}"').text == "1\n"
 
 
 def test_a_trap_sees_no_line_of_ours_after_a_failure_an_interrupt_or_an_exit(computer: Computer) -> None:
