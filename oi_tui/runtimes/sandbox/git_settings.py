@@ -25,7 +25,7 @@ _LONGEST = 100_000
 
 def runs_something(path: Path) -> bool:
     """Return whether settings of git make it run a program; also where they cannot be read."""
-    settings = _read(path)
+    settings = read_file(path)
     return settings is None or bool(_RUNS.search(settings))
 
 
@@ -35,7 +35,7 @@ def find_named_files(path: Path, root: Path, cwd: Path) -> Iterator[Path]:
 
     `root` is the folder of the repository.
     """
-    for match in _VALUES.finditer(_read(path) or b""):
+    for match in _VALUES.finditer(read_file(path) or b""):
         for word in _BETWEEN_WORDS.split(match[1] or match[2] or b""):
             if not word or word.startswith(b"-") or b"%" in word or b"\0" in word:
                 continue
@@ -56,7 +56,7 @@ def list_global_files() -> Iterator[Path]:
     yield Path("/etc/gitconfig")
 
 
-def _read(path: Path) -> bytes | None:
+def read_file(path: Path) -> bytes | None:
     """Return the settings in a file, or None where it is no plain file that can be read."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)

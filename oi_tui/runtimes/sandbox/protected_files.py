@@ -203,7 +203,8 @@ class ProtectedFileWatch:
     def _matters(self, path: Path) -> bool:
         name = _fold(path.name)
         if name == "commondir" or name.startswith("config"):
-            return _is_git(path.parent) and (name == "commondir" or git_settings.runs_something(path))
+            leads_away = name == "commondir" and not _leads_to_its_repository(path)
+            return _is_git(path.parent) and (leads_away or git_settings.runs_something(path))
         if _fold(path.parent.name) == "hooks":
             return not name.endswith(".sample") and _is_git(path.parent.parent)
         if name == ".git":
@@ -274,6 +275,15 @@ def _is_git(folder: Path) -> bool:
     return _fold(folder.name) == ".git" or (
         os.path.lexists(folder / "HEAD")
         and (os.path.lexists(folder / "objects") or os.path.lexists(folder / "commondir"))
+    )
+
+
+def _leads_to_its_repository(path: Path) -> bool:
+    """Return whether a `commondir` names the repository that its folder is in, as git writes it for a linked
+    work tree.
+    """
+    return (
+        path.parent.parent.name == "worktrees" and (git_settings.read_file(path) or b"").strip() == b"../.."
     )
 
 

@@ -125,6 +125,17 @@ def test_what_leads_git_from_a_linked_work_tree_to_its_settings_is_read_only(tmp
     assert "created .git/commondir: programs outside" in (watch.find_changes() or "")
 
 
+def test_a_work_tree_that_git_links_is_reported_once_it_leads_elsewhere(tmp_path: Path) -> None:
+    commit = ("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "x")
+    for words in (("init", "-q", tmp_path), ("-C", tmp_path, *commit)):
+        subprocess.run(["git", *words], check=True, capture_output=True)
+    watch = protected_files.ProtectedFileWatch(tmp_path)
+    subprocess.run(["git", "-C", tmp_path, "worktree", "add", "-q", "x"], check=True, capture_output=True)
+    assert "commondir" not in (watch.find_changes() or "")
+    (tmp_path / ".git" / "worktrees" / "x" / "commondir").write_text("../../../evil\n")
+    assert "created .git/worktrees/x/commondir: programs outside" in (watch.find_changes() or "")
+
+
 @pytest.mark.parametrize("head", ["link", "file"])
 @pytest.mark.parametrize("objects", ["folder", "link", "file", "elsewhere"])
 def test_each_folder_that_git_takes_for_a_repository_is_reported(
