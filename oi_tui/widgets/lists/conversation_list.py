@@ -156,7 +156,6 @@ class ConversationList(ScrollView, can_focus=True):
             first += count
             line += 1 + _HEIGHT * count
         self.words, self._excerpts = words, excerpts or {}
-        self.marked_for_deletion = None
         self._selected = 0
         if select is not None:
             self._selected = rows.place_of(select) or 0
@@ -214,7 +213,9 @@ class ConversationList(ScrollView, can_focus=True):
     def _select(self, index: int) -> None:
         before = self._selected
         self._selected = max(0, min(index, len(self._items) - 1))
-        self.marked_for_deletion = None
+        # A search may end between the two key presses, and leave the same one selected.
+        if self.selected is None or self.selected.id != self.marked_for_deletion:
+            self.marked_for_deletion = None
         self._reveal()
         for item in {before, self._selected} if self._items else ():
             self.refresh_lines(self.find_line(item), _HEIGHT)

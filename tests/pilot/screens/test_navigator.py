@@ -211,6 +211,19 @@ async def test_where_nothing_is_found_the_arrows_leave_one_where_one_can_type(st
         assert app.titles == ["Fit a curve"]
 
 
+async def test_a_search_that_ends_between_the_two_keys_does_not_cancel_the_deletion(store: Store) -> None:
+    async with open_navigator(store) as (app, pilot):
+        await pilot.press("down", "d")
+        deleted = app.rows.selected
+        assert deleted is not None
+        app.navigator.show(select=deleted.id)
+        await pilot.press("d")
+        assert deleted.title not in app.titles
+        await pilot.press("d")
+        app.navigator.show(select=next(item.id for item in app.rows.items if item is not app.rows.selected))
+        assert app.rows.marked_for_deletion is None
+
+
 async def test_what_was_deleted_in_an_earlier_session_can_be_brought_back(store: Store) -> None:
     named = {summary.title: summary.id for summary in store.list_summaries()}
     store.delete(named["Fit a curve"])
