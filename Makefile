@@ -104,6 +104,7 @@ $(VENV)/.installed: pyproject.toml | $(BIN)/python
 $(VENV)/.installed-dev: pyproject.toml | $(BIN)/python
 	@install() { $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable "$$1"; }; \
 	install '.[dev,dev-tables]' || { \
-	  echo "The packages of dev-tables cannot be installed: the tests that need them are skipped." >&2; \
+	  echo "The packages of dev-tables cannot be installed: the tests that need them are skipped." \
+	    "To try again, delete $@." >&2; \
 	  install '.[dev]'; }
 	@: >$(VENV)/.installed && : >$@

@@ -62,7 +62,7 @@ def settings_page() -> str:
     """Describe every setting, a table for each section."""
     parts = [
         (
-            "Settings are keys of a [profile](../guide/profiles.md), rows of the profile editor (`f2`),\n"
+            "Settings are keys of a [profile](../guide/profiles.md), rows of the settings screen (`f2`),\n"
             "[command-line flags](flags.md) and attributes of the [Python API](python-api.md)."
         ),
         "A flag wins over the environment, the environment over the profile, the profile over the default.",

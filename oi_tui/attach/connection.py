@@ -20,9 +20,9 @@ _TIMEOUT = 15.0
 _FIRST_WAIT, _LONGEST_WAIT = 0.5, 8.0
 #: The largest record that is accepted, in bytes. The state has the whole conversation.
 _LARGEST = 512_000_000
-#: How connecting fails.
-#: The codes with which the server closes: there is no such session, and the session was ended.
+#: The codes with which the server closes: 1008 where there is no such session, 4410 where it was ended.
 _ENDED = (1008, 4410)
+#: How connecting fails.
 _FAILURES = (OSError, InvalidHandshake, InvalidURI, ConnectionClosed, ValueError)
 
 

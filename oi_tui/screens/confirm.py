@@ -53,7 +53,7 @@ class ConfirmDialog(Dialog[bool]):
 
     def on_screen_resume(self) -> None:
         """Close if it was withdrawn while another screen lay over it."""
-        if self._is_withdrawn:
+        if self._is_withdrawn and self.is_active:
             self.dismiss(None)
 
     def compose(self) -> ComposeResult:

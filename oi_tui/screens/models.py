@@ -281,7 +281,7 @@ class ModelsScreen(Dialog[ModelChoice | None]):
         text = event.value.strip()
         if event.input.id == "models-key":
             self._save_key(text)
-        elif " " in text and "/" not in text and not llamafile.is_source(text):
+        elif " " in text.partition("/")[0] and not llamafile.is_source(text):
             self.notify(_NO_NAME, severity="warning")
         elif text:
             self._choose(ModelChoice(text))

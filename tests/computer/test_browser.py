@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from oi_tui.computer import ComputerError
+from oi_tui.computer import ComputerError, browser_page
 from oi_tui.computer import browser as browser_module
 from oi_tui.computer.browser import Browser
 from oi_tui.computer.computer import Computer
@@ -133,9 +133,15 @@ def address() -> Iterator[str]:
         serving.join()
 
 
+def shorten(monkeypatch: pytest.MonkeyPatch, wait: str) -> None:
+    """Make a wait for something on a page one second long, in both modules that use it."""
+    for module in (browser_module, browser_page):
+        monkeypatch.setattr(module, wait, 1.0)
+
+
 @pytest.fixture
 def page(address: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Browser]:
-    monkeypatch.setattr(browser_module, "TIMEOUT", 1.0)
+    shorten(monkeypatch, "TIMEOUT")
     browser = Computer().browser
     browser.setup(headless=True)
     browser.go_to_url(address)
@@ -263,7 +269,7 @@ def test_lists_files_and_dates_are_filled_and_what_a_field_does_not_take_is_told
         page.fill("Day", "31 Jan")
     with pytest.raises(ComputerError, match="is in a list"):
         page.click("Large")
-    monkeypatch.setattr(browser_module, "ANSWER_SECONDS", 1.0)
+    shorten(monkeypatch, "ANSWER_SECONDS")
     with pytest.raises(ComputerError, match="'Fixed' cannot be written into"):
         page.fill("Fixed", "text")
 
@@ -283,7 +289,7 @@ def test_a_page_that_goes_on_to_another_by_itself_is_waited_for(
     page: Browser, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The page that comes takes longer than one may take to answer.
-    monkeypatch.setattr(browser_module, "ANSWER_SECONDS", 1.0)
+    shorten(monkeypatch, "ANSWER_SECONDS")
     page.go_to_url(address + "leaving")
     until(lambda: page.read() == "Second", "the next page")
 
@@ -362,7 +368,7 @@ def test_dialogs_without_end_are_told_of_only_for_a_while(
 def test_a_page_whose_script_never_ends_can_be_left(
     page: Browser, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(browser_module, "ANSWER_SECONDS", 1.0)
+    shorten(monkeypatch, "ANSWER_SECONDS")
     page.go_to_url(address + "endless")
     problem = until(lambda: find_problem(page), "the page to hang")
     assert "does not answer: a script on it may run without end" in problem
@@ -374,7 +380,7 @@ def test_a_page_whose_script_never_ends_can_be_left(
 def test_a_page_that_begins_to_hang_after_it_was_checked_is_not_waited_for_without_end(
     page: Browser, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(browser_module, "ANSWER_SECONDS", 1.0)
+    shorten(monkeypatch, "ANSWER_SECONDS")
     page.go_to_url(address + "endless")
     until(lambda: not browser_module.is_answering(page.driver, 0.5), "the page to hang")
     with monkeypatch.context() as unchecked:

@@ -750,7 +750,7 @@ async def test_the_answer_to_a_typed_command_comes_into_view() -> None:
         await ui.type("long")
         await ui.idle()
         transcript = ui.view.conversation.transcript
-        await ui.type("%find Words")
+        await ui.type("/Find Words")
         find_line = ui.view.find_line
         await ui.until(lambda: find_line.has_focus_within and not transcript.scroll_mode.follows_end)
         await ui.type("%tokens")

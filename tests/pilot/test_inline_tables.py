@@ -145,7 +145,7 @@ async def chatting(computer: Computer, conversation: str = "") -> AsyncIterator[
 async def test_a_wide_table_is_shown_opened_and_fits_any_width(python: Computer) -> None:
     async with chatting(python) as chat:
         await chat.run("wide")
-        await chat.reached(lambda: chat.shows("5,000 rows x 60 columns · ctrl+up to here, enter opens"))
+        await chat.reached(lambda: chat.shows("5,000 rows x 60 columns · ctrl+up, then up; enter opens"))
         assert chat.shows("column_0", "float64", "more", "… 4,988 rows not shown", "7498.5")
         assert not chat.shows("[5000 rows x 60 columns]", "<div>")
         before = "\n".join(chat.lines).count("column_")
@@ -223,7 +223,7 @@ async def test_a_saved_conversation_shows_its_tables_again(python: Computer) -> 
         assert shown.content.rstrip().endswith("[5000 rows x 60 columns]")
     async with chatting(python, conversation) as chat:
         await chat.reached(
-            lambda: chat.shows("5,000 rows x 60 columns · ctrl+up to here, enter opens", "column_0")
+            lambda: chat.shows("5,000 rows x 60 columns · ctrl+up, then up; enter opens", "column_0")
         )
         assert not chat.shows("[5000 rows x 60 columns]")
 

@@ -66,7 +66,7 @@ def remembering(computer: Computer) -> Computer:
 def test_a_question_that_missed_the_interrupt_is_interrupted_again(
     computer: Computer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(interrupt, "_MISSED", 0.1)
+    monkeypatch.setattr(interrupt, "_MISSED", 0.5)
     # The first signal does not end the question, as one just before the system waits for the keyboard.
     code = (
         "import signal\nlater = signal.default_int_handler\n"

@@ -112,15 +112,11 @@ class CustomRuntime(RuntimeWithoutTerminal):
         Set before the run has begun, `stopped` interrupts it as soon as it has.
         """
         began = time.monotonic()
-        with self._lock:
-            self._stopping = 0
-            try:
-                self._work = work = _RunThread(self.language.name, lambda work: self._begin(code, work))
-            except RuntimeError as error:
-                yield RunEnded("failed", 0.0, f"{self.language.title} did not run: {describe_failure(error)}")
-                return
-            if stopped.is_set():
-                self.interrupt()
+        try:
+            work = self._begin_thread(code, stopped)
+        except RuntimeError as error:
+            yield RunEnded("failed", 0.0, f"{self.language.title} did not run: {describe_failure(error)}")
+            return
         ended = False
         try:
             for report in self._yield_reports(work, began):
@@ -218,6 +214,15 @@ class CustomRuntime(RuntimeWithoutTerminal):
 
     def _call(self, name: str) -> threading.Event | None:
         return _call_method(self._object, name, self._spare, self.language.name) if self._spare else None
+
+    def _begin_thread(self, code: str, stopped: threading.Event) -> "_RunThread":
+        """Start the thread of a run. Raises RuntimeError where the system refuses one."""
+        with self._lock:
+            self._stopping = 0
+            self._work = work = _RunThread(self.language.name, lambda work: self._begin(code, work))
+            if stopped.is_set():
+                self.interrupt()
+        return work
 
     def _yield_reports(self, work: _RunThread, began: float) -> Iterator[Report]:
         """Yield reports, with text joined for a frame, until the run ends or the time is over."""

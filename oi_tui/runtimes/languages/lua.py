@@ -46,5 +46,6 @@ LANGUAGE = Language(
     variables_request="variables {nonce}",
     variable_request="variable {nonce} {name}",
     completion_request="completions {nonce} {name}",
-    note="A `local` outside of functions is kept. Loops over it take twice as long as in a function.",
+    note="A `local` outside of functions is kept between cells. Loops that use it take twice as long as in a "
+    "function.",
 )

@@ -17,7 +17,7 @@ from oi_tui.runtimes.remote.registry import SignInNeededError, find_refusing_reg
 from oi_tui.runtimes.remote.target import Target, TargetError, has_image
 from oi_tui.runtimes.remote.wire import MARK, widen_pipe
 from oi_tui.system.ending_signals import note_ending_signals
-from oi_tui.system.failures import describe_failure
+from oi_tui.system.failures import describe_failure, describe_refusal
 
 #: How long the worker may take to start, in seconds: a job may wait for its machine.
 TIMEOUT = 120.0
@@ -75,6 +75,8 @@ def start_program(
         if ask is None:
             raise
         sign_in(refusal, ask, environment, cwd)
+    except (OSError, RuntimeError) as error:
+        raise TargetError(f"{target.title} cannot be reached: {describe_failure(error)}.") from None
     return ConnectingProgram(target, environment, cwd, ask, stopped)
 
 
@@ -127,7 +129,10 @@ class ConnectingProgram:
                     bufsize=0,
                 )
             except OSError as error:
-                raise TargetError(f"{command[0]} could not be started: {error.strerror or error}.") from None
+                refusal = describe_refusal(f"{type(error).__name__}: {error}")
+                raise TargetError(
+                    f"{command[0]} could not be started: {refusal or error.strerror or error}."
+                ) from None
             assert process.stdin is not None
             assert process.stdout is not None
             self._process, self.input, self.output = process, process.stdin, process.stdout

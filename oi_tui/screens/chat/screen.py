@@ -245,7 +245,7 @@ class ChatScreen(BaseScreen[None]):
         if view is not None and not view.busy and commands.is_command(event.text):
             # The answer is added at the end. A search begins where somebody reads.
             view.find_line.dismiss()
-            if event.text.split()[0] != "%find":
+            if event.text.split()[0][1:].lower() != "find":
                 view.show_end()
         self._dispatch(event.text)
 

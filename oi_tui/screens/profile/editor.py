@@ -124,6 +124,8 @@ class ProfileEditor(Page[Profile | None]):
         with self.app.batch_update():
             self._show()
             await self._fields.wait_until_built()
+        # A screen that was opened meanwhile drew nothing in the batch.
+        self.app.screen.check_idle()
 
     @property
     def _query(self) -> str:

@@ -252,7 +252,9 @@ function act(event) {
       note(`Files: ${event.changes.map((change) => `${change.path} ${change.what}`).join(", ")}`, "notice");
       break;
     case "model.retry": note(`${event.reason} Trying again in ${Math.round(event.seconds)} s.`, "notice"); break;
-    case "session.ended": note(event.message, "notice"); break;
+    case "session.ended":
+      note(`${event.message} Open a conversation from the list, or begin a new one.`, "notice");
+      break;
     case "notice": note(event.text, event.severity === "error" ? "error" : "notice"); break;
     case "error":
       note(event.message, "error");

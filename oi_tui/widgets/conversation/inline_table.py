@@ -94,7 +94,7 @@ class InlineTable(RowTable):
         return [*rows, self._draw_footer(width, look)]
 
     def _draw_footer(self, width: int, look: Styles) -> Row:
-        opens = " · ctrl+up to here, enter opens" if self.key else ""
+        opens = " · ctrl+up, then up; enter opens" if self.key else ""
         words = f"{_count(self.total, 'row')} x {_count(self.width, 'column')}{opens}"
         return Row([Segment(cut_end(words, width), look.muted)], table=self)
 

@@ -16,7 +16,7 @@ FOLDED_HEAD, FOLDED_TAIL = 4, 10
 #: Rows that one very long line may take while the output is folded.
 _FOLDED_ROWS = 6
 #: How to see the rest. The keys are typed one after the other, because the prompt has the focus.
-_OPENS = "ctrl+up to here, o opens"
+_OPENS = "ctrl+up, then up; o opens"
 #: The display that removes all output of a program.
 _CLEAR = "\x1b[9999A\r\x1b[J"
 #: About how many lines keep their rows.

@@ -245,7 +245,7 @@ async def test_long_output_is_a_tail_while_it_runs_and_folds_after() -> None:
     async with conversation((80, 40)) as (pilot, view):
         await show(pilot, MessageRecorded(cell), MessageStarted(out))
         screen = await show(pilot, *(MessageGrew(out.id, f"line {n}\n") for n in range(50)))
-        assert has(screen, "… 40 lines above — ctrl+up to here, o opens", "│ line 40", "│ line 49")
+        assert has(screen, "… 40 lines above — ctrl+up, then up; o opens", "│ line 40", "│ line 49")
         assert not has(screen, "│ line 39")
         view.move_cursor(-1)
         await pilot.press("o", "end")
@@ -254,7 +254,7 @@ async def test_long_output_is_a_tail_while_it_runs_and_folds_after() -> None:
         await until(pilot, lambda: not has(screen_lines(pilot.app), "│ line 20"))
         pilot.app.query_one("#prompt").focus()
         screen = await show(pilot, MessageRecorded(out), MessageRecorded(cell.replace(state="finished")))
-        assert has(screen, "│ line 3", "… 36 lines not shown — ctrl+up to here, o opens", "│ line 40")
+        assert has(screen, "│ line 3", "… 36 lines not shown — ctrl+up, then up; o opens", "│ line 40")
         view.move_cursor(-1)
         await pilot.press("o", "end")
         await until(pilot, lambda: has(screen_lines(pilot.app), "│ line 25"))

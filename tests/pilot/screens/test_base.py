@@ -198,13 +198,11 @@ async def test_opening_and_closing_a_screen_draws_two_whole_frames_each_at_most(
         drawn.clear()
         screen = SCREENS[name]()
         await ui.app.push_screen(screen)
-        await ui.until(lambda: "all" in drawn)
+        await ui.until(lambda: "all" in drawn and not (screen._repaint_required or screen._layout_required))
         await ui.pilot.pause()
-        assert drawn.count("all") <= 2
-        assert len(drawn) <= 3
+        assert drawn.count("all") <= 2, drawn
         drawn.clear()
         screen.dismiss(None)
         await ui.until(lambda: "all" in drawn and not screen.is_attached)
         await ui.pilot.pause()
-        assert drawn.count("all") <= 2
-        assert len(drawn) <= 3
+        assert drawn.count("all") <= 2, drawn

@@ -103,6 +103,8 @@ async def test_a_request_typed_at_the_list_of_models_is_not_taken_for_a_model(
         await at.pilot.press("enter")
         await at.until(lambda: any("no spaces" in notice.message for notice in at.app._notifications))
         assert (at.app.screen, field.value, at.workspace.profile) == (screen, "a b", before)
+        await at.pilot.press("slash", "c", "enter")
+        assert (at.app.screen, field.value, at.workspace.profile) == (screen, "a b/c", before)
 
 
 async def test_the_model_in_use_stands_first_and_enter_keeps_it(

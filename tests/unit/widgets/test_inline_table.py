@@ -50,7 +50,7 @@ def test_texts_stand_left_and_numbers_right() -> None:
     assert lines[2] == "0  東京         37"
     assert lines[3] == "1  NaN        1250"
     assert "\x1b" not in lines[4]
-    assert lines[-1] == "3 rows x 2 columns · ctrl+up to here, enter opens"
+    assert lines[-1] == "3 rows x 2 columns · ctrl+up, then up; enter opens"
 
 
 def test_missing_values_are_dim() -> None:
@@ -91,9 +91,9 @@ def test_columns_of_the_same_name_are_both_shown() -> None:
 def test_an_empty_table_has_its_names_and_its_size() -> None:
     assert (
         draw_table(stored([("a", "int64", True)], []), 60)[-1]
-        == "0 rows x 1 column · ctrl+up to here, enter opens"
+        == "0 rows x 1 column · ctrl+up, then up; enter opens"
     )
-    assert draw_table(stored([], []), 60)[-1] == "0 rows x 0 columns · ctrl+up to here, enter opens"
+    assert draw_table(stored([], []), 60)[-1] == "0 rows x 0 columns · ctrl+up, then up; enter opens"
 
 
 def test_a_table_that_was_not_kept_cannot_be_opened() -> None:
@@ -137,7 +137,7 @@ def with_tables(count: int) -> Output:
 def test_the_table_takes_the_place_of_its_text() -> None:
     lines = draw_output(with_tables(2))
     assert lines[0] == "before 0"
-    assert lines[6:8] == ["3 rows x 2 columns · ctrl+up to here, enter opens", "before 1"]
+    assert lines[6:8] == ["3 rows x 2 columns · ctrl+up, then up; enter opens", "before 1"]
     assert lines[-1] == "after"
     assert not any("of it" in line for line in lines)
 
@@ -159,22 +159,22 @@ def test_tables_are_shown_while_the_program_runs() -> None:
     lines = draw_output(output, live=True)
     assert lines[0].startswith("… more above")
     assert lines[-1] == "after"
-    assert lines[-2] == "3 rows x 2 columns · ctrl+up to here, enter opens"
+    assert lines[-2] == "3 rows x 2 columns · ctrl+up, then up; enter opens"
 
 
 def test_of_many_tables_the_first_and_the_last_are_shown_until_all_are_wanted() -> None:
     output = with_tables(20)
-    assert sum("ctrl+up to here, enter opens" in line for line in draw_output(output)) == 8
-    assert "… 12 more tables not shown — ctrl+up to here, o opens" in draw_output(output)
+    assert sum("ctrl+up, then up; enter opens" in line for line in draw_output(output)) == 8
+    assert "… 12 more tables not shown — ctrl+up, then up; o opens" in draw_output(output)
     assert output.toggle(live=False)
-    assert sum("ctrl+up to here, enter opens" in line for line in draw_output(output)) == 20
+    assert sum("ctrl+up, then up; enter opens" in line for line in draw_output(output)) == 20
 
 
 def test_long_output_beside_a_table_is_folded() -> None:
     output = with_tables(1)
     output.feed("".join(f"line {at}\r\n" for at in range(5000)))
     lines = draw_output(output)
-    assert "3 rows x 2 columns · ctrl+up to here, enter opens" in lines
+    assert "3 rows x 2 columns · ctrl+up, then up; enter opens" in lines
     assert len(lines) < 30
     assert lines[-1] == "line 4999"
     assert output.toggle(live=False)

@@ -282,8 +282,10 @@ def receive_arrived(receive: Callable[[float], Message], seconds: float) -> "lis
 
 
 def has_parts(message: Message) -> bool:
-    """Return whether the parts of a message that are read are objects."""
-    return all(isinstance(message.get(name), Mapping) for name in ("content", "parent_header"))
+    """Return whether the parts of a message that are read are objects, and name a request if they do."""
+    if not all(isinstance(message.get(name), Mapping) for name in ("content", "parent_header")):
+        return False
+    return isinstance(message["parent_header"].get("msg_id"), str | None)
 
 
 def belongs_to(message: Message, id_: str) -> bool:
