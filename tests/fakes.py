@@ -3,7 +3,7 @@
 import contextlib
 import json
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
 from oi_tui.engine.llm.base import Delta, ErrorInfo, LlmError, Request, Text, ToolCallPiece
@@ -244,7 +244,7 @@ class Computer:
 
     is_at_work = False
     target_files = None
-    target_has_past = False
+    target_past: Collection[str] = ()
 
     def explain_refusal_at(self, target: str) -> str | None:
         return None if target in self.targets.names else f"The target “{target}” is not connected."

@@ -162,14 +162,14 @@ class Execution:
             yield
             return
         home, folder = self._computer.target_id, self._computer.target_folder
-        has_past = self._computer.target_has_past
+        past = self._computer.target_past
         self._permissions.enter(home)
         with self._computer.at(target), self._permissions.at(self._computer.target_id):
             self._enter_review()
             try:
                 yield
             finally:
-                self.earlier.enter(home, folder, has_past=has_past)
+                self.earlier.enter(home, folder, past=past)
 
     def _run_cell(
         self, code: Message, profile: Profile, note: str, asker: str
@@ -230,9 +230,7 @@ class Execution:
     def _enter_review(self, listing: ListedFolder | None = None) -> None:
         """Have the review judge code by the current target."""
         computer = self._computer
-        self.earlier.enter(
-            computer.target_id, computer.target_folder, listing, has_past=computer.target_has_past
-        )
+        self.earlier.enter(computer.target_id, computer.target_folder, listing, past=computer.target_past)
 
     def _list_folder(self, language: str | None) -> ListedFolder | None:
         """Ask the place where code runs for what is in the folder of the language; None if nothing comes."""

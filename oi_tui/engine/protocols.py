@@ -46,8 +46,8 @@ class CodeRunner(Protocol):
         """The folder in which code starts on that target; "" for this machine, and where it is not known."""
 
     @property
-    def target_has_past(self) -> bool:
-        """Whether other code than that of this session ran, or runs, in the languages of that target."""
+    def target_past(self) -> Collection[str]:
+        """The languages of that target in which other code than that of this session ran, or runs."""
 
     @property
     def target_files(self) -> RemoteFiles | None:

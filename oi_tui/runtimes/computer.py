@@ -226,10 +226,10 @@ class Computer:
         return remote.folder if remote else ""
 
     @property
-    def target_has_past(self) -> bool:
-        """Whether other code than that of this session ran, or runs, in the languages of that target."""
+    def target_past(self) -> Collection[str]:
+        """The languages of that target in which other code than that of this session ran, or runs."""
         remote = self.targets.remote
-        return remote is not None and remote.has_past
+        return remote.past if remote else ()
 
     def follow(self, run: "LeftRun") -> Generator[Report, None, None]:
         """Report the rest of a run that was left running, like `run`; it is not run again."""

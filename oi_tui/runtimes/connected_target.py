@@ -1,6 +1,6 @@
 """The interface of a target that is connected: a worker on a remote host, or a Jupyter kernel."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from oi_tui.runtimes.language import Language, Runtime
@@ -49,8 +49,8 @@ class ConnectedTarget(Protocol):
         """Whether it is connected, and something was started there."""
 
     @property
-    def has_past(self) -> bool:
-        """Whether its languages may have variables of other code than ours."""
+    def past(self) -> Collection[str]:
+        """Its languages that may have variables of other code than ours."""
 
     @property
     def left_languages(self) -> Sequence[str]:

@@ -1,7 +1,7 @@
 """Tracks what earlier code changed, as far as it matters for understanding later code."""
 
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -23,17 +23,22 @@ class _Remembered:
     names: dict[str, str] = field(default_factory=dict)
     relied_on: dict[str, str] = field(default_factory=dict)
     unclear: set[str] = field(default_factory=set)
-    #: Whether other code ran there that was not seen, so that any name may have any meaning.
-    has_past: bool = False
+    #: The languages in which other code ran there that was not seen, so that any name may have any meaning.
+    past: frozenset[str] = frozenset()
 
     def is_unclear(self, language: str) -> bool:
         """Return whether ordinary names may mean something else by now."""
-        return self.has_past or ("shell" if language in _SHELLS else language) in self.unclear
+        return _find_group(language) in self.past | self.unclear
 
     def forget(self) -> None:
         self.names.clear()
         self.relied_on.clear()
         self.unclear.clear()
+
+
+def _find_group(language: str) -> str:
+    """Return the language by which it is remembered: what is left of one shell counts for all."""
+    return "shell" if language in _SHELLS else language
 
 
 class EarlierCode:
@@ -63,18 +68,18 @@ class EarlierCode:
         self.folder = ""
 
     def enter(
-        self, place: str, folder: str = "", listing: ListedFolder | None = None, *, has_past: bool = False
+        self, place: str, folder: str = "", listing: ListedFolder | None = None, *, past: Iterable[str] = ()
     ) -> None:
         """Note that code runs at that place from now on, in that folder of it,
         where names have their own meanings.
 
-        "" is the place here. `listing` is what the place says of the folder. `has_past`: its languages have
+        "" is the place here. `listing` is what the place says of the folder. The languages of `past` have
         variables of code that was not added here.
         """
         with self._lock:
             is_new = place not in self._places
             self._here = self._places.setdefault(place, _Remembered())
-            self._here.has_past = has_past
+            self._here.past = frozenset(map(_find_group, past))
             self.elsewhere = place
             self.folder = folder if place else ""
             self.listing = listing if place else None

@@ -74,7 +74,8 @@ class RemoteTarget:
         #: Why no connection is possible any more, in a sentence: what runs there was left.
         self._left = ""
         self._comes_back = left is not None
-        self.has_past = left is not None
+        #: The languages that were left running, until they are reset.
+        self._past: set[str] = set()
         self.spelling = target.spelling
         self.title = target.title
         self._choices = choices
@@ -132,6 +133,7 @@ class RemoteTarget:
                 stopped=CombinedStopSignal(stopped, self._closing),
             )
             self._facts, self._described = link.facts, link.described
+            self._past.clear()
             if self._comes_back:
                 self._adopt(link)
             return link, True
@@ -140,6 +142,7 @@ class RemoteTarget:
         """Take over what was left running there."""
         self._comes_back = False
         self._started |= set(self.left_languages)
+        self._past |= set(self.left_languages)
         if self._record:
             left_targets.remove(self._record)
         # A new one is written when it is left again, or stays by itself.
@@ -174,6 +177,11 @@ class RemoteTarget:
         """The languages that were at work when the connection was made."""
         known_names = {language.name for language in LANGUAGES}
         return tuple(name for name in self._facts.get("languages", ()) if name in known_names)
+
+    @property
+    def past(self) -> frozenset[str]:
+        """The languages that may have variables of other code than ours."""
+        return frozenset(self._past)
 
     @property
     def is_used(self) -> bool:
@@ -235,6 +243,10 @@ class RemoteTarget:
             self._started.add(language)
             if self._detach_options.cut:
                 self._write_record()
+
+    def note_reset(self, language: str) -> None:
+        """Note that the language has no variables any more."""
+        self._past.discard(language)
 
     def _note_changes(self, change_set: ChangeSet) -> None:
         if self.files:

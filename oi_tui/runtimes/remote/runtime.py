@@ -36,6 +36,9 @@ class RuntimeTarget(TargetConnection, Protocol):
     def note_start(self, language: str) -> None:
         """Note that the language has something to lose from now on."""
 
+    def note_reset(self, language: str) -> None:
+        """Note that the language has no variables any more."""
+
     @property
     def files(self) -> TargetFiles | None:
         """The files there."""
@@ -227,8 +230,9 @@ class RemoteRuntime:
 
     def reset(self) -> None:
         """Forget; a run in progress is lost."""
-        if link := self._link:
-            link.ask("reset", _TIMEOUT, language=self.language.name)
+        name, link = self.language.name, self._link
+        if link and link.ask("reset", _TIMEOUT, language=name) is not None:
+            self._target.note_reset(name)
 
     def close(self) -> None:
         """Close permanently; the target ends all its runtimes at once."""

@@ -19,6 +19,7 @@ from oi_tui.runtimes.remote.outbox import Outbox
 from oi_tui.runtimes.remote.wire import PLACES, Frame, pack
 from oi_tui.runtimes.remote.worker_changes import WorkerChanges
 from oi_tui.runtimes.runs.run import Cell
+from oi_tui.runtimes.variables import Memory
 from oi_tui.system import environment, environment_names
 
 #: The largest image that is sent when a program names its file, in bytes.
@@ -238,6 +239,7 @@ class WorkerLanguages:
             value = runtime.read_memory()
         elif runtime and message["do"] == "reset":
             runtime.reset()
+            value = Memory(message["language"], "unstarted")
         elif runtime and message["do"] == "complete":
             value = runtime.complete(message["code"])
         elif runtime:

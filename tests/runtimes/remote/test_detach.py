@@ -155,11 +155,14 @@ def test_what_was_left_can_be_stopped_typed_to_and_left_again(make: Make) -> Non
     (left,) = left_targets.list_shown()
     assert left.running == ""
     again = make()
-    assert not again.target_has_past
+    assert not again.target_past
     assert again.targets.attach(left) == ()
-    assert again.target_has_past
+    assert set(again.target_past) == {"python"}
     assert play(again, "python", "print(name)").text == "Ada\n"
     assert worker_pid(again) == pid
+    again.reset()
+    assert not again.target_past
+    assert "NameError" in play(again, "python", "print(name)").text
     below = everything_below(pid)
     again.close()
     assert not any(map(alive, below))

@@ -24,11 +24,12 @@ def is_clear(earlier: EarlierCode, language: str, folder: Path) -> bool:
 @pytest.mark.parametrize("language", CODE)
 def test_code_is_not_clear_where_languages_have_a_past(language: str, tmp_path: Path) -> None:
     earlier = EarlierCode()
-    earlier.enter(PLACE, FOLDER, has_past=True)
+    earlier.enter(PLACE, FOLDER, past=[language])
     assert not is_clear(earlier, language, tmp_path)
+    assert all(is_clear(earlier, other, tmp_path) for other in CODE if other != language)
     earlier.enter("")
     assert is_clear(earlier, language, tmp_path)
-    earlier.enter(PLACE, FOLDER, has_past=True)
+    earlier.enter(PLACE, FOLDER, past=[language])
     earlier.forget()
     assert not is_clear(earlier, language, tmp_path)
     earlier.enter(PLACE, FOLDER)
@@ -52,11 +53,11 @@ def test_startup_code_counts_in_each_place_also_after_the_languages_forgot(tmp_p
     assert "clean" not in earlier.names
 
 
-@pytest.mark.parametrize("has_past", [False, True])
+@pytest.mark.parametrize(("past", "asks"), [((), False), (("shell",), False), (("python",), True)])
 def test_a_grant_by_findings_covers_no_code_where_languages_have_a_past(
-    has_past: bool, monkeypatch: pytest.MonkeyPatch
+    past: tuple[str, ...], asks: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = make([call(CODE["python"])])
     session.permissions.add(Permission("unremarkable", "python"))
-    monkeypatch.setattr(session.computer, "target_has_past", has_past)
-    assert bool(select(run_turn(session), ApprovalRequested)) is has_past
+    monkeypatch.setattr(session.computer, "target_past", past)
+    assert bool(select(run_turn(session), ApprovalRequested)) is asks

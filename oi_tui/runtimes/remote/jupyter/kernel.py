@@ -84,11 +84,11 @@ class KernelTarget:
         self.files: TargetFiles | None = None
         self._on_loss = on_loss
         self.client = _connect(target, find_token, ask, stopped)
-        #: A kernel that was there before is shared with whoever started it.
-        self.has_past = not self.client.owned
         self.title = self.client.title
         self._info = request_info(self.client, stopped)
         self.language = self._find_language()
+        #: A kernel that was there before is shared with whoever started it, and never reset.
+        self.past = () if self.client.owned else (self.language.name,)
 
     def _find_language(self) -> Language:
         """Ours of that name, so that code is reviewed as usual; else one that only has a name."""
