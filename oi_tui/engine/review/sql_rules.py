@@ -117,6 +117,11 @@ _KEYWORDS = _split_words(
     "recursive returning right row rows select set some then to union unnest using values when where "
     "window with within"
 )
+#: What stands before a value: signs, and those words that no database takes for a name, unlike `array`.
+_BEFORE_VALUES = frozenset("(,=<>+-*/%.")
+_RESERVED_BEFORE_VALUES = _split_words(
+    "all and case distinct else from group having not on or order select then union when where"
+)
 #: Words that do not stand among the parts of `with`, but in the statement behind them.
 _BEHIND_PARTS = (_KEYWORDS | _STATEMENTS.keys()) - {"as", "materialized", "not", "recursive"}
 #: Functions that compute a value from their arguments, in the dialects that are read here.
@@ -452,7 +457,7 @@ def _check_words(tokens: list[_Token], reader: _Reader) -> None:
             at > 1
             and token.kind in ("word", "name")
             and tokens[at - 1].text == "."
-            and tokens[at - 2].text in ")]"
+            and (tokens[at - 2].text == ")" or _is_end_of_index(tokens, at - 2))
         ):
             # PostgreSQL calls a function by the notation of an attribute: `(pid).pg_terminate_backend`.
             reader.note_doubt(f"….{token.plain}", token.line)
@@ -462,6 +467,24 @@ def _check_words(tokens: list[_Token], reader: _Reader) -> None:
             reader.add(_CHANGING[token.word], token.text, token.line)
     for at in _find_table_places(tokens):
         _check_table(tokens, at, reader)
+
+
+def _is_end_of_index(tokens: list[_Token], at: int) -> bool:
+    """Return whether a bracket ends an index or a list, and not a name: `a[1]`, unlike `[Order Details]`."""
+    if tokens[at].text != "]":
+        return False
+    depth = 0
+    while at >= 0:
+        depth += {"]": 1, "[": -1}.get(tokens[at].text, 0)
+        if not depth:
+            break
+        at -= 1
+    if at < 1:
+        return True
+    # What is not known to stand before a value counts as one. Behind a point any word is a name.
+    before, behind_point = tokens[at - 1], at > 1 and tokens[at - 2].text == "."
+    is_reserved = before.word in _RESERVED_BEFORE_VALUES and not behind_point
+    return not (is_reserved or before.text in _BEFORE_VALUES)
 
 
 def _find_table_places(tokens: list[_Token]) -> Iterator[int]:
