@@ -229,7 +229,7 @@ class Permissions:
 
     def revoke(self, grant: Permission) -> bool:
         """Ask for that code again; False when the grant was revoked or used up before."""
-        # For cells that name this machine, auto-run is granted without words for the place, too.
+        # A grant for another place may have no words for it; then it is removed with that of the session.
         own = grant.scope == "everything" and not grant.where and self._everything
         if own:
             self._everything = False

@@ -506,16 +506,19 @@ def test_auto_run_ends_where_the_session_moves_and_is_revoked_for_one_place_alon
     assert permissions.in_force == ()
 
 
+@pytest.mark.parametrize("where", ["", "on this machine"])
 @pytest.mark.parametrize("own", [False, True])
-def test_auto_run_is_revoked_that_was_granted_for_cells_which_name_this_machine(own: bool) -> None:
+def test_auto_run_is_revoked_that_was_granted_for_cells_which_name_this_machine(
+    own: bool, where: str
+) -> None:
     permissions = Permissions(everything=own)
     permissions.enter("gpu")
     with permissions.at(""):
-        permissions.add(Permission("everything", "python"))
+        permissions.add(Permission("everything", "python", where=where))
     assert permissions.revoke(permissions.in_force[-1])
     with permissions.at(""):
         assert not permissions.all_granted
-    assert permissions.in_force == ()
+    assert bool(permissions.in_force) is bool(own and where)
 
 
 def test_grants_can_be_read_and_revoked_while_code_is_scanned_for_one() -> None:
