@@ -5,7 +5,6 @@ import gzip
 import io
 import json
 import lzma
-import mmap
 import re
 import subprocess
 import sys
@@ -99,6 +98,8 @@ _OTHER_KINDS = {
 }
 #: How files of Microsoft Office begin that are from before 2007 or have a password, and what the latter have.
 _OLD_OFFICE, _PROTECTED = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "EncryptedPackage".encode("utf-16-le")
+#: How much of such a file is looked through at once, in bytes.
+_PIECE = 1024 * 1024
 #: Control characters that texts do not have; a few may be damage.
 _CONTROLS = re.compile("[\x02-\x06\x0e-\x19\x1c]")
 #: How many rows are looked at to find out where the table begins.
@@ -482,8 +483,12 @@ def _explain_contents(path: Path) -> str:
 
 
 def _explain_old_office(path: Path) -> str:
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
-        has_password = whole.find(_PROTECTED) >= 0
+    # In pieces, and not as memory: a program that cuts the file short would end us with a signal.
+    with path.open("rb") as file:
+        text, has_password = b"", False
+        while (piece := file.read(_PIECE)) and not has_password:
+            text = text[-len(_PROTECTED) :] + piece
+            has_password = _PROTECTED in text
     if has_password:
         return "it has a password. Save a copy without one, and open that."
     return "it is an Excel file from before 2007. Rename it to .xls, and read it with pandas.read_excel."
