@@ -100,6 +100,12 @@ class Interrupt:
             # What keeps the driver from taking the request may itself heed the signal, or be deaf to it.
             self._was_early = self._place is not None and not self._process.channel.is_taken(self._place)
 
+    def send_held(self) -> None:
+        """Send at once what is held: the next step counts on it."""
+        if self._is_held and not self._is_unwritten:
+            self._is_held = False
+            self._send_now()
+
     def _send_now(self) -> None:
         self._group = self._process.terminal.foreground
         self._sent_at = time.monotonic()

@@ -130,6 +130,7 @@ class StopSteps:
         if step == "interrupt":
             self.interrupt.send()
         elif step == "terminate":
+            self.interrupt.send_held()
             self._terminate(children)
         else:
             self._process.terminal.end_program()

@@ -216,6 +216,18 @@ def test_a_signal_waits_until_the_language_has_taken_the_code(
     assert player.process.signals == ["interrupt"]
 
 
+def test_a_signal_that_waits_is_sent_before_the_next_step(
+    player: Player, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stopping, "REPEATED", 0.0)
+    player.process.is_taken = False
+    player.start()
+    player.run.stop()
+    assert player.process.signals == []
+    player.run.stop()
+    assert player.process.signals == ["interrupt", "SIGINT"]
+
+
 def test_a_language_that_does_not_take_the_code_is_interrupted_and_again_once_it_has(player: Player) -> None:
     player.process.is_taken = False
     player.start()
