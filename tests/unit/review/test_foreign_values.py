@@ -29,6 +29,10 @@ USES = {
         "[p] == [A()]",
         "f'{p == A()}'",
         "match p:\n    case b.x:\n        pass",
+        "x = {(A(), 1): 1, (p, 1): 2}",
+        "x = {**p, A(): 2}",
+        "x = {y: 1 for y in [p, A()]}",
+        "x = {(p, 1), (A(), 1)}",
     ),
     "contains": ("p in A()", "p not in A()", "[1 for x in [1] if p in A()]", "assert p in A()"),
     "add": ("A() + p", "x = A()\nx += p"),
@@ -209,6 +213,11 @@ COLUMNS = f"{TABLE}print(df.price * df.number + df.price, df.price > df.number)"
             VEC,
             "v = Vec(1)\nv += Vec(2)\nv *= 2\nprint(v + v, 2 * v, v == Vec(1), v < v, {v}, v[0], abs(v))",
         ),
+        (
+            VEC,
+            "def f(a):\n    return len({(p.x, p.y) for p in a}) + len({(p.x, 1): 1 for p in a})",
+        ),
+        (f"{MOVED}{VEC}", "kept = {'path': p, 'other': p}\nprint({'a': type(p) for _ in [1]})"),
         (VEC, "print(sum([Vec(1), Vec(2)], Vec(0)), sorted([Vec(2), Vec(1)]), Vec(1) in [Vec(2)])"),
         (
             MONEY,

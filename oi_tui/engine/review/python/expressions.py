@@ -79,9 +79,11 @@ class ExpressionChecker(CallChecker):
             case ast.Set(parts):
                 return self._evaluate_all(parts, compares=True)
             case ast.Dict(keys, values):
-                return self._evaluate_all(
-                    [item for item in (*keys, *values) if item is not None], compares=True
-                )
+                pairs = list(zip(keys, values, strict=True))
+                # The keys of `**other` get among those of the new one.
+                compared = [value if key is None else key for key, value in pairs]
+                held = self._evaluate_all([value for key, value in pairs if key is not None])
+                return find_least_known((self._evaluate_all(compared, compares=True), held))
             case ast.Starred(value):
                 return self._evaluate_item(value)
             case ast.Subscript(value, index):
@@ -105,7 +107,9 @@ class ExpressionChecker(CallChecker):
                 return self._evaluate_generator(node)
             case ast.DictComp(key, value, generators):
                 self._check_generators(generators)
-                return self._evaluate_all([key, value], compares=True)
+                return find_least_known(
+                    (self._evaluate_all([key], compares=True), self._evaluate_all([value]))
+                )
             case ast.Await(value):
                 # What is awaited is a function of the code itself, or one of the known ones of asyncio.
                 self._require_plain(value)
@@ -170,10 +174,10 @@ class ExpressionChecker(CallChecker):
 
     def _evaluate_all(self, nodes: Iterable[ast.expr], *, compares: bool = False) -> str:
         """Evaluate a collection: known if all its values are. Where it `compares`, it does so among them."""
-        kinds = [self._evaluate(node) for node in nodes]
+        pairs = [self._evaluate_operand(node) for node in nodes]
         if compares:
-            self._check_operands(kinds)
-        return PLAIN if all(kind == PLAIN for kind in kinds) else UNKNOWN
+            self._check_operands(parts for _, parts in pairs)
+        return PLAIN if all(whole == PLAIN for whole, _ in pairs) else UNKNOWN
 
     def _evaluate_item(self, node: ast.expr) -> str:
         """Evaluate what a collection has, such as a class of constants."""
