@@ -91,6 +91,9 @@ class Interrupt:
 
     def _send_if_begun(self, now: float) -> None:
         """Send what is held once the run has begun, or was waited for too long."""
+        if self._is_unwritten:
+            # The start broke off while it wrote, so the place is not known.
+            self.await_taking(0)
         self.due = now + _GLANCE
         has_begun = self._has_begun(now)
         is_untaken = self._untaken_at == now

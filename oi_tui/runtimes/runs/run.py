@@ -101,6 +101,8 @@ class CellRun:
             began,
         )
         self._steps.interrupt.hold()
+        #: Whether the request was written, at least in part.
+        self._is_sent = False
         self._output = RunOutput(self._report, began, runtime.places)
         self._line = ActiveLine(self._output, self._report)
         self._input = InputWatch(
@@ -138,6 +140,7 @@ class CellRun:
             if self._is_stopping():
                 self._end("interrupted", None)
                 return
+            self._is_sent = True
             place = process.channel.request(language.request(self._nonce, path))
         except (OSError, TimeoutError) as error:
             refusal = describe_refusal(f"{type(error).__name__}: {error}")
@@ -154,6 +157,10 @@ class CellRun:
 
     def step(self) -> None:
         """Wait for the next reports to collect, at most one frame or until the next check is due."""
+        if not self._is_sent and not self._steps.killing:
+            # The start broke off before the language got the code, so no end of it would come.
+            self._end("interrupted", None)
+            return
         now = time.monotonic()
         until = min(now + 0.25, self._output.due, self._line.due, self._input.due, self._steps.due)
         self._handle_items(self._process.read(until - now))

@@ -165,6 +165,10 @@ def player(monkeypatch: pytest.MonkeyPatch) -> Player:
     return Player(monkeypatch)
 
 
+def break_off(*_: object, **__: object) -> None:
+    raise KeyboardInterrupt
+
+
 def ended(reports: list[Report]) -> RunEnded:
     end = reports[-1]
     assert isinstance(end, RunEnded)
@@ -213,6 +217,29 @@ def test_a_signal_waits_until_the_language_has_taken_the_code(
     player.step(seconds=0.02)
     for _ in range(9):
         player.step(seconds=0.1)
+    assert player.process.signals == ["interrupt"]
+
+
+def test_a_start_that_breaks_off_before_the_code_is_sent_ends_the_run(
+    player: Player, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(player.process.channel, "write_cell", break_off)
+    with pytest.raises(KeyboardInterrupt):
+        player.start()
+    player.run.stop()
+    assert ended(player.step()).state == "interrupted"
+    assert player.process.signals == []
+
+
+def test_a_start_that_breaks_off_while_the_code_is_sent_can_be_interrupted(
+    player: Player, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(player.process.channel, "request", break_off)
+    with pytest.raises(KeyboardInterrupt):
+        player.start()
+    player.run.stop()
+    for _ in range(9):
+        player.step()
     assert player.process.signals == ["interrupt"]
 
 
