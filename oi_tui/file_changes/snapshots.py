@@ -166,7 +166,9 @@ class Snapshots:
         return content if hashlib.sha256(content).hexdigest() == name else None
 
     def save_change_set(self, change_set: ChangeSet) -> None:
-        """Save a change set. Raises OSError."""
+        """Save a change set. Raises OSError, also where its id cannot be the name of a file."""
+        if not _NAME.fullmatch(change_set.id):
+            raise OSError(errno.EINVAL, "the id of the run is not a name")
         paths.make_private(self._change_sets)
         paths.replace_file(self._find_path(change_set.id), change_set.to_json())
 

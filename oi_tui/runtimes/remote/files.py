@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-from oi_tui.file_changes.restore import RestoreAction
+from oi_tui.file_changes.restore import RestoreAction, make_revert_id
 from oi_tui.file_changes.snapshots import ChangeSet, read_change_set
 from oi_tui.file_changes.watcher import MOST_CHANGES
 from oi_tui.runtimes.remote.connecting import StopSignal
@@ -118,17 +118,20 @@ class TargetFiles:
         """
         facts = self._ask_about(change_set, "restore")
         try:
-            back = replace(read_change_set(str(facts["back"])), target=self._target.spelling)
-            problems = [str(problem) for problem in facts["problems"]]  # type: ignore[attr-defined]
+            changes = read_change_set(str(facts["back"])).changes[: len(change_set.changes)]
+            problems = list(map(_clean_reason, facts["problems"]))  # type: ignore[call-overload]
         except (KeyError, TypeError, ValueError):
             raise FileError(f"{self._target.title} sent an invalid answer.") from None
-        return back, self._read_plan(change_set, facts), problems
+        # The target says which files changed, and nothing else: the id names a file on this machine.
+        id_, target = make_revert_id(change_set.id), self._target.spelling
+        back = replace(change_set, id=id_, changes=changes, note="", target=target)
+        return back, self._read_plan(change_set, facts), problems[: len(change_set.changes) + 1]
 
     def _read_plan(self, change_set: ChangeSet, facts: dict[str, object]) -> list[RestoreAction]:
         """Return what the worker plans for each change of the change set. Raises FileError."""
         try:
             return [
-                RestoreAction(change, change.what == "created", str(obstacle), bool(since))
+                RestoreAction(change, change.what == "created", _clean_reason(obstacle), bool(since))
                 for change, (obstacle, since) in zip(change_set.changes, facts["actions"], strict=True)  # type: ignore[call-overload]
             ]
         except (KeyError, TypeError, ValueError):
@@ -251,6 +254,11 @@ class TargetFiles:
                 copy.words("finish", facts.path, key=key, sum=digest.hexdigest(), mode=mode)
         except OSError as error:
             raise FileError(f"{here}: {error.strerror or error}.") from None
+
+
+def _clean_reason(value: object) -> str:
+    """Return what a target says of a file, as a line that can be shown."""
+    return clean_line(str(value), _LONGEST_NOTE)
 
 
 def _check(kind: str, size: int, name: str) -> None:

@@ -1,5 +1,6 @@
 """Files of a target: facts, names, and copies that are whole or not there, whatever happens meanwhile."""
 
+import json
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -369,6 +370,23 @@ def test_an_invalid_answer_about_changed_files_is_an_error_in_a_sentence(
         for work in (place.plan, place.restore):
             with pytest.raises(FileError, match="sent an invalid answer"):
                 work(CHANGES)
+
+
+def test_a_target_does_not_choose_the_name_or_place_of_what_undoes_a_restore(
+    place: TargetFiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    link = place._target.link
+    assert link
+    changes = (FileChange("a.txt", "deleted"), FileChange("b.txt", "deleted"))
+    for id_ in ("../../trusted", "/folder/keys", "\0", "\ud800"):
+        back = ChangeSet(id_, "/elsewhere", changes, "a note", "local").to_json()
+        answer = {"actions": [["\x1b[2Jno\n", 1]], "back": back, "problems": ["\x1b[2J\n", "x" * 5000, ""]}
+        monkeypatch.setattr(link, "ask", lambda *_, answer=answer, **__: FileWords(json.dumps(answer)))
+        undo, [action], problems = place.restore(CHANGES)
+        target = place._target.spelling
+        assert undo == ChangeSet("back-id", CHANGES.folder, changes[:1], "", target)
+        assert "\x1b" not in action.obstacle + "".join(problems)
+        assert max(map(len, problems)) <= 500
 
 
 def test_a_part_of_a_file_that_is_not_base64_is_an_error_in_a_sentence(

@@ -350,6 +350,13 @@ def test_a_damaged_step_is_none(text: str, kept: Snapshots) -> None:
     assert kept.find_change_set("../../etc/passwd") is None
 
 
+@pytest.mark.parametrize("id_", ["../keys", "/keys", "a\0", "\ud800", "", "a\n"])
+def test_a_step_whose_id_is_no_name_is_not_written(id_: str, kept: Snapshots) -> None:
+    with pytest.raises(OSError, match="not a name"):
+        kept.save_change_set(ChangeSet(id_, "/", ()))
+    assert not list(paths.data().rglob("*.json"))
+
+
 def test_permissions_that_code_changed_are_listed_and_put_back(
     watching: FileWatcher, place: Path, kept: Snapshots
 ) -> None:
