@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from oi_tui import paths
+from oi_tui.engine.llm.foreign_images import FORMATS, MOST_PIXELS
 from oi_tui.messages import Message
 
 #: Providers refuse larger ones, in bytes.
@@ -160,17 +161,21 @@ def _detect_kind_of_text(content: str) -> str | None:
 
 
 def _shrink(data: bytes) -> str | None:
-    """Return the image with as many pixels as models look at, as a data URL."""
+    """Return the image with as many pixels as models look at, as a data URL; None if it cannot be read."""
     from PIL import Image
 
+    out = io.BytesIO()
     try:
-        with Image.open(io.BytesIO(data)) as image:
+        with Image.open(io.BytesIO(data), formats=FORMATS) as image:
+            # A photograph (JPEG) is read with fewer pixels than it has.
+            image.draft("RGB", (_SIDE, _SIDE))
+            if image.width * image.height > MOST_PIXELS:
+                return None
             small = image.convert("RGB")
             small.thumbnail((_SIDE, _SIDE))
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+            small.save(out, "JPEG", quality=85)
+    except Exception:  # noqa: BLE001 -- Pillow raises anything for damaged data
         return None
-    out = io.BytesIO()
-    small.save(out, "JPEG", quality=85)
     return f"data:image/jpeg;base64,{base64.b64encode(out.getvalue()).decode()}"
 
 

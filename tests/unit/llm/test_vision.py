@@ -1,9 +1,12 @@
 """Images on their way to a model: named by a person, shown by a program, seen or described."""
 
 import base64
+import os
 import re
+import struct
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from PIL import Image
@@ -158,6 +161,41 @@ def test_a_file_that_only_pretends_to_be_an_image_is_named_and_not_sent(folder: 
     run_turn(session, "fake.png")
     assert "image_url" not in str(session.llm.requests[0].messages)
     assert "fake.png" in str(session.llm.requests[0].messages)
+
+
+def test_an_image_that_is_a_program_for_ghostscript_is_not_read(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from PIL import EpsImagePlugin
+
+    programs = folder / "bin"
+    programs.mkdir()
+    (programs / "gs").write_text(f"#!/bin/sh\n: > '{folder}/ran'\n")
+    (programs / "gs").chmod(0o755)
+    monkeypatch.setenv("PATH", str(programs), prepend=os.pathsep)
+    monkeypatch.setattr(EpsImagePlugin, "gs_binary", None)
+    lines = ("%!PS-Adobe-3.0 EPSF-3.0", "%%BoundingBox: 0 0 10 10", "%%EndComments", "showpage", "")
+    (folder / "fake.png").write_text("\n".join(lines))
+    assert images.make_data_url("path", str(folder / "fake.png")) is None
+    assert not (folder / "ran").exists()
+
+
+def test_an_image_is_left_out_that_would_unpack_to_too_many_pixels_or_is_damaged(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = folder / "chart.png"
+    Image.new("RGB", (40, 30), "red").save(path, "TIFF")
+    assert images.make_data_url("path", str(path))
+    whole = path.read_bytes()
+    for length in range(0, len(whole), 97):
+        path.write_bytes(whole[:length])
+        images.make_data_url("path", str(path))
+    path.write_bytes(whole)
+    monkeypatch.setattr(images, "MOST_PIXELS", 1000)
+    assert images.make_data_url("path", str(path)) is None
+    for fault in (struct.error("x"), OverflowError("x"), MemoryError()):
+        monkeypatch.setattr(Image, "open", Mock(side_effect=fault))
+        assert images.make_data_url("path", str(path)) is None
 
 
 def test_the_kind_is_that_of_the_data_and_not_of_the_name(folder: Path) -> None:
