@@ -80,7 +80,7 @@ class Workspace:
             folder=profile_path.parent if profile_path else paths.find_cwd(),
             private=self._list_private_paths,
             session=lambda: self.session,
-            ask_model=lambda text, images: self.side_requests.ask(text, images),
+            ask_model=lambda text, images: self.side_requests.ask(text, images, from_code=True),
             takes_images=lambda: self.model.takes_images,
             conversation=lambda: self.conversation.id,
             cell_model=CellModel(lambda: self.model.logged, self.model.facts, lambda: self.session),

@@ -55,10 +55,12 @@ class CellRequests:
     def begin_question(self, profile: Profile) -> None:
         """Count a request that is about to be sent through `computer`, which code need not name.
 
-        Raises CellLimit where the run has sent or spent as much as one may.
+        Raises CellLimit where the run was stopped, or has sent or spent as much as one may.
         """
         limit, most_spent = profile.cell_requests, profile.cell_cost
         with self._lock:
+            if self._stopped:
+                raise CellLimit("This cell was stopped, so it cannot ask the model.")
             if not limit:
                 raise CellLimit(_SWITCHED_OFF)
             if self.sent >= limit:
@@ -99,6 +101,14 @@ class CellRequests:
             running, self._running = self._running, set()
         for cancel in running:
             cancel()
+
+
+def estimate_cost(tokens: int, profile: Profile, facts: ModelInfo) -> float:
+    """Return the most that a request of this size costs, in USD; 0 where its price is not known."""
+    if facts.free or facts.prompt_price is None:
+        return 0.0
+    reply = profile.max_tokens or facts.max_output or USUAL_REPLY
+    return tokens * facts.prompt_price + reply * (facts.completion_price or 0.0)
 
 
 def explain_off(profile: Profile, *, elsewhere: bool) -> str | None:

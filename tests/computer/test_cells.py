@@ -2,7 +2,10 @@
 
 import builtins
 import sys
+import threading
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,7 +17,9 @@ from oi_tui.computer import cells as cells_module
 from oi_tui.computer.documentation import document_computer
 from oi_tui.computer.tool import TOOLS
 from oi_tui.computer_api import ComputerApi, QuestionRefusedError
+from oi_tui.engine.events import Event
 from oi_tui.engine.llm.base import Text, Usage
+from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.engine.review.scanner import scan_code
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.messages import Message, Printed, RunEnded
@@ -23,7 +28,8 @@ from oi_tui.runtimes.language import DRIVERS
 from oi_tui.runtimes.languages import LANGUAGES
 from oi_tui.workspace import Workspace
 from tests import bare_python
-from tests.fakes import Llm
+from tests.fakes import Gate, Llm
+from tests.processes import wait_until
 
 
 def answer(text: str, images: Sequence[str]) -> str:
@@ -224,34 +230,87 @@ def test_questions_of_code_count_for_the_budget_of_the_conversation(own_world: P
         workspace.close()
 
 
+def begin_cell(workspace: Workspace) -> Iterator[Event]:
+    """Run a cell that does not end by itself; the events are those that follow."""
+    code = "import time\nwhile True: time.sleep(1)"
+    events = workspace.session.execution.run(
+        Message(role="assistant", type="code", content=code, format="python")
+    )
+    while workspace.session.execution.running_requests is None:
+        next(events)
+    return events
+
+
+#: The longest reply costs two dollars.
+PRICED = ModelInfo(max_output=1000, prompt_price=1e-9, completion_price=2e-3)
+
+
 @pytest.mark.parametrize(
-    ("limits", "answers", "reason"),
+    ("limits", "cost", "answers", "reason"),
     [
-        ({"cell_requests": 0}, [], "the setting cell_requests is 0"),
-        ({"cell_requests": 2}, ["four", "four"], "has sent 2 requests to the model, and may not send more"),
-        ({"cell_cost": 1.0}, ["four", "four"], r"has spent \$1\.50 on requests to the model"),
+        ({"cell_requests": 0}, 0.75, [], "the setting cell_requests is 0"),
+        ({"local": True}, 0.75, [], "while the setting local is on"),
+        ({"cell_requests": 2}, 0.75, ["four", "four"], "has sent 2 requests to the model, and may not send"),
+        ({"cell_cost": 1.0}, 0.75, ["four", "four"], r"has spent \$1\.50 on requests to the model"),
+        ({"cell_cost": 3.0}, None, ["four", "four"], r"has spent \$4\.00 on requests to the model"),
     ],
 )
 def test_questions_of_one_cell_have_the_limits_of_its_requests(
-    own_world: Path, limits: dict[str, float], answers: list[str], reason: str
+    own_world: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    limits: dict[str, float],
+    cost: float | None,
+    answers: list[str],
+    reason: str,
 ) -> None:
-    llm = Llm(*[[Text("four"), Usage(10, 1, 0.75)]] * 5)
-    profile = Profile(model="openai/x").with_changes("flag", import_computer_api=True, **limits)
+    llm = Llm(*[[Text("four"), Usage(10, 1, cost)]] * 5)
+    profile = Profile(model="openai/x", api_base="http://127.0.0.1:1/v1").with_changes(
+        "flag", import_computer_api=True, **limits
+    )
     workspace = Workspace(profile, llm=llm)
-    code = "import time\nwhile True: time.sleep(1)"
+    monkeypatch.setattr(workspace.model, "facts", lambda _: PRICED)
+    ask = workspace.side_requests.ask
     try:
-        events = workspace.session.execution.run(
-            Message(role="assistant", type="code", content=code, format="python")
-        )
-        while workspace.session.execution.running_requests is None:
-            next(events)
-        assert [workspace.side_requests.ask("2 + 2?") for _ in answers] == answers
+        events = begin_cell(workspace)
+        assert [ask("2 + 2?", from_code=True) for _ in answers] == answers
         with pytest.raises(QuestionRefusedError, match=reason):
-            workspace.side_requests.ask("2 + 2?")
+            ask("2 + 2?", from_code=True)
         assert len(llm.requests) == len(answers)
         workspace.session.execution.interrupt()
         assert list(events)
-        assert workspace.side_requests.ask("2 + 2?") == "four", "no cell runs any more"
+        with pytest.raises(QuestionRefusedError, match="No cell is running"):
+            ask("2 + 2?", from_code=True)
+        assert len(llm.requests) == len(answers)
+        assert ask("2 + 2?") == "four", "it is not code that asks"
+    finally:
+        workspace.close()
+
+
+def test_questions_that_code_asks_at_once_are_paid_one_by_one_and_end_with_the_cell(own_world: Path) -> None:
+    gate, hanging = Gate(), threading.Event()
+    llm = Llm([gate, Text("four"), Usage(10, 1, 0.75)], [hanging])
+    profile = Profile(model="openai/x").with_changes("flag", import_computer_api=True, cell_cost=1.0)
+    workspace = Workspace(profile, llm=llm)
+
+    def ask(text: str) -> str:
+        try:
+            return workspace.side_requests.ask(text, from_code=True)
+        except QuestionRefusedError as error:
+            return str(error)
+
+    try:
+        events = begin_cell(workspace)
+        with ThreadPoolExecutor(4) as pool:
+            answers = [pool.submit(ask, "2 + 2?") for _ in range(4)]
+            assert wait_until(lambda: llm.requests, 30)
+            gate.set()
+            assert hanging.wait(30)
+            workspace.session.execution.interrupt()
+            replies = Counter(answer.result(30) for answer in answers)
+        assert list(events)
+        assert len(llm.requests) == 2
+        assert replies["four"] == 1
+        assert replies["This cell was stopped, so it cannot ask the model."] == 2
     finally:
         workspace.close()
 
