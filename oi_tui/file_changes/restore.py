@@ -109,16 +109,26 @@ def make_revert_id(id: str) -> str:
 
 
 def _choose_action(snapshots: Snapshots, root: Path, change: FileChange) -> RestoreAction:
-    removes = change.what == "created"
-    action = RestoreAction(change, removes)
-    path = _resolve_inside(root, change.path)
-    if path is None:
-        return replace(action, obstacle="a link is in its place")
-    try:
-        status: os.stat_result | None = path.lstat()
-    except OSError:
-        status = None
-    if status is not None and not _can_be_kept(snapshots, path, status, change):
+    action = RestoreAction(change, removes=change.what == "created")
+    with contextlib.ExitStack() as stack:
+        folder, name = None, ""
+        try:
+            folder, name = stack.enter_context(_open_parent(root, change.path, make=False))
+        except (FileNotFoundError, NotADirectoryError):
+            pass
+        except OSError as error:
+            return replace(action, obstacle=_explain_read_error(error))
+        return _compare(snapshots, action, folder, name)
+
+
+def _compare(snapshots: Snapshots, action: RestoreAction, folder: int | None, name: str) -> RestoreAction:
+    """Return the action with what stands against it; `folder` is open, and None where there is none."""
+    change, removes = action.change, action.removes
+    status: os.stat_result | None = None
+    if folder is not None:
+        with contextlib.suppress(OSError):
+            status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    if status is not None and not _can_be_kept(snapshots, folder, name, status, change):
         return replace(action, obstacle="something that is not a file is in its place")
     if removes and change.after is None:
         return replace(action, obstacle=f"it could not be restored: {change.why or 'no copy was kept'}")
@@ -131,10 +141,10 @@ def _choose_action(snapshots: Snapshots, root: Path, change: FileChange) -> Rest
     now = None
     if status is not None:
         try:
-            now = snapshots.save_file(path)
+            now = snapshots.save_file(name, folder=folder)
         except OSError as error:
-            if error.filename in (None, str(path)):
-                return replace(action, obstacle=f"it cannot be read ({error.strerror or error})")
+            if error.filename == name or not isinstance(error.filename, str):
+                return replace(action, obstacle=_explain_read_error(error))
             why = paths.explain_write_error(error)
             return replace(action, obstacle=f"its current content could not be kept ({why})")
         if now is None:
@@ -145,14 +155,20 @@ def _choose_action(snapshots: Snapshots, root: Path, change: FileChange) -> Rest
     return replace(action, since=now != change.after)
 
 
-def _can_be_kept(snapshots: Snapshots, path: Path, status: os.stat_result, change: FileChange) -> bool:
+def _explain_read_error(error: OSError) -> str:
+    return f"it cannot be read ({error.strerror})" if error.strerror else str(error)
+
+
+def _can_be_kept(
+    snapshots: Snapshots, folder: int | None, name: str, status: os.stat_result, change: FileChange
+) -> bool:
     """Return whether what is there can be kept: a file, or the very link or empty folder
     that the code left.
     """
     if stat.S_ISREG(status.st_mode):
         return True
     try:
-        return snapshots.save_file(path) in {change.before, change.after} - {None}
+        return snapshots.save_file(name, folder=folder) in {change.before, change.after} - {None}
     except OSError:
         return False
 
@@ -160,16 +176,14 @@ def _can_be_kept(snapshots: Snapshots, path: Path, status: os.stat_result, chang
 def _invert(snapshots: Snapshots, root: Path, action: RestoreAction) -> FileChange:
     """Build the action's inverse; the current contents are saved. Raises OSError."""
     change = action.change
-    path = _resolve_inside(root, change.path)
-    if path is None:
-        raise OSError("a link is in its place")
     try:
-        now = snapshots.save_file(path)
+        with _open_parent(root, change.path, make=False) as (folder, name):
+            now = snapshots.save_file(name, folder=folder)
+            mode = stat.S_IMODE(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
     except FileNotFoundError:
         return FileChange(change.path, "created", None, change.before, change.mode)
     if now is None:
         raise OSError("its current content is too large to keep")
-    mode = stat.S_IMODE(path.lstat().st_mode)
     if action.removes:
         return FileChange(change.path, "deleted", now, None, mode)
     return FileChange(change.path, "changed", now, change.before, mode)
@@ -242,9 +256,9 @@ def _open_parent(root: Path, relative: str, *, make: bool) -> Iterator[tuple[int
     """Open the folder of a file, and with `make` create it; yield it and the file's name. Raises OSError.
 
     No link is followed on the way. A program that still runs, perhaps in the sandbox, could otherwise put a
-    link in the place of a folder just before a file is written there, and so write anywhere.
+    link in the place of a folder just before a file is read or written there, and so read and write anywhere.
     """
-    if _resolve_inside(root, relative) is None:
+    if not _is_inside(root, relative):
         raise OSError("a link is in its place")
     *parts, name = Path(relative).parts
     folder = os.open(root, _FOLDER & ~os.O_NOFOLLOW)
@@ -260,14 +274,14 @@ def _open_parent(root: Path, relative: str, *, make: bool) -> Iterator[tuple[int
         os.close(folder)
 
 
-def _resolve_inside(root: Path, relative: str) -> Path | None:
-    """Return the file's place; None when the way there leads out of the folder."""
+def _is_inside(root: Path, relative: str) -> bool:
+    """Return whether the way to the file stays in the folder."""
     path = Path(relative)
     if path.is_absolute() or ".." in path.parts or not path.parts:
-        return None
+        return False
     place = root
     for part in path.parts[:-1]:
         place /= part
         if place.is_symlink():
-            return None
-    return root / path
+            return False
+    return True

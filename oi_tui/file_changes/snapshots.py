@@ -22,6 +22,7 @@ MOST_SECONDS = 30 * 24 * 3600
 #: A larger file is not kept.
 LARGEST = 10_000_000
 
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,100}")
 _HASH = re.compile(r"[0-9a-f]{64}")
 #: What an empty folder holds, and what stands before the name of what a link holds: where it points to.
@@ -107,26 +108,31 @@ class Snapshots:
         #: The folder is older than the name of the class.
         self._change_sets = folder / "steps"
 
-    def save_file(self, path: Path, listed: os.stat_result | None = None) -> str | None:
+    def save_file(
+        self, path: Path | str, listed: os.stat_result | None = None, *, folder: int | None = None
+    ) -> str | None:
         """Save what a file holds now, where a link points to, or that a folder is empty; return its name.
 
-        `listed` is what is known of it: a file that took its place since is not read. None when it is nothing
-        of the kind, or too large. Raises OSError when it cannot be read or kept.
+        `listed` is what is known of it: a file that took its place since is not read. With `folder`, the
+        descriptor of one, `path` is a name in it. None when it is nothing of the kind, or too large. Raises
+        OSError when it cannot be read or kept.
         """
-        status = path.lstat()
+        status = os.stat(path, dir_fd=folder, follow_symlinks=False)
+        _check_is_listed(status, listed)
         if stat.S_ISLNK(status.st_mode):
-            # Path.readlink is newer than the oldest Python to which this is sent.
-            return _LINK + self.save(os.fsencode(os.readlink(path)))  # noqa: PTH115
-        if stat.S_ISDIR(status.st_mode):
-            return None if any(path.iterdir()) else FOLDER
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        with os.fdopen(descriptor, "rb") as file:
+            return _LINK + self.save(os.fsencode(os.readlink(path, dir_fd=folder)))
+        descriptor = os.open(path, _READ, dir_fd=folder)
+        try:
             status = os.fstat(descriptor)
-            if listed is not None and (status.st_ino, status.st_dev) != (listed.st_ino, listed.st_dev):
-                raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
+            _check_is_listed(status, listed)
+            if stat.S_ISDIR(status.st_mode):
+                return None if os.listdir(descriptor) else FOLDER  # noqa: PTH208 -- not of a path
             if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST:
                 return None
-            content = file.read(LARGEST + 1)
+            with os.fdopen(descriptor, "rb", closefd=False) as file:
+                content = file.read(LARGEST + 1)
+        finally:
+            os.close(descriptor)
         return self.save(content) if len(content) <= LARGEST else None
 
     def save(self, content: bytes) -> str:
@@ -219,6 +225,12 @@ class Snapshots:
 
     def _find_path(self, id: str) -> Path:
         return self._change_sets / f"{id}.json"
+
+
+def _check_is_listed(status: os.stat_result, listed: os.stat_result | None) -> None:
+    """Raise OSError where it is another file than the one that was listed."""
+    if listed is not None and (status.st_ino, status.st_dev) != (listed.st_ino, listed.st_dev):
+        raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
 
 
 def is_link(name: str | None) -> bool:

@@ -200,23 +200,62 @@ def test_a_link_that_takes_the_place_of_a_folder_just_then_is_not_followed(
     else:
         (sub / "a").write_text("1")
         found = step(watching, lambda: (sub / "a").unlink())
-    look, looks = restore._resolve_inside, itertools.count()
+    look, looks = restore._is_inside, itertools.count()
     assert found is not None
     actions = restore.plan(kept, found)
 
-    def swap(root: Path, relative: str) -> Path | None:
-        path = look(root, relative)
+    def swap(root: Path, relative: str) -> bool:
+        inside = look(root, relative)
         if next(looks) == 1:
             # The last look, just before the file is written or removed.
             sub.rename(place / "moved")
             sub.symlink_to(victim)
-        return path
+        return inside
 
-    monkeypatch.setattr(restore, "_resolve_inside", swap)
+    monkeypatch.setattr(restore, "_is_inside", swap)
     back, problems = restore.restore(kept, found, actions)
     assert (back.changes, len(problems)) == ((), 1)
     assert (victim / "a").read_text() == "precious"
     assert [path.name for path in victim.iterdir()] == ["a"]
+
+
+@pytest.mark.parametrize("moment", ["plan", "restore"])
+@pytest.mark.parametrize("left", ["file", "link"])
+def test_a_link_that_takes_the_place_of_a_folder_just_then_is_not_read_through(
+    watching: FileWatcher,
+    place: Path,
+    kept: Snapshots,
+    monkeypatch: pytest.MonkeyPatch,
+    moment: str,
+    left: str,
+) -> None:
+    victim, sub = place.parent / "victim", place / "sub"
+    for folder in (victim, sub):
+        folder.mkdir()
+    if left == "file":
+        (victim / "a").write_text("precious")
+    else:
+        (victim / "a").symlink_to("precious")
+    (sub / "a").write_text("1")
+    found = step(watching, lambda: (sub / "a").write_text("2"))
+    assert found is not None
+    actions = restore.plan(kept, found)
+    look = restore._is_inside
+
+    def swap(root: Path, relative: str) -> bool:
+        inside = look(root, relative)
+        if not sub.is_symlink():
+            sub.rename(place / "moved")
+            sub.symlink_to(victim)
+        return inside
+
+    monkeypatch.setattr(restore, "_is_inside", swap)
+    if moment == "plan":
+        restore.plan(kept, found)
+    else:
+        assert restore.restore(kept, found, actions)[0].changes == ()
+    assert sub.is_symlink()
+    assert kept.read_content(hashlib.sha256(b"precious").hexdigest()) is None
 
 
 @pytest.mark.parametrize("moment", ["before it is listed", "before it is kept"])
