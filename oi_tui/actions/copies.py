@@ -1,5 +1,6 @@
 """Copies files between this machine and the targets: `%get` and `%put`."""
 
+import os
 import shlex
 import threading
 import time
@@ -35,7 +36,7 @@ class FileCopies:
         files, there, second = self._read(argument, "get", "FILE [NEW_NAME]")
         folder = self._workspace.computer.cwd
         here = folder / paths.expand_typed(second) if second else folder
-        if here.is_dir():
+        if os.path.isdir(here):  # noqa: PTH112 -- that of Path raises where it cannot look
             # The name is what the person typed, whatever the target says.
             here /= Path(there).name
         elif second.endswith("/"):

@@ -145,6 +145,7 @@ def find_output_file(content: str, folder: Path) -> Path | None:
     """
     for match in _KEPT_IN.finditer(content):
         path = Path(match[1])
-        if path.parent == folder and path.is_file() and not path.is_symlink():
-            return path
+        with contextlib.suppress(OSError):  # such as a name that is too long
+            if path.parent == folder and path.is_file() and not path.is_symlink():
+                return path
     return None

@@ -106,7 +106,7 @@ class LocalFolder:
 
     def has_program(self, place: Path, name: str) -> bool:
         """Return whether there is a file of that name."""
-        return (place / name).exists()
+        return os.path.exists(place / name)  # noqa: PTH110 -- that of Path raises where it cannot look
 
 
 @dataclass(frozen=True, slots=True)

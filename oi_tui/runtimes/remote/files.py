@@ -225,8 +225,8 @@ class TargetFiles:
     def put(self, here: Path, there: str, stopped: StopSignal) -> Iterator[tuple[int, int]]:
         """Copy a file of this machine there, like `get`. Raises FileError."""
         copy = _Copy(self._target, stopped)
-        _check("folder" if here.is_dir() else "file", 0, str(here))
         try:
+            _check("folder" if here.is_dir() else "file", 0, str(here))
             with os.fdopen(os.open(here, READ), "rb") as original:
                 status = os.fstat(original.fileno())
                 _check("file" if stat.S_ISREG(status.st_mode) else "other", status.st_size, str(here))

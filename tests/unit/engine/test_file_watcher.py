@@ -284,6 +284,17 @@ def test_a_link_that_takes_the_place_of_a_folder_just_then_shows_nothing(
     assert "sub/b" not in watching._before.files
 
 
+def test_a_folder_that_cannot_be_looked_at_is_named_and_restores_nothing(
+    kept: Snapshots, place: Path
+) -> None:
+    name = kept.save(b"text")
+    found = ChangeSet("s", str(place), (FileChange(f"{'x' * 300}/deep/a", "deleted", name),))
+    assert [action.obstacle for action in restore.plan(kept, found)] == [
+        "it cannot be read (File name too long)"
+    ]
+    assert undo(kept, found)[0].changes == ()
+
+
 @pytest.mark.parametrize("path", ["../x", "/etc/x", "a/../../x", ""])
 def test_no_remembered_name_leads_outside(path: str, kept: Snapshots, place: Path) -> None:
     name = kept.save(b"evil")

@@ -35,6 +35,11 @@ def test_of_one_long_line_both_ends_are_kept_and_the_rest_is_counted(
     assert (tmp_path / "run.txt").read_bytes().decode() == text
 
 
+def test_a_line_of_a_program_about_a_file_whose_name_is_too_long_names_no_file(tmp_path: Path) -> None:
+    content = f"… 5 lines not shown; all of it is in {tmp_path / ('x' * 300)} …\n"
+    assert find_output_file(content, tmp_path) is None
+
+
 def test_of_many_lines_whole_ones_are_kept(tmp_path: Path) -> None:
     content = record_in_pieces("".join(f"line {n}\n" for n in range(100_000)), tmp_path)
     head, _, rest = content.partition("… ")
