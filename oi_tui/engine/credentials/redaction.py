@@ -2,6 +2,7 @@
 
 import base64
 import functools
+import html
 import json
 import logging
 import re
@@ -118,12 +119,16 @@ def _find_places(text: str, sought: str) -> Iterator[tuple[int, int]]:
 
 @functools.lru_cache(maxsize=64)
 def _list_forms(secret: str) -> frozenset[str]:
-    """Return the secret in plain text, and as JSON, URLs, hexadecimal digits and Base64 write it."""
+    """Return the secret in plain text, and as JSON, HTML, URLs, hexadecimal digits and Base64 write it."""
+    within_tags = html.escape(secret, quote=False)
     raw = secret.encode("utf-8", "surrogatepass")
     forms = {
         secret,
         json.dumps(secret)[1:-1],
         json.dumps(secret, ensure_ascii=False)[1:-1],
+        html.escape(secret),
+        within_tags,
+        within_tags.replace('"', "&quot;"),
         quote(raw, safe=""),
         quote_plus(raw),
     }

@@ -105,6 +105,12 @@ def export(format: Format, title: str, messages: Sequence[Message], path: Path) 
     """
     if not path.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, f"there is no folder {paths.shorten(path.parent)}")
+    # Before it is written as well as afterwards: HTML and Markdown may write a key in parts.
+    title = remove_secrets(title)
+    messages = [
+        message if message.type == "image" else message.replace(content=remove_secrets(message.content))
+        for message in messages
+    ]
     if format.write not in (write_script, write_original):
         # What a program cleared or wrote over is gone; the messages themselves keep it.
         messages = remove_erased(messages)

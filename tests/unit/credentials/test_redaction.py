@@ -1,6 +1,7 @@
 """Keys stay out of what is shown, logged and exported."""
 
 import base64
+import html
 import json
 import logging
 import urllib.parse
@@ -94,10 +95,31 @@ def test_no_export_holds_a_known_key(name: str, tmp_path: Path, monkeypatch: pyt
     assert "[key]" in text
 
 
-SECRET = "q7Rz/fW2+canary=Kx9;Lm4 Tn8%Vb3"
+@pytest.mark.parametrize("name", FORMATS)
+def test_no_export_holds_a_password_with_characters_that_the_format_writes_otherwise(
+    name: str, tmp_path: Path
+) -> None:
+    password = "ab*cd*<&>\"'_canary_`x`"
+    learn(password)
+    messages = [
+        Message(role="user", type="message", content=f"use {password}"),
+        Message(role="assistant", type="message", content=f"I use {password} [here](https://a/?{password})"),
+        Message(role="assistant", type="code", format="python", content=f"# {password}", state="finished"),
+        Message(role="computer", type="console", format="output", content=json.dumps({"p": password})),
+    ]
+    path = tmp_path / "out"
+    export(FORMATS[name], password, messages, path)
+    text = path.read_text()
+    assert "canary" not in text
+    assert "[key]" in text
+
+
+SECRET = "q7Rz/fW2+canary=Kx9;<\"'&Lm4 Tn8%Vb3"
 DISGUISES = {
     "as it is": SECRET,
     "in JSON": json.dumps(SECRET),
+    "in HTML": html.escape(SECRET),
+    "between tags": html.escape(SECRET, quote=False),
     "in an address": urllib.parse.quote(SECRET, safe=""),
     "in a form": urllib.parse.quote_plus(SECRET),
     "in hexadecimal": SECRET.encode().hex(),
