@@ -473,13 +473,13 @@ def _is_end_of_index(tokens: list[_Token], at: int) -> bool:
     """Return whether a bracket ends an index or a list, and not a name: `a[1]`, unlike `[Order Details]`."""
     if tokens[at].text != "]":
         return False
-    depth = 0
-    while at >= 0:
+    depth, first = 0, max(at - _MOST_COLUMNS, 0)
+    while at >= first:
         depth += {"]": 1, "[": -1}.get(tokens[at].text, 0)
         if not depth:
             break
         at -= 1
-    if at < 1:
+    if depth or at < 1:
         return True
     # What is not known to stand before a value counts as one. Behind a point any word is a name.
     before, behind_point = tokens[at - 1], at > 1 and tokens[at - 2].text == "."

@@ -156,7 +156,8 @@ def _parse_event(line: bytes) -> Event | None:
     try:
         event = json.loads(line.decode("utf-8", "replace"))
         if b"\\ud" in line or b"\\uD" in line:
-            event = json.loads(json.dumps(event, ensure_ascii=False).encode("utf-8", "replace"))
+            text = json.dumps(event, ensure_ascii=False).encode("utf-16-le", "surrogatepass")
+            event = json.loads(text.decode("utf-16-le", "replace"))
     except (ValueError, RecursionError):
         event = _repair_end(line)
     if not (isinstance(event, dict) and isinstance(event.get("event"), str)):

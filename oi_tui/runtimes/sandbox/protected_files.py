@@ -282,9 +282,11 @@ def _leads_to_its_repository(path: Path) -> bool:
     """Return whether a `commondir` names the repository that its folder is in, as git writes it for a linked
     work tree.
     """
-    return (
-        path.parent.parent.name == "worktrees" and (git_settings.read_file(path) or b"").strip() == b"../.."
-    )
+    folder = path.parent.parent
+    # The settings of that repository are watched.
+    is_linked = folder.name == "worktrees" and _is_git(folder.parent)
+    # git takes all but the end of the line for a name.
+    return is_linked and (git_settings.read_file(path) or b"").rstrip(b"\r\n") == b"../.."
 
 
 def _is_folder(path: Path) -> bool:

@@ -346,7 +346,7 @@ def test_a_cell_is_built_although_the_temporary_folder_was_emptied(make: Make) -
     assert play(computer, "c", "return 0;").state == "finished"
     for name in _folders():
         shutil.rmtree(Path(tempfile.gettempdir()) / name)
-    assert play(computer, "c", 'puts("built");').text == "built\n"
+    assert play(computer, "c", '#include <stdio.h>\nputs("built");').text == "built\n"
 
 
 @pytest.mark.needs("gcc")

@@ -136,6 +136,20 @@ def test_a_work_tree_that_git_links_is_reported_once_it_leads_elsewhere(tmp_path
     assert "created .git/worktrees/x/commondir: programs outside" in (watch.find_changes() or "")
 
 
+@pytest.mark.parametrize(("head", "common"), [("", "../.."), ("HEAD", " ../..")])
+def test_a_folder_made_to_look_like_a_linked_work_tree_is_reported(
+    head: str, common: str, tmp_path: Path
+) -> None:
+    watch, tree = protected_files.ProtectedFileWatch(tmp_path), tmp_path / "lib" / "worktrees" / "x"
+    tree.mkdir(parents=True)
+    for name in ("objects", "refs"):
+        (tmp_path / "lib" / name).mkdir()
+    for path in filter(None, (tree / "HEAD", head and tmp_path / "lib" / head)):
+        path.write_text("ref: refs/heads/a\n")
+    (tree / "commondir").write_text(f"{common}\n")
+    assert "created lib/worktrees/x/commondir" in (watch.find_changes() or "")
+
+
 @pytest.mark.parametrize("head", ["link", "file"])
 @pytest.mark.parametrize("objects", ["folder", "link", "file", "elsewhere"])
 def test_each_folder_that_git_takes_for_a_repository_is_reported(

@@ -130,6 +130,13 @@ def test_an_error_or_a_function_does_not_hand_out_what_is_not_known(code: str, t
         "return max([1], key=other)",
         "other = [other, other.x]\n        return other + []",
         "return (lambda: other)",
+        "return other.filters['attr']",
+        "return ({} | other.filters)['attr']",
+        "kept = {} | other.filters\n        return kept['attr']",
+        "kept = other.filters\n        return kept",
+        "for kept in [] + other:\n            return kept",
+        "return [*([] + other)]",
+        "other.index = 1",
     ],
 )
 @pytest.mark.parametrize("use", ["df.to_csv + A()", "A() + df.to_csv", "x = A()\nx += df.to_csv"])
@@ -139,6 +146,21 @@ def test_an_operator_that_does_more_than_to_compute_gets_no_method(
     code = f"{TABLE}class A:\n    def __add__(self, other):\n        {body}\n"
     code += "    def __radd__(self, other):\n        return 1\n"
     assert not scan_code("python", code + use, tmp_path).nothing_listed
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "class A:\n    def __add__(self, *rest):\n        return rest + ()\n(A() + df.to_csv)[0]",
+        "class A:\n    def __contains__(self, *rest):\n        self.kept = rest + ()\ndf.to_csv in A()",
+        "class A:\n    def __eq__(self, *rest):\n        return rest == 1\ndf.to_csv == A()",
+        "class A:\n    def __eq__(self, other):\n        return other + ()\nA() == (df.to_csv, 1)",
+        "class A:\n    def __add__(self, other):\n        self.kept = other + ()\nA() + (df.to_csv,)",
+        "class A:\n    def __eq__(self, other):\n        return other + ()\n((df.to_csv,),) == (A(),)",
+    ],
+)
+def test_an_operator_does_not_get_a_method_in_a_tuple(code: str, tmp_path: Path) -> None:
+    assert not scan_code("python", TABLE + code, tmp_path).nothing_listed
 
 
 VEC = """
@@ -224,10 +246,6 @@ COLUMNS = f"{TABLE}print(df.price * df.number + df.price, df.price > df.number)"
             "total = Money(0)\nfor m in [Money(1), Money(2)]:\n    total += m\nprint(total * 2, m / m)",
         ),
         (FRACTION, "print(Fraction(1, 2) + Fraction(1, 3), Fraction(1) >= Fraction(2))"),
-        (
-            MATRIX,
-            "m = Matrix([[1]])\nm @= Matrix([[2]])\nm += m\nprint(m.rows, Matrix([[1]]) @ Matrix([[2]]))",
-        ),
         ("x = 'a'", "x += 'b'\nfor x in [1]:\n    x += 1"),
     ],
 )
@@ -247,6 +265,18 @@ def test_ordinary_classes_with_operators_have_nothing_listed(
         findings = scan_code("python", code, tmp_path, earlier)
         assert findings.nothing_listed, (code, findings.sentences, findings.unchecked)
         earlier.add("python", code, tmp_path)
+
+
+def test_operators_that_take_the_other_value_apart_have_nothing_listed_for_their_own_class(
+    tmp_path: Path,
+) -> None:
+    earlier = EarlierCode()
+    use = "m = Matrix([[1]])\nm @= Matrix([[2]])\nm += m\nprint(m.rows, Matrix([[1]]) @ Matrix([[2]]))"
+    for code in (MATRIX, use, "print(1)"):
+        assert scan_code("python", code, tmp_path, earlier).nothing_listed
+        earlier.add("python", code, tmp_path)
+    # What they could take out of something else is not known.
+    assert not scan_code("python", COLUMNS, tmp_path, earlier).nothing_listed
 
 
 @pytest.mark.parametrize(

@@ -177,7 +177,8 @@ def test_other_changes_leave_later_queries_clear(first: str) -> None:
 
 @pytest.mark.slow
 def test_the_code_is_read_in_time_that_grows_with_its_length() -> None:
-    odd = ("(" * 50_000, "'" * 50_001, "/*" * 50_000, ".x\n" * 20_000, "with a(b), " + "a(b, " * 10_000)
+    odd = ["(" * 50_000, "'" * 50_001, "/*" * 50_000, ".x\n" * 20_000, "with a(b), " + "a(b, " * 10_000]
+    odd += ["select " + "].a" * 20_000, "select " + "[1" * 20_000 + "].a" * 20_000]
     for code in odd:
         began = time.process_time()
         scan_sql(code)

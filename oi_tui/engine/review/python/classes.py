@@ -161,31 +161,60 @@ def is_open_operator(node: ast.stmt) -> bool:
     """Return whether a statement of a class defines an operator that does more than to compare the other
     value or its members.
     """
-    return _is_operator(node) and _uses_others(node, _list_compared(node))
+    return _is_operator(node) and (_collects_values(node) or _uses_others(node, _list_compared(node)))
 
 
 def is_free_operator(node: ast.stmt) -> bool:
     """Return whether a statement of a class defines an operator that does more than to compute
     with the other value and its members.
 
-    A method that is handed to one that only computes is never called: it has no operators and no such
-    members.
+    What only computes neither calls nor returns the other value, and takes nothing out of it.
     """
     if not _is_operator(node):
         return False
+    if _collects_values(node) or _takes_apart(node):
+        return True
     computed: set[ast.AST] = set(_list_compared(node))
     called: set[ast.AST] = set()
     for part in ast.walk(node):
         match part:
             case ast.BinOp(left, _, right):
-                computed.update((left, right))
+                computed.update(map(_get_root, (left, right)))
             case ast.UnaryOp(_, value) | ast.AugAssign(value=value) | ast.FormattedValue(value):
-                computed.add(value)
-            case ast.Attribute(ast.Name() as root):
-                computed.add(root)
+                computed.add(_get_root(value))
             case ast.Call(function):
                 called.update(ast.walk(function))
     return _uses_others(node, computed - called)
+
+
+def _get_root(node: ast.expr) -> ast.expr:
+    """Return the value itself, or the name of which it is a member."""
+    return node.value if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) else node
+
+
+def _collects_values(node: ast.FunctionDef) -> bool:
+    """Return whether a parameter of a method is a collection of what was handed to it."""
+    return bool(node.args.vararg or node.args.kwarg)
+
+
+def _takes_apart(node: ast.FunctionDef) -> bool:
+    """Return whether a method takes something out of a value that its object does not have."""
+    receiver = find_receiver(node)
+    for part in ast.walk(node):
+        match part:
+            case ast.Subscript(value) | ast.Starred(value):
+                taken = value
+            case ast.For(iter=value) | ast.comprehension(iter=value) | ast.Match(value):
+                taken = value
+            case _:
+                continue
+        if isinstance(taken, ast.Call) and isinstance(taken.func, ast.Name) and taken.func.id == "range":
+            continue
+        while isinstance(taken, ast.Attribute | ast.Subscript):
+            taken = taken.value
+        if not (isinstance(taken, ast.Name) and taken.id == receiver):
+            return True
+    return False
 
 
 def _is_operator(node: ast.stmt) -> TypeGuard[ast.FunctionDef]:

@@ -159,7 +159,9 @@ class ExpressionChecker(CallChecker):
         """
         pairs = [self._evaluate_operand(node) for node in nodes]
         if by_methods and sum(not isinstance(node, ast.Constant) for node in nodes) > 1:
-            self._check_operands(parts for _, parts in pairs)
+            # Only another list goes through the parts of a list: an object gets the whole.
+            are_lists = all(isinstance(node, ast.Tuple | ast.List) for node in nodes)
+            self._check_operands(parts if are_lists else whole for whole, parts in pairs)
         kinds = [parts if compares else whole for whole, parts in pairs]
         return UNKNOWN if UNKNOWN in kinds or PATHS in kinds else PLAIN
 
@@ -168,15 +170,16 @@ class ExpressionChecker(CallChecker):
         if not isinstance(node, ast.Tuple | ast.List):
             kind = self._evaluate(node)
             return kind, kind
-        pairs = [self._evaluate_operand(item) for item in node.elts]
-        is_plain = all(whole == PLAIN for whole, _ in pairs)
-        return PLAIN if is_plain else UNKNOWN, find_least_known(parts for _, parts in pairs)
+        kinds = [self._evaluate(item) for item in node.elts]
+        return PLAIN if all(kind == PLAIN for kind in kinds) else UNKNOWN, find_least_known(kinds)
 
     def _evaluate_all(self, nodes: Iterable[ast.expr], *, compares: bool = False) -> str:
         """Evaluate a collection: known if all its values are. Where it `compares`, it does so among them."""
+        nodes = list(nodes)
         pairs = [self._evaluate_operand(node) for node in nodes]
         if compares:
-            self._check_operands(parts for _, parts in pairs)
+            are_lists = all(isinstance(node, ast.Tuple | ast.List) for node in nodes)
+            self._check_operands(parts if are_lists else whole for whole, parts in pairs)
         return PLAIN if all(whole == PLAIN for whole, _ in pairs) else UNKNOWN
 
     def _evaluate_item(self, node: ast.expr) -> str:
