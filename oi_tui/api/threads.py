@@ -8,6 +8,8 @@ from collections.abc import AsyncGenerator, Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
+from oi_tui.runtimes.runs.stopping import UNATTENDED
+
 _T = TypeVar("_T")
 #: How often to check whether the wait can still end, in seconds.
 _TIMEOUT = 0.1
@@ -69,7 +71,8 @@ class AsyncStreams:
         """Iterate a blocking generator without blocking the event loop.
 
         `stop` is called from the event loop when the task is cancelled while an item is produced; it must
-        make the generator return soon.
+        make the generator return soon. It is called again if the item takes long after that: a run that
+        does not end at the first stop loses its language then.
         """
         state = _State()
         stream = self._iterate(items, stop, state)
@@ -105,6 +108,9 @@ class AsyncStreams:
             try:
                 if step is not None and not step.done():
                     stop()
+                    again = loop.call_later(UNATTENDED, stop)
+                    # Not when this wait ends: a task that is cancelled twice leaves the step at work.
+                    step.add_done_callback(lambda _: again.cancel())
                     await asyncio.wait([step])
                 await loop.run_in_executor(thread, items.close)
             finally:

@@ -680,6 +680,31 @@ def test_a_program_that_does_not_stop_loses_its_language_once_its_stream_was_lef
     assert list_contents(interpreter.chat("hello", display=False)) == ["Done"]
 
 
+@pytest.mark.slow
+def test_a_program_that_does_not_stop_loses_its_language_once_its_task_was_cancelled(
+    make: Make, served: server.ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(threads, "UNATTENDED", 0.6)
+    served.answer(calls(DEAF))
+    interpreter = make(auto_run=True)
+
+    async def read_until_begun(begun: asyncio.Event) -> None:
+        async for chunk in interpreter.achat("go"):
+            if "begun" in str(chunk.get("content")) and chunk["role"] == "computer":
+                begun.set()
+
+    async def cancel() -> None:
+        begun = asyncio.Event()
+        task = asyncio.create_task(read_until_begun(begun))
+        await begun.wait()
+        task.cancel()
+        await asyncio.wait([task], timeout=30)
+        assert task.cancelled()
+
+    asyncio.run(cancel())
+    assert [item["state"] for item in interpreter.messages if item["type"] == "code"] == ["lost"]
+
+
 def test_interpreters_share_a_model_process(monkeypatch: pytest.MonkeyPatch) -> None:
     pool = ModelPool()
     first = pool.lease("a")
