@@ -174,14 +174,14 @@ class McpConnection:
         assert process.stdout
         with process.stdout:
             for line in process.stdout:
-                record = json.loads(line)
-                if "id" not in record:
-                    self._report(record)
-                    continue
-                with self._lock:
-                    answers = self._answers.get(record["id"])
-                if answers:
-                    answers.put(record)
+                try:
+                    record = json.loads(line)
+                except (ValueError, RecursionError):
+                    # The rest of a line that the process was writing when it was killed. One that is still
+                    # there cannot be understood any more.
+                    process.kill()
+                    break
+                self._hand_over(record)
         process.wait()
         with self._lock:
             if process.stdin:
@@ -192,4 +192,21 @@ class McpConnection:
             answers.put({"error": _GONE})
         if not self._closed:
             _log.warning("The process that talks to MCP servers ended (exit code %s)", process.returncode)
-            self._report({"gone": True})
+            self._report_notification({"gone": True})
+
+    def _hand_over(self, record: Mapping[str, Any]) -> None:
+        """Give a record to the request that it belongs to, or report it."""
+        if "id" not in record:
+            self._report_notification(record)
+            return
+        with self._lock:
+            answers = self._answers.get(record["id"])
+        if answers:
+            answers.put(record)
+
+    def _report_notification(self, record: Mapping[str, Any]) -> None:
+        """Report what belongs to no request; a failure there does not keep answers from those who wait."""
+        try:
+            self._report(record)
+        except Exception:  # noqa: BLE001 -- the thread has to go on
+            _log.exception("A notification of the process that talks to MCP servers failed")

@@ -4,7 +4,7 @@ import asyncio
 import json
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -13,7 +13,8 @@ import pytest
 from oi_tui.engine.credentials.keys import Secrets
 from oi_tui.engine.settings.mcp_servers import read
 from oi_tui.engine.settings.profile import Profile
-from oi_tui.mcp_client.connection import McpCallError
+from oi_tui.mcp_client import connection
+from oi_tui.mcp_client.connection import McpCallError, McpConnection
 from oi_tui.mcp_client.servers import McpServers
 from oi_tui.mcp_client.sign_ins import SignIns
 from tests.processes import wait_until
@@ -178,3 +179,34 @@ def test_a_server_that_was_removed_is_not_connected() -> None:
         servers.test(status)
     assert servers._connection._process is None
     assert notices == []
+
+
+def ask_process(monkeypatch: pytest.MonkeyPatch, program: str, on_report: Callable[..., None]) -> Any:
+    """Send one request to a process with this program in place of the one that talks to servers."""
+    monkeypatch.setattr(connection, "_BOOT", f"import sys; sys.stdin.readline(); {program}")
+    process = McpConnection(on_report)
+    stopped = threading.Event()
+    timer = threading.Timer(_BOUND, stopped.set)
+    timer.start()
+    try:
+        return process.ask({"do": "call"}, stopped)
+    finally:
+        timer.cancel()
+        process.close()
+
+
+def test_those_who_wait_are_told_of_a_process_that_was_killed_while_it_wrote(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    reports: list[Mapping[str, Any]] = []
+    with pytest.raises(McpCallError, match="the process that talks to MCP servers ended"):
+        ask_process(monkeypatch, """print('{"id": 1, "result": {"te', end='')""", reports.append)
+    assert wait_until(lambda: {"gone": True} in reports, _BOUND)
+
+
+def test_a_notification_that_fails_keeps_no_answer_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: object) -> None:
+        raise RuntimeError
+
+    program = """print('{"server": "t"}'); print('{"id": 1, "result": 5}')"""
+    assert ask_process(monkeypatch, program, fail) == 5
