@@ -228,14 +228,13 @@ def fetch(address: str) -> ExternalContent:
 
 def find_project(folder: Path) -> ExternalContent | None:
     """Return the profile in a project's folder; None if there is none or it is empty."""
-    path = folder / PROJECT
+    # Code in the sandbox may put a link in its place at any moment, also to settings with API keys.
+    place = Path(os.path.realpath(folder)) / PROJECT
     try:
-        if path.is_symlink() or not path.is_file():
-            return None
-        text = yaml_file.read_text(path)
+        text = yaml_file.read_text(place, follows_link=False)
     except (OSError, ProfileError):
         return None
-    return ExternalContent("project profile", os.path.realpath(path), text) if text.strip() else None
+    return ExternalContent("project profile", str(place), text) if text.strip() else None
 
 
 def explain_unread_project(folder: Path) -> str:
@@ -249,7 +248,7 @@ def explain_unread_project(folder: Path) -> str:
         elif not path.is_file():
             reason = "it is not a regular file"
         else:
-            yaml_file.read_text(path)
+            yaml_file.read_text(path, follows_link=False)
             return ""
     except ProfileError as error:
         reason = error.problem

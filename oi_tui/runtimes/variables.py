@@ -194,7 +194,7 @@ class _Field:
 def _parse_fields(written: bytes) -> Iterator[_Field]:
     texts = [text.decode("utf-8", "replace") for text in written.split(b"\0")[:-1]]
     for name, kind, value, count, exported in zip(*(texts[at::5] for at in range(5))):  # noqa: B905
-        yield _Field(name, kind, value, int(count) if count.isdecimal() else 0, exported == "1")
+        yield _Field(name, kind, value, int(count[:18]) if count.isdecimal() else 0, exported == "1")
 
 
 def read_shell(written: bytes) -> Iterator[Variable]:

@@ -30,10 +30,14 @@ def read(path: Path) -> dict[str, "YamlEntry"]:
     return parse(read_text(path), path)
 
 
-def read_text(path: Path) -> str:
-    """Return the file's text. Raises ProfileError when it is no text file, or too large, or OSError."""
+def read_text(path: Path, *, follows_link: bool = True) -> str:
+    """Return the file's text. Raises ProfileError when it is no text file, or too large, or OSError.
+
+    Where the file is a link, that is an OSError unless `follows_link`.
+    """
     # O_NONBLOCK: opening a FIFO that nobody writes to would wait forever.
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if follows_link else os.O_NOFOLLOW)
+    descriptor = os.open(path, flags)
     try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):

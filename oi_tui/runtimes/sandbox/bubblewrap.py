@@ -139,19 +139,22 @@ class _View:
             self._add("--size", str(wanted.limits.temporary), "--tmpfs", folder)
         readable, links = _list_readable(wanted)
         self._add_empty_home(Path.home(), cwd)
-        for item in readable:
-            if cwd.is_relative_to(item):
-                self._show(item)
+        for item, real in readable:
+            if cwd.is_relative_to(real):
+                self._show_as(real, item)
         self._show(cwd, writable=True)
         for our in wanted.ours:
             if not our.exists() and self._is_shown(our):
                 paths.make_private(our)
-        self._pin(cwd, [*readable, *wanted.ours], wanted.pinned)
-        for item in readable:
-            if not cwd.is_relative_to(item):
-                self._show(item)
+        self._pin(cwd, [*(real for _, real in readable), *map(Path.resolve, wanted.ours)], wanted.pinned)
+        for item, real in readable:
+            if not cwd.is_relative_to(real):
+                self._show_as(real, item, cwd)
         for item in wanted.read_only:
             self._guard(item, cwd)
+        project = cwd / paths.PROJECT
+        if project.is_file() and not project.is_symlink():
+            self._bind(project, cwd, "--ro-bind")
         self._hide(wanted.ours)
         self._hide(_list_sockets())
         self._show(wanted.channel, writable=True)
@@ -166,15 +169,22 @@ class _View:
 
     def _show(self, path: Path, writable: bool = False) -> None:
         """Show a folder or file under the name it is called by, and under its real one."""
-        real = path.resolve()
+        self._show_as(path.resolve(), path, writable=writable)
+
+    def _show_as(self, real: Path, path: Path, cwd: Path | None = None, *, writable: bool = False) -> None:
+        """Show what has this real name, also under the name `path`. In `cwd`, no link is followed."""
         for dest in dict.fromkeys((real, path)):
             covered = any(
                 not changeable and dest.is_relative_to(at) and real == folder / dest.relative_to(at)
                 for folder, at, changeable in self._shown
             )
-            if writable or not covered:
+            if not writable and covered:
+                continue
+            if cwd is not None and real.is_relative_to(cwd):
+                self._bind(real, cwd, "--ro-bind", dest)
+            else:
                 self._add("--bind" if writable else "--ro-bind", str(real), str(dest))
-                self._shown.append((real, dest, writable))
+            self._shown.append((real, dest, writable))
 
     def _is_shown(self, path: Path) -> bool:
         return any(path.is_relative_to(at) for _, at, _ in self._shown)
@@ -193,7 +203,7 @@ class _View:
         """
         above = {
             folder
-            for item in map(Path.resolve, protected)
+            for item in protected
             if item != cwd and item.is_relative_to(cwd)
             for folder in item.relative_to(cwd).parents
             if folder != Path()
@@ -202,17 +212,17 @@ class _View:
         for folder in sorted(above, key=lambda entry: len(entry.parts)):
             self._bind(cwd / folder, cwd, "--bind")
 
-    def _bind(self, path: Path, cwd: Path, option: str) -> None:
-        """Mount something of the working directory on itself.
+    def _bind(self, path: Path, cwd: Path, option: str, dest: Path | None = None) -> None:
+        """Mount something of the working directory on itself, or at `dest`.
 
         What runs in the sandbox of another language may put a link in its place at any moment. By its name,
         bwrap would then mount what the link leads to, so it gets what we have opened.
         """
         if self._by_descriptor:
             self._made.append(_open_below(cwd, path))
-            self._add(f"{option}-fd", str(self._made[-1]), str(path))
+            self._add(f"{option}-fd", str(self._made[-1]), str(dest or path))
         else:
-            self._add(option, str(path), str(path))
+            self._add(option, str(path), str(dest or path))
 
     def _show_system(self) -> None:
         self._show(Path("/usr"))
@@ -261,10 +271,14 @@ class _View:
                     self._add("--ro-bind", "/dev/null", str(place))
 
 
-def _list_readable(wanted: SandboxRequest) -> tuple[list[Path], list[tuple[Path, str]]]:
-    """Return the paths that are readable but not writable, and the links that lead there."""
+def _list_readable(wanted: SandboxRequest) -> tuple[list[tuple[Path, Path]], list[tuple[Path, str]]]:
+    """Return what is readable but not writable, by its name and its real name, and the links that lead there.
+
+    Code inside may change where a name in the working directory leads, so no name is resolved a second time.
+    """
     home, cwd = Path.home(), wanted.cwd
-    readable = [*readable_paths.list_programs_at_home(home), DRIVERS, *list_own_paths()]
+    readable = [*readable_paths.list_programs_at_home(home)]
+    readable += [(path, path.resolve()) for path in (DRIVERS, *list_own_paths())]
     links: list[tuple[Path, str]] = []
     for program in dict.fromkeys((wanted.program, wanted.argv[0], sys.executable)):
         folders, program_links = readable_paths.list_of_program(program, home, cwd)
@@ -272,13 +286,12 @@ def _list_readable(wanted: SandboxRequest) -> tuple[list[Path], list[tuple[Path,
         links += program_links
     for program in wanted.programs:
         folders, _ = readable_paths.list_of_program(program, home, cwd)
-        readable += [item for item in folders if item.resolve().is_relative_to(cwd)]
+        readable += [(item, real) for item, real in folders if real.is_relative_to(cwd)]
     for folder in on_path():
         if folder.is_relative_to(cwd):
             # One made by code inside would not be protected.
             folder.mkdir(parents=True, exist_ok=True)
-            readable.append(folder)
-    readable += [item for item in (cwd / paths.PROJECT,) if item.is_file() and not item.is_symlink()]
+            readable.append((folder, folder))
     return list(dict.fromkeys(readable)), list(dict.fromkeys(links))
 
 

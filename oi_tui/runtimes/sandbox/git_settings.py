@@ -3,10 +3,11 @@
 Code in the sandbox may have made the files: no link is followed, and no pipe waited for.
 """
 
+import itertools
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 #: Settings by which git runs a program.
@@ -21,6 +22,8 @@ _VALUES = re.compile(
 )
 _BETWEEN_WORDS = re.compile(rb"[\s\"'`\\;|&()<>=!]+")
 _LONGEST = 100_000
+#: No path is longer, in bytes.
+_LONGEST_WORD = 4096
 
 
 def runs_something(path: Path) -> bool:
@@ -35,17 +38,41 @@ def find_named_files(path: Path, root: Path, cwd: Path) -> Iterator[Path]:
 
     `root` is the folder of the repository.
     """
-    for match in _VALUES.finditer(read_file(path) or b""):
-        for word in _BETWEEN_WORDS.split(match[1] or match[2] or b""):
-            if not word or word.startswith(b"-") or b"%" in word or b"\0" in word:
-                continue
-            for base in (root, path.parent):
-                candidate = Path(os.path.normpath(base / os.fsdecode(word)))
-                if base.is_relative_to(candidate):
-                    continue
-                for file in (candidate, Path(os.path.realpath(candidate))):
-                    if file.is_relative_to(cwd) and file != cwd:
-                        yield file
+    words = find_words(read_file(path) or b"")
+    return itertools.chain.from_iterable(find_files(words, base, cwd) for base in (root, path.parent))
+
+
+def find_words(settings: bytes) -> list[bytes]:
+    """Return what may be the names of programs in the settings, each once."""
+    words = {}
+    for match in _VALUES.finditer(settings):
+        words.update(dict.fromkeys(_BETWEEN_WORDS.split(match[1] or match[2] or b"")))
+    return [
+        word
+        for word in words
+        if word
+        and len(word) <= _LONGEST_WORD
+        and not (word.startswith(b"-") or b"%" in word or b"\0" in word)
+    ]
+
+
+def find_files(words: Iterable[bytes], base: Path, cwd: Path, *, is_trusted: bool = False) -> Iterator[Path]:
+    """Yield what the words may mean in the folder `base`, within the folder `cwd`.
+
+    Code in the sandbox may have written the words, unless `is_trusted`: nothing outside is looked up then,
+    where even a look may have an effect, as in a folder that is mounted when it is entered.
+    """
+    for word in words:
+        candidate = Path(os.path.normpath(base / os.fsdecode(word)))
+        if base.is_relative_to(candidate):
+            continue
+        is_within = candidate.is_relative_to(cwd)
+        if is_within and candidate != cwd:
+            yield candidate
+        if is_within or is_trusted:
+            real = Path(os.path.realpath(candidate))
+            if real != candidate and real.is_relative_to(cwd) and real != cwd:
+                yield real
 
 
 def list_global_files() -> Iterator[Path]:

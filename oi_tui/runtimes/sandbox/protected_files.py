@@ -100,6 +100,10 @@ _MOST_GUARDED = 300
 #: Each folder and file that is guarded takes a descriptor while a program starts; there are 1,024 as a rule.
 _MOST_PINNED = 300
 _MOST_LINKS = 100
+#: So many parts of names in settings of git are looked up, which takes about a second. Reading settings of
+#: so many bytes takes as long as looking one up.
+_MOST_WORK = 30_000
+_BYTES_A_STEP = 500
 _Fingerprint = typing.Tuple[int, int, int]  # noqa: UP006 -- evaluated by Python 3.8
 
 
@@ -119,7 +123,8 @@ def find(cwd: Path, writable: Sequence[str] = ()) -> ProtectedFiles:
     """Look for what must be read-only. `writable` are names or paths that the person allowed."""
     _make_hooks(cwd)
     entries, complete = _list_entries(cwd)
-    run_by_git = [path for path in _run_by_git(cwd, entries) if os.path.lexists(path)]
+    named, all_named = _run_by_git(cwd, entries)
+    run_by_git = [path for path in named if os.path.lexists(path)]
     files = [
         entry
         for entry in dict.fromkeys([*(entry for entry, _ in entries if _is_read_only(entry)), *run_by_git])
@@ -130,6 +135,8 @@ def find(cwd: Path, writable: Sequence[str] = ()) -> ProtectedFiles:
     files = [item for item in files if guarded.isdisjoint(item.parents)]
     linked = [item for item in _find_linked(cwd, entries) if not _is_let_through(item, cwd, writable)]
     remarks = [] if complete else [_INCOMPLETE.format(MOST_ENTRIES)]
+    if not all_named:
+        remarks.append(_MANY_WORDS)
     first, pinned = _select_guarded(cwd, files)
     if len(files) > len(first):
         remarks.append(f"Only {len(first)} of {len(files)} files that tools run automatically are read-only.")
@@ -152,13 +159,25 @@ def _select_guarded(cwd: Path, named: Sequence[Path]) -> tuple[list[Path], set[P
 
 
 _INCOMPLETE = "The working directory has more than {} files; only the first ones were checked for protection."
+_MANY_WORDS = (
+    "Settings of git name more than could be checked; not every program that git may run is read-only."
+)
 
 
 def _make_hooks(cwd: Path) -> None:
-    """Make a repository's missing folder of hooks: one made by code inside would not be protected."""
-    if _is_folder(cwd / ".git"):
-        with contextlib.suppress(OSError):
-            (cwd / ".git" / "hooks").mkdir(exist_ok=True)
+    """Make a repository's missing folder of hooks: one made by code inside would not be protected.
+
+    Code inside may have made `.git` a link, by which the folder would be made outside.
+    """
+    folder = Path(os.path.realpath(cwd / ".git"))
+    if not folder.is_relative_to(cwd):
+        return
+    with contextlib.suppress(OSError):
+        git = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            os.mkdir("hooks", dir_fd=git)
+        finally:
+            os.close(git)
 
 
 class ProtectedFileWatch:
@@ -168,7 +187,7 @@ class ProtectedFileWatch:
         self._cwd = cwd
         self._writable = writable
         entries, _ = _list_entries(cwd, packages=False)
-        self._run_by_git = frozenset(_run_by_git(cwd, entries))
+        self._run_by_git = frozenset(_run_by_git(cwd, entries)[0])
         self._before = self._make_fingerprint(entries)
 
     def find_changes(self) -> str | None:
@@ -215,13 +234,41 @@ class ProtectedFileWatch:
         return is_named or name.endswith(".pth") or _is_of_environment(path)
 
 
-def _run_by_git(cwd: Path, entries: Sequence[tuple[Path, os.stat_result]]) -> Iterator[Path]:
-    """Yield what settings name as programs of git, such as a folder of hooks; not all of it is there."""
+def _run_by_git(cwd: Path, entries: Sequence[tuple[Path, os.stat_result]]) -> tuple[list[Path], bool]:
+    """Return what settings name as programs of git, such as a folder of hooks, and whether that is all.
+
+    Not all of it is there. Code inside may have made any number of settings, with any number of names.
+    """
+    everywhere = [
+        (
+            path.parent,
+            git_settings.find_words(git_settings.read_file(path) or b""),
+            not Path(os.path.realpath(path)).is_relative_to(cwd),
+        )
+        for path in git_settings.list_global_files()
+    ]
+    files: dict[Path, None] = {}
+    roots: set[Path] = set()
+    budget = _MOST_WORK
     for path, _ in entries:
-        if _fold(path.name) in _GIT_SETTINGS and _is_git(path.parent):
-            root = path.parent.parent if _fold(path.parent.name) == ".git" else path.parent
-            for settings in (path, *git_settings.list_global_files()):
-                yield from git_settings.find_named_files(settings, root, cwd)
+        if _fold(path.name) not in _GIT_SETTINGS or not _is_git(path.parent):
+            continue
+        root = path.parent.parent if _fold(path.parent.name) == ".git" else path.parent
+        settings = git_settings.read_file(path) or b""
+        words = git_settings.find_words(settings)
+        searches = [(base, words, False) for base in dict.fromkeys((root, path.parent))]
+        if root not in roots:
+            # The person's own settings count in each repository; their own folder is the same for all.
+            searches += [(root, names, is_trusted) for _, names, is_trusted in everywhere]
+            searches += [] if roots else everywhere
+            roots.add(root)
+        budget -= len(settings) // _BYTES_A_STEP
+        for base, names, is_trusted in searches:
+            budget -= sum(1 + word.count(b"/") for word in names)
+            if budget < 0:
+                return list(files), False
+            files.update(dict.fromkeys(git_settings.find_files(names, base, cwd, is_trusted=is_trusted)))
+    return list(files), True
 
 
 def _list_entries(cwd: Path, *, packages: bool = True) -> tuple[list[tuple[Path, os.stat_result]], bool]:

@@ -21,49 +21,60 @@ _OF_PEOPLE = (
 )
 
 
-def list_programs_at_home(home: Path) -> Iterator[Path]:
-    """Yield the folders of programs and libraries in a home folder; no links, which could lead anywhere."""
+def list_programs_at_home(home: Path) -> Iterator[tuple[Path, Path]]:
+    """Yield the folders of programs and libraries in a home folder, by their names and real names; no links,
+    which could lead anywhere.
+    """
+    real_home = home.resolve()
     for name in _OF_PEOPLE:
         folder = home / name
-        if folder.is_dir() and folder.resolve() == home.resolve() / name:
-            yield folder
+        if folder.is_dir() and folder.resolve() == real_home / name:
+            yield folder, real_home / name
 
 
-def list_of_program(program: str, home: Path, cwd: Path) -> tuple[list[Path], list[tuple[Path, str]]]:
-    """Return the folders and files that a program's path leads to, and the links on the way.
+def list_of_program(
+    program: str, home: Path, cwd: Path
+) -> tuple[list[tuple[Path, Path]], list[tuple[Path, str]]]:
+    """Return the folders and files that a program's path leads to, by their names and real names, and the
+    links on the way.
 
-    Where the path begins in the working directory, code in the sandbox could have changed it. Outside of
-    there only what proves to be an installation of Python counts then: otherwise a link could be made to
-    anything, which would be shown.
+    Where the path leads through the working directory, code in the sandbox could have changed it. Outside of
+    there only what proves to be an installation of Python counts from then on: otherwise a link could be made
+    to anything, which would be shown. What was checked is the real name, so only that may be shown.
     """
-    strict = is_in(program, cwd)
-    folders: list[Path] = []
+    begins_inside = strict = is_in(program, cwd)
+    folders: list[tuple[Path, Path]] = []
     links: list[tuple[Path, str]] = []
     path = Path(os.path.abspath(program))  # noqa: PTH100 -- a link on the way stays one
     for _ in range(40):
         prefix = path.parent.parent
+        real = prefix.resolve()
         if path.parent.name in ("bin", "shims") and _is_installation(
-            prefix, home, strict and not prefix.resolve().is_relative_to(cwd)
+            real, home, strict and not real.is_relative_to(cwd)
         ):
-            folders.append(prefix)
-        if not path.is_symlink():
+            # A name in the working directory leads to what is shown by the link that is there.
+            folders.append((real if prefix.is_relative_to(cwd) else prefix, real))
+        try:
+            target = str(path.readlink())
+        except OSError:
             break
-        target = str(path.readlink())
         links.append((path, target))
         path = Path(os.path.normpath(path.parent / target))
+        strict = strict or is_in(str(path), cwd)
     real = path.resolve()
     prefix = real.parent.parent
     if real.parent.name == "bin" and _is_installation(
         prefix, home, strict and not prefix.is_relative_to(cwd)
     ):
-        folders.append(prefix)
-    elif not strict and real.is_file():
-        folders.append(real)
+        folders.append((prefix, prefix))
+    elif (not strict or (real.is_relative_to(cwd) and not begins_inside)) and real.is_file():
+        folders.append((real, real))
     return folders, links
 
 
 def _is_installation(prefix: Path, home: Path, strict: bool) -> bool:
-    if prefix == home / ".local" or any(item == prefix for item in (home, *home.parents)):
+    homes = dict.fromkeys((home, home.resolve()))
+    if any(prefix in (item / ".local", item, *item.parents) for item in homes):
         return False
     if (prefix / "pyvenv.cfg").is_file() and not strict:
         return True

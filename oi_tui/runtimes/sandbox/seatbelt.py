@@ -72,21 +72,20 @@ def enclose(wanted: SandboxRequest) -> SandboxedCommand:
     folder.mkdir(mode=0o700, exist_ok=True)
     profile = _Profile()
     home, cwd = Path.home(), wanted.cwd
-    readable = [
-        *readable_paths.list_programs_at_home(home),
-        DRIVERS,
-        Path(paths.__file__).parent,
-        Path(sys.prefix),
-    ]
+    pairs = [*readable_paths.list_programs_at_home(home)]
+    pairs += [(path, path.resolve()) for path in (DRIVERS, Path(paths.__file__).parent, Path(sys.prefix))]
     for program in dict.fromkeys((wanted.program, wanted.argv[0], sys.executable)):
-        readable += readable_paths.list_of_program(program, home, cwd)[0]
+        pairs += readable_paths.list_of_program(program, home, cwd)[0]
+    readable = list(dict.fromkeys(path for pair in pairs for path in pair))
     protected = [
-        item
+        path
         for program in wanted.programs
-        for item in readable_paths.list_of_program(program, home, cwd)[0]
-        if item.resolve().is_relative_to(cwd)
+        for pair in readable_paths.list_of_program(program, home, cwd)[0]
+        if pair[1].is_relative_to(cwd)
+        for path in pair
     ]
-    profile.say("allow file-read* file-test-existence", readable)
+    # What is in the working directory is readable as a part of it, and may have become a link since.
+    profile.say("allow file-read* file-test-existence", [p for p in readable if not p.is_relative_to(cwd)])
     profile.say("allow file-read* file-write* file-test-existence", [cwd, wanted.channel])
     reachable_paths = [cwd, wanted.channel, *readable]
     profile.say(

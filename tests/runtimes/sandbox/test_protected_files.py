@@ -9,7 +9,14 @@ from pathlib import Path
 import pytest
 
 from oi_tui.runtimes import Computer
-from oi_tui.runtimes.sandbox import bubblewrap, git_settings, protected_files, sandbox, seatbelt
+from oi_tui.runtimes.sandbox import (
+    bubblewrap,
+    git_settings,
+    protected_files,
+    readable_paths,
+    sandbox,
+    seatbelt,
+)
 from oi_tui.runtimes.sandbox.base import SandboxedCommand, SandboxRequest
 from oi_tui.runtimes.sandbox.confinement import SandboxRules
 from tests.runtimes.playing import play, until
@@ -370,6 +377,35 @@ def test_what_settings_of_git_name_is_found(line: str, named: set[str], tmp_path
     assert {name for name in names if not name.startswith(".git/")} == named
 
 
+def _write_settings(project: Path, repositories: int, words: str) -> None:
+    for number in range(repositories):
+        folder = project / f"r{number:02}" / ".git"
+        folder.mkdir(parents=True)
+        (folder / "config").write_text(f"[include]\n\tpath = {words}\n")
+
+
+def test_settings_of_git_that_name_too_much_are_reported_and_cost_little(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lookups: list[object] = []
+    realpath = os.path.realpath
+
+    def look_up(path: Path, *, strict: bool = False) -> str:
+        lookups.append(path)
+        return realpath(path, strict=strict)
+
+    monkeypatch.setattr(os.path, "realpath", look_up)
+    monkeypatch.setattr(protected_files, "_MOST_WORK", 1000)
+    _write_settings(tmp_path, 20, "a " * 1000 + "/net/host/x")
+    assert protected_files.find(tmp_path).remarks == ()
+    assert len(lookups) < 100
+    assert not any("/net" in str(path) for path in lookups)
+    _write_settings(tmp_path / "more", 20, " ".join(f"w{number}" for number in range(50)))
+    lookups.clear()
+    assert "Settings of git name more" in " ".join(protected_files.find(tmp_path).remarks)
+    assert len(lookups) < 1100
+
+
 def test_settings_of_the_person_name_files_of_every_repository(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -426,6 +462,58 @@ def test_a_link_in_the_place_of_a_folder_that_is_about_to_be_mounted_shows_nothi
     assert (project / "sub").is_symlink()
     assert played.state in ("lost", "failed")
     assert (home / "secret").read_text() == "s3cret"
+
+
+@walls
+@pytest.mark.skipif(not _mounts_descriptors(), reason="this bubblewrap has no --bind-fd")
+@pytest.mark.parametrize("name", [".oi-tui.yaml", ".venv"])
+def test_a_link_in_the_place_of_what_is_read_only_in_the_project_shows_nothing(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    project, home = tmp_path / "project", Path.home()
+    (project / ".venv" / "bin").mkdir(parents=True)
+    (project / ".venv" / "pyvenv.cfg").touch()
+    (project / ".venv" / "bin" / "python").symlink_to("/usr/bin/python3")
+    (project / ".oi-tui.yaml").write_text("")
+    (home / "secret").write_text("s3cret")
+    walled = make(cwd=project, sandbox=True, python=str(project / ".venv" / "bin" / "python"))
+    list_readable = bubblewrap._list_readable
+
+    def list_and_swap(wanted: SandboxRequest) -> object:
+        readable = list_readable(wanted)
+        if wanted.cwd == project and not (project / name).is_symlink():
+            (project / name).rename(project / "moved")
+            target = home if name == ".venv" else home / "secret"
+            (project / name).symlink_to(os.path.relpath(target, project))
+        return readable
+
+    monkeypatch.setattr(bubblewrap, "_list_readable", list_and_swap)
+    played = play(walled, "shell", f"cat ~/secret {name}/secret {name}")
+    assert (project / name).is_symlink()
+    assert "s3cret" not in played.text
+
+
+def test_a_programs_path_that_leads_through_the_project_shows_no_file_outside(tmp_path: Path) -> None:
+    home, project, secret = tmp_path / "home", tmp_path / "project", tmp_path / "secret"
+    (home / "bin").mkdir(parents=True)
+    project.mkdir()
+    secret.touch()
+    (project / "tool").symlink_to(secret)
+    (home / "bin" / "tool").symlink_to(project / "tool")
+    assert readable_paths.list_of_program(str(home / "bin" / "tool"), home, project)[0] == []
+
+
+def test_no_folder_of_hooks_is_made_outside(tmp_path: Path) -> None:
+    outside, project = tmp_path / "outside", tmp_path / "project"
+    outside.mkdir()
+    (project / "git").mkdir(parents=True)
+    (project / ".git").symlink_to(outside)
+    protected_files.find(project)
+    assert list(outside.iterdir()) == []
+    (project / ".git").unlink()
+    (project / ".git").symlink_to("git")
+    protected_files.find(project)
+    assert (project / "git" / "hooks").is_dir()
 
 
 def test_so_many_folders_are_kept_as_there_are_descriptors_for(

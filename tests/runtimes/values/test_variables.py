@@ -13,7 +13,7 @@ import pytest
 
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.language import DRIVERS
-from oi_tui.runtimes.variables import Detail, Variable
+from oi_tui.runtimes.variables import Detail, Variable, read_shell
 from oi_tui.services.live_names import describe_memories
 from tests.runtimes.playing import play
 
@@ -425,3 +425,8 @@ def test_a_plain_shell_without_proc_tells_only_what_the_code_made(tmp_path: Path
     )
     assert (tmp_path / "answer-1").read_bytes().split(b"\0")[:3] == [b"mine", b"string", b"5"]
     assert b"THEIRS" not in (tmp_path / "answer-1").read_bytes()
+
+
+def test_a_shell_may_report_any_number_of_characters() -> None:
+    (variable,) = read_shell(b"x\0string\0v\0" + b"9" * 5000 + b"\0" + b"0\0")
+    assert (variable.name, variable.type) == ("x", "string")
