@@ -67,7 +67,10 @@ class RemoteRun:
         try:
             item = self.arrived.get(timeout=seconds)
         except queue.Empty:
-            return None
+            if self._link.lost is None:
+                return None
+            # Nothing comes any more; the last of it may have come meanwhile.
+            item = next(_take_waiting(self.arrived), None)
         if item is None:
             raise LinkLostError(self._link.lost or "it ended")
         reports, size = item
@@ -310,6 +313,8 @@ class Link:
                 if language in self.facts.get("programs", ()):
                     self.described[language] = str(message["words"])[:200]
             case "here":
+                if self._begun.is_set():
+                    raise WireError("it began twice")
                 self.facts = _check(message)
                 self._expect(message)
                 # What was printed while it began, such as a greeting, says nothing of the end.

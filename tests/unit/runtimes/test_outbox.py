@@ -123,3 +123,12 @@ def test_the_loss_of_the_connection_is_seen_after_the_reports_before_it() -> Non
     link.lost = "it was cut"
     with pytest.raises(LinkLostError, match="it was cut"):
         run.read_reports(1)
+
+
+def test_a_run_that_nothing_reaches_any_more_ends_with_the_connection() -> None:
+    link = AnswerLog()
+    run = RemoteRun(cast(Link, link), 7, "shell")
+    assert run.read_reports(0) is None
+    link.lost = "it was cut"
+    with pytest.raises(LinkLostError, match="it was cut"):
+        run.read_reports(0)
