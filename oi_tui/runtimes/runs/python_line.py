@@ -12,7 +12,8 @@ name of its file, at an instruction within its code.
 
 import itertools
 import struct
-from collections.abc import Iterator
+from array import array
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +23,11 @@ _DEEPEST = 300
 _LOOKS = 3
 #: No table of lines is longer than this, in bytes.
 _LONGEST_TABLE = 4 * 1024 * 1024
+#: Code in a cell has at most so many instructions that have a line.
+_MOST_INSTRUCTIONS = 500_000
+#: How many code objects, and instructions of them, are kept; the program may make up any number.
+_MOST_CODES = 10_000
+_MOST_KEPT = 2_000_000
 _POINTER = struct.Struct("=Q")
 
 
@@ -67,7 +73,7 @@ class _Code:
     """The code of the cell, or of a function in it: where its instructions begin, and the line of each."""
 
     begin: int
-    lines: tuple[int, ...]
+    lines: Sequence[int]
 
     def line(self, instruction: int) -> int:
         """Return the line of the instruction at an address; 0 where it has none. Raises _TornError."""
@@ -94,6 +100,7 @@ class PythonLine:
             raise ValueError("the memory layout of this Python version is unknown")
         self._places, self._thread, self._instructions = places, thread, code
         self._codes: dict[int, _Code | None] = {}
+        self._kept = 0
         self._file_name = b""
         self._missed = 0
         try:
@@ -114,7 +121,7 @@ class PythonLine:
         name = f"<cell {cell}>".encode() if run == 1 else f"<cell {cell}, run {run}>".encode()
         if name != self._file_name:
             self._file_name = name
-            self._codes.clear()
+            self._forget_codes()
         for _ in range(_LOOKS):
             try:
                 line = self._sample()
@@ -147,10 +154,19 @@ class PythonLine:
         """Read the code object at the address, if it is the cell's own."""
         if address not in self._codes:
             try:
-                self._codes[address] = self._read_code(address) if self._is_of_the_cell(address) else None
+                code = self._read_code(address) if self._is_of_the_cell(address) else None
             except _NoCodeError:
                 return None
+            self._kept += len(code.lines) if code else 0
+            if self._kept > _MOST_KEPT or len(self._codes) >= _MOST_CODES:
+                self._forget_codes()
+            self._codes[address] = code
+            return code
         return self._codes[address]
+
+    def _forget_codes(self) -> None:
+        self._codes.clear()
+        self._kept = 0
 
     def _is_of_the_cell(self, address: int) -> bool:
         """Return whether a code object has the name of the cell's file. Raises _NoCodeError."""
@@ -172,7 +188,11 @@ class PythonLine:
         if size > _LONGEST_TABLE:
             raise _TornError
         (first,) = struct.unpack("=i", self._read_bytes(address + places.first_line, 4))
-        lines = tuple(_read_line_table(self._read_bytes(table + 32, size), first))
+        numbers = _read_line_table(self._read_bytes(table + 32, size), first)
+        try:
+            lines = array("i", itertools.islice(numbers, _MOST_INSTRUCTIONS))
+        except OverflowError as error:
+            raise _TornError from error
         return _Code(address + self._instructions, lines)
 
     def _read_word(self, address: int) -> int:

@@ -156,6 +156,27 @@ def test_a_driver_that_says_nothing_of_use_is_not_believed(interpreter: object) 
         PythonLine(os.getpid(), interpreter)
 
 
+def test_what_a_program_says_of_its_code_is_kept_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Each byte says that eight instructions have no line.
+    table = b"\xff" * 100_000
+    codes = [compile("1", "<cell 1>", "exec").replace(co_linetable=table) for _ in range(6)]
+    others = [compile("1", "<other>", "exec") for _ in range(20)]
+    interpreter = {"version": list(sys.version_info[:2]), "thread": id(codes), "code": 184}
+    frames = PythonLine(os.getpid(), interpreter)
+    assert frames.read(1) in (0, None)
+    for code in codes:
+        frames._find_code(id(code))
+        lengths = [len(code.lines) for code in frames._codes.values() if code]
+        assert lengths
+        assert max(lengths) <= 500_000
+        assert sum(lengths) <= 2_500_000
+    monkeypatch.setattr(python_line, "_MOST_CODES", 8)
+    for other in others:
+        frames._find_code(id(other))
+    assert 0 < len(frames._codes) <= 8
+    frames.close()
+
+
 def test_any_address_may_be_given() -> None:
     chance = random.Random(3)
     around = id(chance)

@@ -1,0 +1,70 @@
+"""Reading the line of a shell believes nothing that code in the shell can make up."""
+
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from oi_tui.runtimes.runs import shell_line
+from oi_tui.runtimes.runs.shell_line import ShellLine
+
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows a program's memory"),
+    pytest.mark.needs("bash"),
+]
+
+
+def _bash() -> Path:
+    return Path(os.path.realpath(shutil.which("bash") or ""))
+
+
+def test_a_pipe_by_the_name_of_a_deleted_program_holds_nobody_up(tmp_path: Path) -> None:
+    program = tmp_path / "x"
+    shutil.copy(_bash(), program)
+    with subprocess.Popen([program, "-c", "read"], stdin=subprocess.PIPE) as process:
+        program.unlink()
+        os.mkfifo(tmp_path / "x (deleted)")
+        problems: list[ValueError] = []
+
+        def look() -> None:
+            try:
+                ShellLine(process.pid, "true").close()
+            except ValueError as error:
+                problems.append(error)
+
+        thread = threading.Thread(target=look, daemon=True)
+        thread.start()
+        thread.join(5)
+        assert process.stdin
+        process.stdin.close()
+        assert "tells no line" in str(problems)
+
+
+def test_a_program_in_the_place_of_a_shell_is_read_within_bounds(tmp_path: Path) -> None:
+    large = tmp_path / "bash"
+    with large.open("wb") as file:
+        file.truncate(20 << 30)
+    with pytest.raises(ValueError, match="too large"):
+        shell_line._find_symbols(large)
+    os.mkfifo(tmp_path / "zsh")
+    with pytest.raises(ValueError, match="too large"):
+        shell_line._find_symbols(tmp_path / "zsh")
+
+
+def test_a_shell_has_few_sections_and_symbols() -> None:
+    data = bytearray(_bash().read_bytes())
+    assert set(shell_line._SYMBOLS["bash"]) <= shell_line._read_symbols(bytes(data)).keys()
+    (table,) = struct.unpack_from("=Q", data, 0x28)
+    size, count = struct.unpack_from("=HH", data, 0x3A)
+    kinds = [struct.unpack_from("=I", data, table + size * n + 4)[0] for n in range(count)]
+    struct.pack_into("=Q", data, table + size * kinds.index(11) + 32, 1 << 40)
+    with pytest.raises(ValueError, match="no symbols"):
+        shell_line._read_symbols(bytes(data))
+    struct.pack_into("=H", data, 0x3C, 65_535)
+    with pytest.raises(ValueError, match="too many sections"):
+        shell_line._read_symbols(bytes(data))
