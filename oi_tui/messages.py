@@ -225,7 +225,10 @@ class RunEnded:
 
 @dataclass(frozen=True, slots=True)
 class VariablesLost:
-    """A language ended while nothing ran in it, and its variables are lost. `reason` is a sentence."""
+    """A language ended while nothing ran in it, and its variables are lost.
+
+    `reason` is a sentence; "" where the run that begins tells the person.
+    """
 
     language: str
     reason: str

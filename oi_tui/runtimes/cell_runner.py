@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from oi_tui.messages import InputRequested, Printed, Report, RunEnded, Started, Starting
 from oi_tui.runtimes.guest_runtime import GuestRuntime
-from oi_tui.runtimes.language import Language, Runtime
+from oi_tui.runtimes.language import STARTUP_CELL, Language, Runtime
 from oi_tui.runtimes.language_catalog import LanguageCatalog
 from oi_tui.runtimes.pty_runtime import PtyRuntime
 from oi_tui.runtimes.sandbox.confinement import Confinement
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 #: How much of the output of failed startup code is shown, in characters.
 _STARTUP_OUTPUT = 2000
-#: The number of startup code in error messages; the cells that a person sees are counted from 1.
-_STARTUP_CELL = 0
 _END_OF_INPUT = "\x04"
 
 
@@ -147,7 +145,7 @@ class CellRunner:
         starting = False
         for code in codes:
             output = ""
-            for report in runtime.run(code, self._stopped, _STARTUP_CELL):
+            for report in runtime.run(code, self._stopped, STARTUP_CELL):
                 match report:
                     case Starting():
                         starting = True

@@ -12,6 +12,8 @@ from oi_tui.runtimes.completions import CompletionSet, complete_names
 from oi_tui.runtimes.variables import Detail, Memory
 
 DRIVERS = Path(__file__).with_name("drivers")
+#: The number of startup code in error messages; the cells that a person sees are counted from 1.
+STARTUP_CELL = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from oi_tui.runtimes.completions import (
     cut_code_to_complete,
     read_completions,
 )
-from oi_tui.runtimes.language import Language
+from oi_tui.runtimes.language import STARTUP_CELL, Language
 from oi_tui.runtimes.processes import process_table
 from oi_tui.runtimes.processes.channel import CellChannel, Event
 from oi_tui.runtimes.processes.process import Item, LanguageProcess, ProcessEnd
@@ -88,6 +88,8 @@ class PtyRuntime:
         self._process: LanguageProcess | None = None
         #: The last process whose end between runs was reported.
         self._lost: LanguageProcess | None = None
+        #: What the next cell reports with its end: that the language restarted, and why.
+        self._news: str | None = None
         self._run: CellRun | None = None
         #: Held by the thread that reads for the run.
         self._stepping = threading.RLock()
@@ -128,17 +130,16 @@ class PtyRuntime:
         self, cell: Cell, began: float, stopped: threading.Event
     ) -> Generator[Report, None, None]:
         """Find or start a process for a cell, and report its run there. `began` is a monotonic time."""
-        news = None
         try:
-            process, news = self._find_living()
+            process, ended = self._find_living()
+            self._news = ended or self._news
             is_new = process is None
             if process is None:
                 yield Starting()
                 process, moved = self._begin_in_place(stopped)
-                news = moved or news
+                self._news = moved or self._news
         except (StartStoppedError, OSError, RuntimeError, TimeoutError) as error:
-            # Without news of a process that ended, there was nothing to lose.
-            yield self._describe_failed_start(error, time.monotonic() - began, is_lost=bool(news))
+            yield self._describe_failed_start(error, time.monotonic() - began)
             return
         run = CellRun(self, process, cell, began)
         if not self._claim(process, run):
@@ -148,7 +149,7 @@ class PtyRuntime:
         try:
             with self._stepping:
                 if not run.ended:
-                    run.start(news, stopped)
+                    run.start(self._pop_news(cell), stopped)
             if is_new:
                 yield Started()
             yield from self._collect(run)
@@ -162,14 +163,23 @@ class PtyRuntime:
         finally:
             self._leave(run, process, math.inf)
 
-    def _describe_failed_start(self, error: Exception, seconds: float, *, is_lost: bool) -> RunEnded:
-        """Return the end of a run for which no language started. `is_lost`: its variables went with it."""
+    def _pop_news(self, cell: Cell) -> str | None:
+        """Return what the cell reports of the process before it. The end of startup code is not shown."""
+        if cell.number == STARTUP_CELL:
+            return None
+        news, self._news = self._news, None
+        return news
+
+    def _describe_failed_start(self, error: Exception, seconds: float) -> RunEnded:
+        """Return the end of a run for which no language started."""
         if isinstance(error, StartStoppedError):
             return RunEnded("interrupted", seconds)
         if isinstance(error, NoSandboxError):
             return RunEnded("failed", seconds, str(error))
         reason = f"{self.language.title} did not start: {self._explain(error)}"
-        return RunEnded("lost" if is_lost else "failed", seconds, reason)
+        # Without news of a process that ended, there was nothing to lose.
+        news, self._news = self._news, None
+        return RunEnded("lost" if news else "failed", seconds, reason)
 
     def _claim(self, process: LanguageProcess, run: CellRun) -> bool:
         """Make a run the one in progress. Return False where another thread took the process away."""
@@ -390,7 +400,7 @@ class PtyRuntime:
     def reset(self) -> None:
         """End the process and forget; a run in progress is lost."""
         with self._lock:
-            self._memory = b""
+            self._memory, self._news = b"", None
             run, process = self._run, self._process
             if run:
                 self._unwanted = True
@@ -438,19 +448,24 @@ class PtyRuntime:
         if not process.ended:
             return process, None
         process.detach()
-        self._report_loss(process, process.ended)
+        # The run that begins reports how it ended.
+        self._report_loss(process)
         loss = describe_loss(self.names)
         self._drop(process)
         if self._memory:
             return None, None
         return None, f"{self.language.title} ended between runs ({process.ended}) and was restarted; {loss}"
 
-    def _report_loss(self, process: LanguageProcess, ended: ProcessEnd) -> None:
-        """Report once that a process ended while nothing ran, unless what it remembered was saved."""
+    def _report_loss(self, process: LanguageProcess, ended: ProcessEnd | None = None) -> None:
+        """Report once that a process ended while nothing ran, unless what it remembered was saved.
+
+        Without `ended`, no reason is given: something else tells the person.
+        """
         if process is self._process and process is not self._lost and not process.channel.holds("state"):
             self._lost = process
             title, loss = self.language.title, describe_loss(self.names)
-            self._on_loss(VariablesLost(self.language.name, f"{title} ended between runs ({ended}); {loss}"))
+            reason = f"{title} ended between runs ({ended}); {loss}" if ended else ""
+            self._on_loss(VariablesLost(self.language.name, reason))
 
     def _explain(self, error: Exception) -> str:
         """Say why the language did not start."""

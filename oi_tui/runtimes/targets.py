@@ -356,6 +356,8 @@ class Targets:
         """Record that a language ended between runs, on the target of that state."""
         if state:
             state.prepared.discard(loss.language)
+        if not loss.reason:
+            return
         self._losses.append(loss)
         self.on_loss()
 

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from oi_tui.messages import DETACHED, Printed, Report, RunEnded, Starting
 from oi_tui.runtimes.completions import CompletionSet, check_completions, cut_code_to_complete
-from oi_tui.runtimes.language import Language
+from oi_tui.runtimes.language import STARTUP_CELL, Language
 from oi_tui.runtimes.remote import wire
 from oi_tui.runtimes.remote.files import TargetConnection, TargetFiles
 from oi_tui.runtimes.remote.left_targets import describe_way_back, explain_detached
@@ -23,8 +23,6 @@ _UNATTENDED = 20.0
 _GLANCE = 0.5
 #: So much of the first line of code is kept to name a run, in characters.
 _LONGEST_LINE = 60
-#: The number of startup code.
-_STARTUP_CELL = 0
 
 
 class RuntimeTarget(TargetConnection, Protocol):
@@ -145,7 +143,7 @@ class RemoteRuntime:
     def _describe_watched(self, number: int | None) -> str:
         """Return the id of the code whose changes of files are wanted; startup code has none."""
         files = self._target.files
-        return files.watched if files and number != _STARTUP_CELL else ""
+        return files.watched if files and number != STARTUP_CELL else ""
 
     def _explain_stay(self, link: Link, why: LinkLostError) -> str:
         """Say that the run continues there, as far as that is known."""

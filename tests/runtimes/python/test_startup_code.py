@@ -12,7 +12,8 @@ import pytest
 
 from oi_tui.messages import Printed, RunEnded, Starting
 from oi_tui.runtimes.computer import Computer
-from tests.runtimes.playing import alive, living, until
+from oi_tui.runtimes.pty_runtime import PtyRuntime
+from tests.runtimes.playing import living, play, until
 
 
 @pytest.fixture
@@ -83,19 +84,26 @@ def test_it_runs_again_in_a_language_that_ends_just_before_a_cell(
 ) -> None:
     run(computer, "python", "tool = 0")
     runtime = computer.targets.current.runtimes["python"]
+    assert isinstance(runtime, PtyRuntime)
     begin = runtime.run
 
     def end_first(*arguments: Any) -> Any:
         monkeypatch.undo()
-        pid = living(computer)["python"]
-        os.kill(pid, signal.SIGKILL)
-        until(lambda: not alive(pid))
+        # The cell is faster than what watches the idle language.
+        process = runtime._process
+        assert process
+        process.on_end_at_rest = lambda _: None
+        os.kill(living(computer)["python"], signal.SIGKILL)
+        until(lambda: process.ended or process.is_dying)
         return begin(*arguments)
 
     monkeypatch.setattr(runtime, "run", end_first)
-    assert run(computer, "python", "print(tool)") == "21"
-    assert run(computer, "python", "print(tool)") == "21"
-    assert [loss.language for loss in computer.targets.pop_losses()] == ["python"]
+    played = play(computer, "python", "print(tool)")
+    assert (played.text, played.state) == ("21\n", "finished")
+    assert played.reason.startswith("Python ended between runs (killed by SIGKILL) and was restarted; ")
+    # The cell has said it.
+    assert computer.targets.pop_losses() == ()
+    assert play(computer, "python", "print(tool)").reason == ""
 
 
 @pytest.mark.slow
