@@ -262,6 +262,9 @@ class Targets:
                 raise
             self._let_go(left.target)
             state.prepared.update(remote.left_languages)
+            # A reset also ends those that were not used since.
+            at_work = [language for language in remote.languages if language.name in remote.left_languages]
+            state.runtimes.update((language.name, remote.runtime(language)) for language in at_work)
             with self.lock:
                 self._others[left.target] = state
         self._switch(left.target)

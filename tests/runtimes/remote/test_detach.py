@@ -169,6 +169,19 @@ def test_what_was_left_can_be_stopped_typed_to_and_left_again(make: Make) -> Non
     assert left_targets.load() == []
 
 
+def test_a_reset_right_after_coming_back_ends_what_was_left(make: Make) -> None:
+    computer = make(target="command:env")
+    play(computer, "python", "name = 'Ada'")
+    assert computer.targets.detach() == ""
+    computer.close()
+    (left,) = left_targets.list_shown()
+    back = make()
+    assert back.targets.attach(left) == ()
+    back.reset()
+    assert not back.target_past
+    assert "NameError" in play(back, "python", "print(name)").text
+
+
 def test_a_run_that_ended_meanwhile_says_how_and_is_not_run_again(make: Make, tmp_path: Path) -> None:
     code = f"open('ran', 'a').write('x')\nprint('go')\n{WAIT}print('over')\nopen('over', 'w')\n1 / 0"
     _, left = leave(make(target="command:env"), code, "go")
