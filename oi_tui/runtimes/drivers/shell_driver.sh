@@ -228,7 +228,8 @@ else
 		{
 			set
 			alias
-			__oi_printf "cd -- '%s'\n" "$PWD"
+			# What `set` wrote above holds it with the right quotes.
+			__oi_printf 'cd -- "$PWD"\n'
 		} >|"$__oi_folder/state" 2>/dev/null
 		__oi_tell "$__oi_status" 1
 	}

@@ -2,6 +2,7 @@
 
 # ruff: noqa: E501 - code of other languages, as it is
 
+import shlex
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -218,6 +219,23 @@ def test_leaving_keeps_what_can_be_kept(computer: Computer) -> None:
     )
     played = play(computer, "shell", "basename $PWD; sh -c 'echo $E'; f; a; echo ${v[1]}")
     assert played.text == "d\n1\nfun\nali\n2\n"
+
+
+@pytest.mark.parametrize(
+    "shell", ["bash", "zsh", "dash", pytest.param("busybox", marks=pytest.mark.needs("busybox"))]
+)
+def test_leaving_keeps_a_folder_with_any_name(make: Make, tmp_path: Path, shell: str) -> None:
+    (tmp_path / "ash").symlink_to(str(shutil.which("busybox")))
+    computer = make(shell=str(tmp_path / "ash") if shell == "busybox" else shell)
+    name = "It's; x='; touch ran; ' \"$HOME\""
+    (tmp_path / name).mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / name)
+    for folder in (name, "link"):
+        place = tmp_path / folder
+        play(computer, "shell", f"kept=41; cd {shlex.quote(str(place))}; exit")
+        played = play(computer, "shell", 'echo "$PWD" $((kept + 1))')
+        assert (played.text, played.state) == (f"{place} 42\n", "finished")
+        assert not (tmp_path / "ran").exists()
 
 
 def test_the_last_status_is_there_in_the_next_run(computer: Computer) -> None:
