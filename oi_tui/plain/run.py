@@ -4,6 +4,7 @@ import contextlib
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import partial
@@ -22,6 +23,7 @@ from oi_tui.plain.conversation import PlainConversation
 from oi_tui.plain.event_handler import INDENT, PlainEventHandler
 from oi_tui.plain.stdin_reader import StdinReader
 from oi_tui.plain.wakeup import Wakeup
+from oi_tui.system.ending_signals import list_ending_signals
 from oi_tui.system.environment import close_to_others
 from oi_tui.text import clean_line
 from oi_tui.version import __version__
@@ -36,6 +38,8 @@ _ENDS = {"done": 0, "failed": FAILED, "rejected": NOT_APPROVED, "paused": PAUSED
 _LONGEST = 50_000_000
 #: Makes the workspace of a profile and its file.
 OpenWorkspace = Callable[[Profile, Path | None], Workspace]
+#: How long after a signal to end others only repeat it, in seconds: a terminal that is closed sends several.
+_CLOSING = 10.0
 _NO_SERVER = "No model server found on this machine."
 
 
@@ -240,12 +244,21 @@ def run_guarded(work: Callable[[ExitStack], int]) -> int:
 
 @contextlib.contextmanager
 def _handle_signals() -> Iterator[None]:
-    """Handle the signals that end programs: everything is closed first."""
+    """Handle the signals that end programs: everything is closed first.
+
+    Signals that follow soon do not cut that short. A later one does, where closing takes too long.
+    """
+    first_at = float("-inf")
 
     def end(number: int, _frame: FrameType | None) -> None:
-        raise _Ended(number)
+        nonlocal first_at
+        now = time.monotonic()
+        if now - first_at >= _CLOSING:
+            first_at = now
+            raise _Ended(number)
 
-    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)}
+    numbers: list[int] = [number for number in list_ending_signals() if number != signal.SIGINT]
+    before = {number: signal.signal(number, end) for number in numbers}
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
         # While the program was loading, ctrl+c ended it; from here on it stops what is in progress.
         before[signal.SIGINT] = signal.signal(signal.SIGINT, signal.default_int_handler)

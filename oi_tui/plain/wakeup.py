@@ -37,13 +37,19 @@ class Wakeup:
 
     @contextmanager
     def on_interrupt(self) -> Iterator[None]:
-        """Make ctrl+c wake the waiting thread within the context, instead of raising KeyboardInterrupt."""
+        """Make ctrl+c wake the waiting thread within the context, instead of raising KeyboardInterrupt.
+
+        A job that a script started in the background has ctrl+c ignored, since it is meant for other jobs.
+        """
 
         def note(_number: int, _frame: FrameType | None) -> None:
             self.interrupted = True
             self.ring()
 
         self.interrupted = False
+        if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and not os.isatty(0):
+            yield
+            return
         before = signal.signal(signal.SIGINT, note)
         try:
             yield

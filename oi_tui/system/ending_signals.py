@@ -9,7 +9,7 @@ _NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def list_ending_signals() -> Sequence[signal.Signals]:
-    """Return the signals that end a server in order.
+    """Return the signals that end a program without a screen in order.
 
     SIGHUP is not one of them where our parent had it ignored: nohup starts programs so, to outlive a logout.
     """
