@@ -26,6 +26,8 @@ class HostCell:
         self.token = secrets.token_urlsafe(32)
         #: Why the code was not run, as far as the host is concerned.
         self.refusal = ""
+        #: The question that `next` returned last.
+        self._asked: ApprovalQuestion | InputRequested | None = None
         self._session = session
         self._before = len(session.messages)
         self._began = time.monotonic()
@@ -42,6 +44,7 @@ class HostCell:
         with self._reader:
             while session.busy:
                 if waiting := session.question or session.waits_for:
+                    self._asked = waiting
                     return waiting
                 try:
                     await self._reader.next(max(0.0, due - time.monotonic()))
@@ -53,13 +56,28 @@ class HostCell:
                     await pulse(now - self._began)
         return None
 
-    async def wait_for(self, answer: Coroutine[Any, Any, _Answer], pulse: Pulse) -> _Answer:
-        """Wait for an answer of the host, and call `pulse` every second meanwhile."""
+    @property
+    def is_asking(self) -> bool:
+        """Whether the question that `next` returned last is still open.
+
+        It was answered otherwise, or given up, where it is not. Another one may be open then, such as one for
+        a password.
+        """
+        session, asked = self._session, self._asked
+        return asked is not None and (session.question is asked or session.waits_for is asked)
+
+    async def wait_for(self, answer: Coroutine[Any, Any, _Answer], pulse: Pulse) -> _Answer | None:
+        """Wait for an answer of the host, and call `pulse` every second meanwhile.
+
+        Returns None once the question is no longer open.
+        """
         asking = asyncio.ensure_future(answer)
         try:
-            while not (await asyncio.wait([asking], timeout=_PULSE))[0]:
+            while self.is_asking:
+                if (await asyncio.wait([asking], timeout=_PULSE))[0]:
+                    return asking.result()
                 await pulse(time.monotonic() - self._began)
-            return asking.result()
+            return None
         finally:
             asking.cancel()
 

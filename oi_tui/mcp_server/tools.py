@@ -212,7 +212,12 @@ class HostTools:
         return None
 
     def _pass_answer(self, cell: HostCell, answer: ElicitResult | None) -> None:
-        """Pass the host's answer to the question or the program; anything but a clear yes is a no."""
+        """Pass the host's answer to the question or the program; anything but a clear yes is a no.
+
+        An answer to a question that is no longer open is dropped.
+        """
+        if not cell.is_asking:
+            return
         question = self._session.question
         if question is None:
             self._pass_line(cell, answer)

@@ -257,6 +257,24 @@ async def test_a_question_that_the_host_has_is_given_up_by_the_tool_and_other_co
     assert not (workplace / "first").exists()
 
 
+@pytest.mark.parametrize("tool", ["interrupt", "restart"])
+async def test_a_form_that_nobody_answers_is_given_up_by_the_tool_and_other_code_is_asked_for(
+    workplace: Path, tool: str
+) -> None:
+    person = Person(None, YES, None, YES)
+    async with host(person, mode="legacy") as client:
+        first = asyncio.create_task(run(client, "open('first', 'w')"))
+        await until(lambda: len(person.asked) == 1)
+        await client.call_tool(tool, {})
+        assert (await first).is_error
+        second = asyncio.create_task(run(client, "input('Name? ')"))
+        await until(lambda: len(person.asked) == 3)
+        await client.call_tool(tool, {})
+        assert (await second).structured_content["state"] != "finished"
+        assert "2" in read_text(await run(client, "print(1 + 1)"))
+    assert not (workplace / "first").exists()
+
+
 def hello() -> bytes:
     params = {
         "protocolVersion": "2025-06-18",
