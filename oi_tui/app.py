@@ -8,7 +8,6 @@ import os
 import signal
 import sys
 import threading
-import time
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from pathlib import Path, PurePath
@@ -158,6 +157,8 @@ class OiTui(ImageSupportMixin, IdleClock):
         self.early_signals: list[int] = []
         #: Signals to end, for the thread that ends a program which does not end by itself.
         self._end_signals: SimpleQueue[int] = SimpleQueue()
+        #: Set where the program that called `run` goes on, which no earlier signal may end.
+        self.is_left = threading.Event()
         # The first screen of a mode, and not the default screen, which keys do not wait for.
         self.add_mode(self.DEFAULT_MODE, self._make_first_screen)
         for item in (DARK, LIGHT):
@@ -443,8 +444,8 @@ class OiTui(ImageSupportMixin, IdleClock):
     def _end_in_time(self) -> None:
         """End the program after a signal, if it has not ended by itself; the body of a thread."""
         number = self._end_signals.get()
-        time.sleep(TIMEOUT)
-        self._end_at_once(128 + number)
+        if not self.is_left.wait(TIMEOUT):
+            self._end_at_once(128 + number)
 
     def _end_at_once(self, code: int) -> None:
         """End without waiting for anything. A terminal that no longer reads is not restored."""
@@ -531,6 +532,8 @@ def run(
             navigator=navigator,
             come_back=come_back,
         )
+        if open_workspace:
+            stack.callback(app.is_left.set)
         for number in (signal.SIGINT, *ENDING):
             # Until the event loop takes over. A function, since what is ignored here would be in every child.
             signal.signal(number, lambda number, _: app.early_signals.append(number))

@@ -6,6 +6,7 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from oi_tui.engine.llm.base import Llm
 from oi_tui.engine.review.earlier_code import EarlierCode
@@ -17,6 +18,13 @@ from oi_tui.workspace import Workspace
 
 #: What a person types to end a conversation where ctrl+d is not at hand, as in a notebook.
 _LEAVING = ("exit", "exit()", "quit", "quit()")
+
+
+class Outcome(NamedTuple):
+    """How a conversation ended: its messages, and the signal that ended it; 0 where the person left."""
+
+    messages: tuple[Message, ...]
+    signal_number: int = 0
 
 
 def is_possible() -> bool:
@@ -35,8 +43,8 @@ def run(
     computer: Computer,
     conversation: tuple[Journal, Sequence[Message]],
     earlier: EarlierCode,
-) -> tuple[Message, ...]:
-    """Hold the conversation until the person leaves. Returns its messages; the languages stay alive."""
+) -> Outcome:
+    """Hold the conversation until the person leaves, or a signal ends it. The languages stay alive."""
     from oi_tui import app
     from oi_tui.plain.run import converse
 
@@ -58,8 +66,9 @@ def run(
 
     screen = sys.stdin.isatty() and sys.stdout.isatty()
     with _keep_signals((signal.SIGINT, *app.ENDING)):
-        (app.run if screen else converse)(profile, profile_path=None, open_workspace=open_workspace)
-    return workspaces[0].session.messages if workspaces else tuple(conversation[1])
+        code = (app.run if screen else converse)(profile, profile_path=None, open_workspace=open_workspace)
+    messages = workspaces[0].session.messages if workspaces else tuple(conversation[1])
+    return Outcome(messages, code - 128 if code - 128 in app.ENDING else 0)
 
 
 def read_lines() -> Iterator[str]:

@@ -4,6 +4,7 @@ import atexit
 import functools
 import inspect
 import logging
+import signal
 import sys
 import threading
 import weakref
@@ -150,12 +151,16 @@ class Turns:
         if interactive.is_possible():
             with self._lock:
                 model = self._model.interactive_model()
-                messages = interactive.run(profile, model, runtimes, conversation, self._computer.earlier)
-                self.messages = self.file.finish_turn(messages)
+                ended = interactive.run(profile, model, runtimes, conversation, self._computer.earlier)
+                self.messages = self.file.finish_turn(ended.messages)
+            self.new_from = before
+            if ended.signal_number:
+                # It was meant for the script, too.
+                signal.raise_signal(ended.signal_number)
         else:
             for words in interactive.read_lines():
                 answer(words)
-        self.new_from = before
+            self.new_from = before
 
     def stop(self) -> None:
         """Stop the current turn, from any thread."""

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from oi_tui import OpenInterpreter
+from oi_tui.api import interactive
 from oi_tui.api.interpreter import TurnError
 from oi_tui.api.settings import ABSENT, ACTING, AT_THE_START, NEEDLESS, REFUSED
 from oi_tui.engine.events import ApprovalRequested, Reject
@@ -23,7 +24,6 @@ from oi_tui.engine.llm.base import Delta, Finish, Text, ToolCallPiece
 from oi_tui.engine.review.permissions import Permission
 from oi_tui.engine.settings.profile import Profile, list_settings
 from oi_tui.engine.settings.setting import ProfileError, Setting
-from oi_tui.messages import Message
 from tests import programs
 from tests.fakes import Llm, call
 from tests.setting_values import other_value
@@ -370,9 +370,9 @@ def test_an_interactive_session_keeps_to_a_budget_that_a_program_gave_litellm(
 ) -> None:
     sessions: list[float | None] = []
 
-    def note_session(profile: Profile, *_: object) -> tuple[Message, ...]:
+    def note_session(profile: Profile, *_: object) -> interactive.Outcome:
         sessions.append(profile.max_budget)
-        return ()
+        return interactive.Outcome(())
 
     monkeypatch.setitem(sys.modules, "litellm", types.SimpleNamespace(max_budget=0.5))
     monkeypatch.setattr("oi_tui.api.interactive.is_possible", lambda: True)

@@ -9,6 +9,7 @@ import json
 import os
 import re
 import runpy
+import signal
 import subprocess
 import sys
 import threading
@@ -1196,6 +1197,39 @@ def test_chat_alone_is_an_interactive_session(tmp_path: Path) -> None:
     assert "after: ['Say hello']" in done.stdout
     assert done.stdout.rstrip().endswith("42")
     assert done.returncode == 0
+
+
+ENDED_SESSION = """
+import signal
+from oi_tui import OpenInterpreter
+interpreter = OpenInterpreter()
+interpreter.llm.completions = lambda messages: iter(["Hello."])
+signal.signal(signal.SIGTERM, lambda *_: print("ended after", len(interpreter.messages), flush=True))
+interpreter.chat()
+signal.signal(signal.SIGTERM, signal.SIG_DFL)
+interpreter.chat()
+print("it went on")
+"""
+
+
+@pytest.mark.slow
+def test_a_signal_that_ends_an_interactive_session_reaches_its_script(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(ENDED_SESSION)
+    with subprocess.Popen(
+        [sys.executable, tmp_path / "script.py"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as script:
+        assert script.stdin
+        assert script.stdout
+        script.stdin.write("Say hello\n")
+        script.stdin.flush()
+        assert any("Hello." in line for line in script.stdout)
+        script.send_signal(signal.SIGTERM)
+        assert any("ended after 2" in line for line in script.stdout)
+        assert any("plain mode" in line for line in script.stdout)
+        script.send_signal(signal.SIGTERM)
+        rest = script.stdout.read()
+        assert script.wait(60) == -signal.SIGTERM, rest
+    assert "it went on" not in rest
 
 
 def test_chat_alone_in_a_notebook_asks_line_by_line(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
