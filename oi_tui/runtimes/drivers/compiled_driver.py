@@ -14,6 +14,7 @@ import json
 import os
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import tempfile
@@ -38,8 +39,26 @@ class BuildFolder:
     def __init__(self):
         _remove_abandoned()
         self.path = tempfile.mkdtemp(prefix=_PREFIX)
+        self._hold()
+
+    def _hold(self):
         self._lock = os.open(os.path.join(self.path, "lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         fcntl.flock(self._lock, fcntl.LOCK_EX)
+
+    def restore(self):
+        """Make the folder again where somebody emptied the place for temporary files.
+
+        Raises Failed where its name was taken meanwhile: others could replace the programs in it.
+        """
+        try:
+            os.mkdir(self.path, 0o700)
+        except FileExistsError:
+            status = os.lstat(self.path)
+            if status.st_uid == os.getuid() and stat.S_ISDIR(status.st_mode):
+                return
+            raise Failed("{} was replaced by another program: use %restart".format(self.path)) from None
+        os.close(self._lock)
+        self._hold()
 
     def remove(self):
         shutil.rmtree(self.path, ignore_errors=True)
@@ -101,13 +120,13 @@ class CompiledDriver:
         key = hashlib.sha256(
             json.dumps([self._compiler.make_identity(), code]).encode("utf-8", "surrogatepass")
         )
+        self._folder.restore()
         folder = os.path.join(self._folder.path, "program-" + key.hexdigest()[:32])
         if self._compiler.is_current(folder) and os.path.exists(os.path.join(folder, "cell")):
             os.utime(folder)
             return folder
         shutil.rmtree(folder, ignore_errors=True)
-        # Also the one above it, where somebody emptied the place for temporary files.
-        os.makedirs(folder, 0o700)
+        os.mkdir(folder, 0o700)
         try:
             for name, text in unit.files.items():
                 path = os.path.join(folder, name)

@@ -344,9 +344,17 @@ def own_temporary(
 def test_a_cell_is_built_although_the_temporary_folder_was_emptied(make: Make) -> None:
     computer = make()
     assert play(computer, "c", "return 0;").state == "finished"
-    for name in _folders():
-        shutil.rmtree(Path(tempfile.gettempdir()) / name)
+    (name,) = _folders()
+    folder = Path(tempfile.gettempdir()) / name
+    shutil.rmtree(folder)
     assert play(computer, "c", '#include <stdio.h>\nputs("built");').text == "built\n"
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert (folder / "lock").exists()
+    # Something else took the name meanwhile.
+    folder.symlink_to(folder.rename(folder.with_name("aside")))
+    played = play(computer, "c", '#include <stdio.h>\nputs("built");')
+    assert (played.text, played.state) == ("", "failed")
+    assert played.reason == f"{folder} was replaced by another program: use %restart"
 
 
 @pytest.mark.needs("gcc")
