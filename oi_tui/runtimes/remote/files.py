@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Protocol
 
 from oi_tui.file_changes.restore import RestoreAction, make_revert_id
-from oi_tui.file_changes.snapshots import ChangeSet, read_change_set
+from oi_tui.file_changes.snapshots import ChangeSet, FileChange, read_change_set
 from oi_tui.file_changes.watcher import MOST_CHANGES
 from oi_tui.runtimes.remote.connecting import StopSignal
 from oi_tui.runtimes.remote.file_answers import (
@@ -94,7 +94,7 @@ class TargetFiles:
 
     def note_changes(self, change_set: ChangeSet) -> None:
         """Handle a report of the worker about a run."""
-        changes, note = change_set.changes[:MOST_CHANGES], clean_line(change_set.note, _LONGEST_NOTE)
+        changes, note = _clean_changes(change_set, MOST_CHANGES), _clean_reason(change_set.note)
         change_set = replace(change_set, changes=changes, note=note, target=self._target.spelling)
         if change_set.id == self.watched:
             self._change_set = change_set
@@ -118,7 +118,7 @@ class TargetFiles:
         """
         facts = self._ask_about(change_set, "restore")
         try:
-            changes = read_change_set(str(facts["back"])).changes[: len(change_set.changes)]
+            changes = _clean_changes(read_change_set(str(facts["back"])), len(change_set.changes))
             problems = list(map(_clean_reason, facts["problems"]))  # type: ignore[call-overload]
         except (KeyError, TypeError, ValueError):
             raise FileError(f"{self._target.title} sent an invalid answer.") from None
@@ -259,6 +259,11 @@ class TargetFiles:
 def _clean_reason(value: object) -> str:
     """Return what a target says of a file, as a line that can be shown."""
     return clean_line(str(value), _LONGEST_NOTE)
+
+
+def _clean_changes(change_set: ChangeSet, most: int) -> tuple[FileChange, ...]:
+    """Return at most so many of the changes, with reasons that can be shown. Names stay as they are."""
+    return tuple(replace(change, why=_clean_reason(change.why)) for change in change_set.changes[:most])
 
 
 def _check(kind: str, size: int, name: str) -> None:

@@ -148,10 +148,13 @@ def test_a_remote_host_cannot_report_for_another_run_or_without_end(computer: Co
     files.note_changes(ChangeSet("c1", "/", (FileChange("a", "created"),)))
     assert files.pop_changes() is None
     files.watch("c2")
-    many = tuple(FileChange(f"{n}", "created") for n in range(watcher.MOST_CHANGES + 5))
+    many = tuple(
+        FileChange(f"{n}", "created", why="\x1b[2J" + "x" * 5000) for n in range(watcher.MOST_CHANGES + 5)
+    )
     files.note_changes(ChangeSet("c2", "/", many, "x" * 5000, "local"))
     step = files.pop_changes()
     assert step
+    assert {(len(change.why), "\x1b" in change.why) for change in step.changes} == {(500, False)}
     assert (len(step.changes), len(step.note), step.target) == (
         watcher.MOST_CHANGES,
         500,
