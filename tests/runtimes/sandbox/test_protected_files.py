@@ -470,12 +470,13 @@ def test_a_link_in_the_place_of_a_folder_that_is_about_to_be_mounted_shows_nothi
 def test_a_link_in_the_place_of_what_is_read_only_in_the_project_shows_nothing(
     make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    project, home = tmp_path / "project", Path.home()
+    project, secret = tmp_path / "project", Path.home() / "private" / "secret"
     (project / ".venv" / "bin").mkdir(parents=True)
     (project / ".venv" / "pyvenv.cfg").touch()
     (project / ".venv" / "bin" / "python").symlink_to("/usr/bin/python3")
     (project / ".oi-tui.yaml").write_text("")
-    (home / "secret").write_text("s3cret")
+    secret.parent.mkdir()
+    secret.write_text("s3cret")
     walled = make(cwd=project, sandbox=True, python=str(project / ".venv" / "bin" / "python"))
     list_readable = bubblewrap._list_readable
 
@@ -483,12 +484,12 @@ def test_a_link_in_the_place_of_what_is_read_only_in_the_project_shows_nothing(
         readable = list_readable(wanted)
         if wanted.cwd == project and not (project / name).is_symlink():
             (project / name).rename(project / "moved")
-            target = home if name == ".venv" else home / "secret"
+            target = secret.parent if name == ".venv" else secret
             (project / name).symlink_to(os.path.relpath(target, project))
         return readable
 
     monkeypatch.setattr(bubblewrap, "_list_readable", list_and_swap)
-    played = play(walled, "shell", f"cat ~/secret {name}/secret {name}")
+    played = play(walled, "shell", f"cat ~/private/secret {name}/secret {name}")
     assert (project / name).is_symlink()
     assert "s3cret" not in played.text
 
