@@ -154,6 +154,8 @@ class Language:
     interrupt_request: str | None = None
     #: Whether running code may miss an interrupt, so that it gets a second one a moment later.
     may_miss_interrupt: bool = False
+    #: Whether its driver opens the pipes by their names for each report, and not once.
+    opens_pipes: bool = False
     #: How a run's request is written, from its nonce and the path of the code.
     request: Callable[[str, Path], str] = lambda nonce, path: f"run {nonce} {path}"
     #: What makes of a cell the code that runs, beside the cell as it is; None where the cell itself runs.

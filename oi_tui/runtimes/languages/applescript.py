@@ -31,6 +31,7 @@ LANGUAGE = Language(
     describe=describe,
     start=start,
     request=request,
+    opens_pipes=True,
     outside="it has other applications do its work",
     interrupt_request=shell.LANGUAGE.interrupt_request,
 )

@@ -111,6 +111,7 @@ LANGUAGE = Language(
     start=start,
     active_line="memory",
     request=request,
+    opens_pipes=True,
     interrupt_request=_END,
     variables_request=write_request("{nonce}"),
     variable_request=write_request("{nonce} {name}"),

@@ -223,15 +223,23 @@ class CellChannel:
         return line, cell, run
 
     def write_cell(
-        self, code: str, number: int | None = None, annotate: Callable[[str], str] | None = None
+        self,
+        code: str,
+        number: int | None = None,
+        annotate: Callable[[str], str] | None = None,
+        *,
+        opens_pipes: bool = False,
     ) -> Path:
         """Put code where the driver can read it; the path ends with the cell's number. Raises OSError.
 
         Without a number, the cell gets the one after the highest so far. What `annotate` makes of the code is
-        beside it, in a file whose name begins with `marked-`.
+        beside it, in a file whose name begins with `marked-`. A driver that `opens_pipes` gets no cell where
+        they were removed: its report would never arrive.
         """
         number = self._highest + 1 if number is None else number
         self._highest = max(self._highest, number)
+        if opens_pipes:
+            self._check_pipes()
         self._restore_folder()
         for name in self._cell_files:
             self.remove_file(name)
@@ -257,6 +265,16 @@ class CellChannel:
 
     def _open_folder(self) -> int:
         return os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+
+    def _check_pipes(self) -> None:
+        """Raise OSError where somebody removed the pipes: no file is left that could get their names."""
+        for name in ("requests", "events"):
+            try:
+                is_pipe = stat.S_ISFIFO(os.lstat(name, dir_fd=self._directory).st_mode)
+            except FileNotFoundError:
+                is_pipe = False
+            if not is_pipe:
+                raise OSError(f"the pipe {self.folder / name} was removed. Use %restart")
 
     def _restore_folder(self) -> None:
         """Make the folder again where somebody emptied the place that it is in."""

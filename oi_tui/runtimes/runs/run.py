@@ -135,7 +135,9 @@ class CellRun:
         if self._runtime.active_line:
             self._line.watch(process, language, self._code)
         try:
-            path = process.channel.write_cell(self._code, self._number, language.annotate)
+            path = process.channel.write_cell(
+                self._code, self._number, language.annotate, opens_pipes=language.opens_pipes
+            )
             self._output.show_as_cell(path)
             if self._is_stopping():
                 self._end("interrupted", None)

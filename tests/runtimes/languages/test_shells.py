@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from oi_tui.runtimes import Computer
+from oi_tui.runtimes.processes import channel as channels
 from tests.runtimes.playing import play
 
 Make = Callable[..., Computer]
@@ -417,6 +418,22 @@ def test_what_was_saved_earlier_is_not_taken_for_what_was_lost(computer: Compute
     played = play(computer, "shell", "kept=2; kill -9 $$")
     assert (played.state, "its variables are lost" in played.reason) == ("lost", True)
     assert play(computer, "shell", "echo [$kept]").text == "[]\n"
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "dash"])
+def test_a_cell_fails_with_a_reason_where_the_pipes_were_removed(
+    make: Make, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, shell: str
+) -> None:
+    monkeypatch.setattr(channels, "_find_folder_for_pipes", lambda: str(tmp_path))
+    computer = make(shell=shell)
+    play(computer, "shell", "x=1")
+    (folder,) = tmp_path.glob("oi-tui-*")
+    shutil.rmtree(folder)
+    played = play(computer, "shell", "echo ran")
+    assert (played.text, played.state) == ("", "failed")
+    assert played.reason.endswith(f"the pipe {folder}/requests was removed. Use %restart")
+    computer.reset()
+    assert play(computer, "shell", "echo ran").text == "ran\n"
 
 
 @pytest.mark.needs("busybox")

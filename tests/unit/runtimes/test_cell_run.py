@@ -66,8 +66,9 @@ class Process:
         self.wakes = 0
         self.woken = threading.Event()
 
-    def _write_cell(self, code: str, number: int | None, annotate: object) -> Path:
+    def _write_cell(self, code: str, number: int | None, annotate: object, *, opens_pipes: bool) -> Path:
         assert annotate is None
+        assert not opens_pipes
         if self.error:
             raise self.error
         self.requests.append(code)
