@@ -43,13 +43,13 @@ class SideRequests:
     def ask(self, text: str, images: Sequence[str] = (), *, from_code: bool = False) -> str:
         """Ask the model beside the conversation; blocks while it answers.
 
-        What is asked while a cell runs has the limits of that cell, and is given up with it. With `from_code`
-        it is code of a cell that asks, which it may only do while one runs.
+        With `from_code` it is code of a cell that asks. It may do so only while a cell runs, has the limits of
+        that cell, and is given up with it.
 
         Raises computer_api.QuestionRefusedError with the reason where there is no answer.
         """
         profile = self._conversation.session.profile
-        cell = self._conversation.session.execution.running_requests
+        cell = self._conversation.session.execution.running_requests if from_code else None
         if from_code and (reason := _NO_CELL if cell is None else explain_off(profile, elsewhere=False)):
             raise computer_api.QuestionRefusedError(reason)
         facts = self._model.facts(profile)
@@ -81,7 +81,7 @@ class SideRequests:
                 cell.remove(question.cancel)
             if not question.is_refused:
                 usage.record(question.used)
-                if cell:
+                if cell and not question.is_unanswered:
                     cost = question.used.cost if question.used else None
                     size = estimate_tokens(write_request(profile, text, images))
                     cell.count_cost(estimate_cost(size, profile, facts) if cost is None else cost)

@@ -42,8 +42,8 @@ REFUSALS = (
 class ModelQuestion:
     """Asks once, with a text and images as data URLs. `used` is the usage, once it is reported.
 
-    `is_cut` says that the reply came to the longest length, and `is_refused` that the server refused the
-    request.
+    `is_cut` says that the reply came to the longest length, `is_refused` that the server refused the request,
+    and `is_unanswered` that the connection failed before any answer.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class ModelQuestion:
     ) -> None:
         """Send the request. Raises LlmError or OverBudget where that is not allowed."""
         self.used: Usage | None = None
-        self.is_cut = self.is_refused = False
+        self.is_cut = self.is_refused = self.is_unanswered = False
         request = write_request(profile, text, images, system, max_tokens)
         self._reply: Reply = request_gate.send(llm, request, profile, usage, facts)
 
@@ -82,6 +82,7 @@ class ModelQuestion:
                     is_broken = True
         except LlmError as error:
             self.is_refused = not began and error.info.kind in REFUSALS
+            self.is_unanswered = not began and error.info.kind == "network"
             raise
         if not (text := "".join(lines).strip()):
             raise LlmError(ErrorInfo("empty", "The model gave no answer."))

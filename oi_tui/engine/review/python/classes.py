@@ -172,12 +172,15 @@ def is_free_operator(node: ast.stmt) -> bool:
     """
     if not _is_operator(node):
         return False
-    if _collects_values(node) or _takes_apart(node):
+    if _collects_values(node) or _takes_apart(node) or _keeps_others(node):
         return True
     computed: set[ast.AST] = set(_list_compared(node))
     called: set[ast.AST] = set()
     for part in ast.walk(node):
         match part:
+            # `|` merges collections, which hand out what is in them.
+            case ast.BinOp(op=ast.BitOr()) | ast.AugAssign(op=ast.BitOr()):
+                continue
             case ast.BinOp(left, _, right):
                 computed.update(map(_get_root, (left, right)))
             case ast.UnaryOp(_, value) | ast.AugAssign(value=value) | ast.FormattedValue(value):
@@ -188,8 +191,10 @@ def is_free_operator(node: ast.stmt) -> bool:
 
 
 def _get_root(node: ast.expr) -> ast.expr:
-    """Return the value itself, or the name of which it is a member."""
-    return node.value if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) else node
+    """Return the value itself, or the name at the beginning of `name.member`."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node
 
 
 def _collects_values(node: ast.FunctionDef) -> bool:
@@ -198,23 +203,43 @@ def _collects_values(node: ast.FunctionDef) -> bool:
 
 
 def _takes_apart(node: ast.FunctionDef) -> bool:
-    """Return whether a method takes something out of a value that its object does not have."""
-    receiver = find_receiver(node)
+    """Return whether a method takes something out of what it was given, or has made itself."""
+    names = set(_list_bound(node)) - {find_receiver(node)}
     for part in ast.walk(node):
         match part:
-            case ast.Subscript(value) | ast.Starred(value):
+            case ast.Subscript(value) | ast.Starred(value) | ast.Match(value):
                 taken = value
-            case ast.For(iter=value) | ast.comprehension(iter=value) | ast.Match(value):
+            case ast.For(iter=value) | ast.comprehension(iter=value):
                 taken = value
             case _:
                 continue
-        if isinstance(taken, ast.Call) and isinstance(taken.func, ast.Name) and taken.func.id == "range":
-            continue
-        while isinstance(taken, ast.Attribute | ast.Subscript):
-            taken = taken.value
-        if not (isinstance(taken, ast.Name) and taken.id == receiver):
+        uses = (item for item in ast.walk(taken) if isinstance(item, ast.Name))
+        if not _is_range(taken) and any(item.id in names for item in uses):
             return True
     return False
+
+
+def _keeps_others(node: ast.FunctionDef) -> bool:
+    """Return whether a method keeps, in its object or elsewhere, what it computes with its parameters."""
+    others = {item.arg for item in list_parameters(node.args)} - {find_receiver(node)}
+    for part in ast.walk(node):
+        match part:
+            case ast.Assign(targets, value) if not all(isinstance(item, ast.Name) for item in targets):
+                kept: ast.expr | None = value
+            case ast.AugAssign(ast.Attribute() | ast.Subscript(), _, value):
+                kept = value
+            case ast.AnnAssign(ast.Attribute() | ast.Subscript(), _, value):
+                kept = value
+            case _:
+                continue
+        names = {item.id for item in ast.walk(kept) if isinstance(item, ast.Name)} if kept else set()
+        if names & others:
+            return True
+    return False
+
+
+def _is_range(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range"
 
 
 def _is_operator(node: ast.stmt) -> TypeGuard[ast.FunctionDef]:
