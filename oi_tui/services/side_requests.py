@@ -43,8 +43,8 @@ class SideRequests:
     def ask(self, text: str, images: Sequence[str] = (), *, from_code: bool = False) -> str:
         """Ask the model beside the conversation; blocks while it answers.
 
-        With `from_code` it is code of a cell that asks. It may do so only while a cell runs, has the limits of
-        that cell, and is given up with it.
+        With `from_code` it is code of a cell that asks. It may do so only while a cell runs, has the limits
+        of that cell, and is given up with it.
 
         Raises computer_api.QuestionRefusedError with the reason where there is no answer.
         """

@@ -99,8 +99,8 @@ class Interrupt:
         is_untaken = self._untaken_at == now
         if has_begun or (is_untaken and now >= self._held_until):
             self._is_held = False
-            # What keeps the driver from taking the request may itself heed the signal, or be deaf to it. Where
-            # it heeds it, the driver takes the request at once.
+            # What keeps the driver from taking the request may itself heed the signal, or be deaf to it.
+            # Where it heeds it, the driver takes the request at once.
             self._was_early = not has_begun
             self._send_now()
 
