@@ -249,10 +249,14 @@ def _run_by_git(cwd: Path, entries: Sequence[tuple[Path, os.stat_result]]) -> tu
     ]
     files: dict[Path, None] = {}
     roots: set[Path] = set()
-    budget = _MOST_WORK
-    for path, _ in entries:
-        if _fold(path.name) not in _GIT_SETTINGS or not _is_git(path.parent):
-            continue
+    budget, complete = _MOST_WORK, True
+    own = Path(os.path.realpath(cwd / ".git"))
+    paths = [path for path, _ in entries if _fold(path.name) in _GIT_SETTINGS and _is_git(path.parent)]
+    # The project's own settings always count: code inside may have made all others, to use up the budget.
+    for path in sorted(paths, key=lambda path: path.parent != own):
+        is_own = path.parent == own
+        if budget < 0 and not is_own:
+            return list(files), False
         root = path.parent.parent if _fold(path.parent.name) == ".git" else path.parent
         settings = git_settings.read_file(path) or b""
         words = git_settings.find_words(settings)
@@ -261,14 +265,16 @@ def _run_by_git(cwd: Path, entries: Sequence[tuple[Path, os.stat_result]]) -> tu
             # The person's own settings count in each repository; their own folder is the same for all.
             searches += [(root, names, is_trusted) for _, names, is_trusted in everywhere]
             searches += [] if roots else everywhere
-            roots.add(root)
         budget -= len(settings) // _BYTES_A_STEP
+        steps = sum(1 + word.count(b"/") for _, names, _ in searches for word in names)
+        if steps > min(budget, _MOST_WORK // 10) and not is_own:
+            complete = False
+            continue
+        roots.add(root)
+        budget -= steps
         for base, names, is_trusted in searches:
-            budget -= sum(1 + word.count(b"/") for word in names)
-            if budget < 0:
-                return list(files), False
             files.update(dict.fromkeys(git_settings.find_files(names, base, cwd, is_trusted=is_trusted)))
-    return list(files), True
+    return list(files), complete
 
 
 def _list_entries(cwd: Path, *, packages: bool = True) -> tuple[list[tuple[Path, os.stat_result]], bool]:

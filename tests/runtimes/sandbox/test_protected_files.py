@@ -406,6 +406,20 @@ def test_settings_of_git_that_name_too_much_are_reported_and_cost_little(
     assert len(lookups) < 1100
 
 
+def test_costly_settings_of_git_hide_neither_those_of_the_project_nor_cheap_ones(tmp_path: Path) -> None:
+    for name in (".a", ".git", "sub/.git"):
+        (tmp_path / name / "objects").mkdir(parents=True)
+        (tmp_path / name / "HEAD").touch()
+        (tmp_path / name / "config").write_text("[core]\n\thooksPath = .githooks\n")
+    (tmp_path / ".a" / "config").write_text("".join(f"path = {n}{'/a' * 1000}\n" for n in range(49)))
+    hooks = {tmp_path / ".githooks", tmp_path / "sub" / ".githooks"}
+    for folder in hooks:
+        folder.mkdir()
+    protected = protected_files.find(tmp_path)
+    assert hooks <= set(protected.read_only)
+    assert "Settings of git name more" in " ".join(protected.remarks)
+
+
 def test_settings_of_the_person_name_files_of_every_repository(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
