@@ -3,11 +3,11 @@
 Code in the sandbox may have made the files: no link is followed, and no pipe waited for.
 """
 
-import itertools
+import contextlib
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 #: Settings by which git runs a program.
@@ -32,16 +32,6 @@ def runs_something(path: Path) -> bool:
     return settings is None or bool(_RUNS.search(settings))
 
 
-def find_named_files(path: Path, root: Path, cwd: Path) -> Iterator[Path]:
-    """Yield what the settings may mean by the names of programs, within the folder `cwd`;
-    it need not be there.
-
-    `root` is the folder of the repository.
-    """
-    words = find_words(read_file(path) or b"")
-    return itertools.chain.from_iterable(find_files(words, base, cwd) for base in (root, path.parent))
-
-
 def find_words(settings: bytes) -> list[bytes]:
     """Return what may be the names of programs in the settings, each once."""
     words = {}
@@ -56,14 +46,45 @@ def find_words(settings: bytes) -> list[bytes]:
     ]
 
 
-def find_files(words: Iterable[bytes], base: Path, cwd: Path, *, is_trusted: bool = False) -> Iterator[Path]:
+def list_links(cwd: Path) -> list[tuple[Path, Path]]:
+    """Return links outside of `cwd` by which people name it, each with the folder that it leads to.
+
+    Code in the sandbox can make none of them.
+    """
+    links: list[tuple[Path, Path]] = []
+    here, home = Path(os.environ.get("PWD") or cwd), Path.home()
+    with contextlib.suppress(OSError):
+        if not here.is_relative_to(cwd) and here.samefile(cwd):
+            links.append((here, cwd))
+    if not home.is_relative_to(cwd):
+        links.append((home, Path(os.path.realpath(home))))
+    with contextlib.suppress(OSError):
+        for entry in os.scandir("/"):
+            if entry.is_symlink() and not Path(entry.path).is_relative_to(cwd):
+                real = Path("/") / Path(entry.path).readlink()
+                links.append((Path(entry.path), Path(os.path.normpath(real))))
+    return links
+
+
+def find_files(
+    words: Iterable[bytes],
+    base: Path,
+    cwd: Path,
+    links: Sequence[tuple[Path, Path]] = (),
+    *,
+    is_trusted: bool = False,
+) -> Iterator[Path]:
     """Yield what the words may mean in the folder `base`, within the folder `cwd`.
 
+    They may name it by one of the `links`, as `list_links` returns them.
     Code in the sandbox may have written the words, unless `is_trusted`: nothing outside is looked up then,
     where even a look may have an effect, as in a folder that is mounted when it is entered.
     """
     for word in words:
         candidate = Path(os.path.normpath(base / os.fsdecode(word)))
+        for name, real in links:
+            if candidate.is_relative_to(name):
+                candidate = real / candidate.relative_to(name)
         if base.is_relative_to(candidate):
             continue
         is_within = candidate.is_relative_to(cwd)

@@ -250,7 +250,7 @@ def _run_by_git(cwd: Path, entries: Sequence[tuple[Path, os.stat_result]]) -> tu
     files: dict[Path, None] = {}
     roots: set[Path] = set()
     budget, complete = _MOST_WORK, True
-    own = Path(os.path.realpath(cwd / ".git"))
+    own, links = Path(os.path.realpath(cwd / ".git")), git_settings.list_links(cwd)
     paths = [path for path, _ in entries if _fold(path.name) in _GIT_SETTINGS and _is_git(path.parent)]
     # The project's own settings always count: code inside may have made all others, to use up the budget.
     for path in sorted(paths, key=lambda path: path.parent != own):
@@ -273,7 +273,8 @@ def _run_by_git(cwd: Path, entries: Sequence[tuple[Path, os.stat_result]]) -> tu
         roots.add(root)
         budget -= steps
         for base, names, is_trusted in searches:
-            files.update(dict.fromkeys(git_settings.find_files(names, base, cwd, is_trusted=is_trusted)))
+            matches = git_settings.find_files(names, base, cwd, links, is_trusted=is_trusted)
+            files.update(dict.fromkeys(matches))
     return list(files), complete
 
 

@@ -11,7 +11,6 @@ import pytest
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.sandbox import (
     bubblewrap,
-    git_settings,
     protected_files,
     readable_paths,
     sandbox,
@@ -363,15 +362,29 @@ def test_settings_of_git_that_are_a_link_are_not_read(tmp_path: Path) -> None:
         ("st = !cd .. && . ./x", {"cd", "x"}),
         ("hooksPath = /elsewhere", set()),
         ("editor = {cwd}/ed --wait", {"ed"}),
+        ("hooksPath = {link}/.githooks", {".githooks"}),
+        ("hooksPath = {home}/.githooks", {".githooks"}),
         ("url = ./lib", set()),
         ("st = status", set()),
     ],
 )
-def test_what_settings_of_git_name_is_found(line: str, named: set[str], tmp_path: Path) -> None:
+def test_what_settings_of_git_name_is_found(
+    line: str,
+    named: set[str],
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    link, home = elsewhere / "link", elsewhere / "home"
+    link.symlink_to(tmp_path)
+    home.symlink_to(tmp_path.parent)
+    monkeypatch.setenv("PWD", str(link))
+    monkeypatch.setenv("HOME", str(home))
     settings = tmp_path / ".git" / "config"
     settings.parent.mkdir()
-    settings.write_text(f"[core]\n\t{line.format(cwd=tmp_path)}\n")
-    found = git_settings.find_named_files(settings, tmp_path, tmp_path)
+    settings.write_text(f"[core]\n\t{line.format(cwd=tmp_path, link=link, home=home / tmp_path.name)}\n")
+    found, _ = protected_files._run_by_git(tmp_path, protected_files._list_entries(tmp_path)[0])
     names = {str(path.relative_to(tmp_path)) for path in found}
     # Some names count from the folder of the settings.
     assert {name for name in names if not name.startswith(".git/")} == named
