@@ -68,3 +68,35 @@ def test_a_shell_has_few_sections_and_symbols() -> None:
     struct.pack_into("=H", data, 0x3C, 65_535)
     with pytest.raises(ValueError, match="too many sections"):
         shell_line._read_symbols(bytes(data))
+
+
+def _run_as_bash(folder: Path, data: bytes) -> subprocess.Popen[bytes]:
+    program = folder / "bash"
+    program.write_bytes(data)
+    program.chmod(0o700)
+    return subprocess.Popen([program, "-c", "read"], stdin=subprocess.PIPE)
+
+
+def test_a_table_beyond_every_file_tells_no_line(tmp_path: Path) -> None:
+    data = bytearray(_bash().read_bytes())
+    struct.pack_into("=Q", data, 0x28, 1 << 63)
+    with _run_as_bash(tmp_path, data) as process:
+        try:
+            with pytest.raises(ValueError, match="tells no line"):
+                ShellLine(process.pid, "true")
+        finally:
+            process.kill()
+
+
+def test_a_variable_beyond_the_memory_tells_no_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = _bash().read_bytes()
+    monkeypatch.setattr(
+        shell_line, "_read_symbols", lambda _: dict.fromkeys(shell_line._SYMBOLS["bash"], (1 << 64) - 1)
+    )
+    with _run_as_bash(tmp_path, data) as process:
+        try:
+            line = ShellLine(process.pid, "true")
+            assert line.read() is None
+            line.close()
+        finally:
+            process.kill()

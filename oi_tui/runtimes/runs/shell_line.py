@@ -42,7 +42,7 @@ class ShellLine:
             base = _find_base(pid, program)
             self._addresses = [base + symbols[name] for name in names]
             self._memory = Path(f"/proc/{pid}/mem").open("rb", buffering=0)  # noqa: SIM115
-        except (OSError, KeyError, IndexError, struct.error) as error:
+        except (OSError, KeyError, IndexError, OverflowError, struct.error) as error:
             raise ValueError(f"the memory of process {pid} tells no line") from error
         self._defines = bool(_DEFINES.search(code))
         self._lines = code.count("\n") + 1
@@ -68,7 +68,7 @@ class ShellLine:
                 self._memory.seek(address)
                 integers.append(struct.unpack("=i", self._memory.read(4))[0])
             return integers[0], integers[1], integers[2]
-        except (OSError, struct.error):
+        except (OSError, OverflowError, struct.error):
             return 0, 0, 0
 
 
