@@ -46,10 +46,11 @@ class BuildFolder:
         fcntl.flock(self._lock, fcntl.LOCK_EX)
 
     def restore(self):
-        """Make the folder again where somebody emptied the place for temporary files.
+        """Make the folder again where somebody emptied or removed the place for temporary files.
 
         Raises Failed where its name was taken meanwhile: others could replace the programs in it.
         """
+        os.makedirs(os.path.dirname(self.path), exist_ok=True)
         try:
             os.mkdir(self.path, 0o700)
         except FileExistsError:

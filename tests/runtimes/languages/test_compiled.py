@@ -341,12 +341,17 @@ def own_temporary(
 @pytest.mark.slow
 @pytest.mark.needs("gcc")
 @pytest.mark.usefixtures("own_temporary")
-def test_a_cell_is_built_although_the_temporary_folder_was_emptied(make: Make) -> None:
+def test_a_cell_is_built_although_the_temporary_folder_was_removed(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The application keeps its own files in the folder above.
+    place = Path(tempfile.gettempdir()) / "programs"
+    place.mkdir()
+    monkeypatch.setenv("TMPDIR", str(place))
     computer = make()
     assert play(computer, "c", "return 0;").state == "finished"
-    (name,) = _folders()
-    folder = Path(tempfile.gettempdir()) / name
-    shutil.rmtree(folder)
+    (folder,) = place.glob("oi-tui-build-*")
+    shutil.rmtree(place)
     assert play(computer, "c", '#include <stdio.h>\nputs("built");').text == "built\n"
     assert folder.stat().st_mode & 0o777 == 0o700
     assert (folder / "lock").exists()
