@@ -11,6 +11,7 @@ import pytest
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.sandbox import (
     bubblewrap,
+    git_settings,
     protected_files,
     readable_paths,
     sandbox,
@@ -381,6 +382,8 @@ def test_what_settings_of_git_name_is_found(
     home.symlink_to(tmp_path.parent)
     monkeypatch.setenv("PWD", str(link))
     monkeypatch.setenv("HOME", str(home))
+    # Those of this machine may name programs too.
+    monkeypatch.setattr(git_settings, "list_global_files", tuple)
     settings = tmp_path / ".git" / "config"
     settings.parent.mkdir()
     settings.write_text(f"[core]\n\t{line.format(cwd=tmp_path, link=link, home=home / tmp_path.name)}\n")
