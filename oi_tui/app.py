@@ -157,7 +157,7 @@ class OiTui(ImageSupportMixin, IdleClock):
         self.early_signals: list[int] = []
         #: Signals to end, for the thread that ends a program which does not end by itself.
         self._end_signals: SimpleQueue[int] = SimpleQueue()
-        #: Set where the program that called `run` goes on, which no earlier signal may end.
+        #: Set once the program that called `run` goes on: a signal from before must not end it.
         self.is_left = threading.Event()
         # The first screen of a mode, and not the default screen, which keys do not wait for.
         self.add_mode(self.DEFAULT_MODE, self._make_first_screen)

@@ -120,7 +120,7 @@ class Browser(Tool):
         if not self._try_going_to(address):
             # The page that was to be left went on to another one at the same moment, and might again.
             self._replace_page()
-            # Where it is the new page that goes on by itself, it is read at the one that it comes to.
+            # A new page that goes on by itself is read where it arrives.
             self._try_going_to(address)
 
     def _try_going_to(self, address: str) -> bool:
@@ -144,7 +144,7 @@ class Browser(Tool):
         return True
 
     def _is_going_on(self, page: Any, seen: int) -> bool:
-        """Return whether the page goes on to another one within a moment, since so many were seen."""
+        """Return whether another page comes within a moment; `seen` had come before."""
         end = time.monotonic() + _GOING_ON_SECONDS
         while self._pages_seen == seen and time.monotonic() < end:
             page.wait_for_timeout(10)

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import pytest
 
@@ -79,17 +79,14 @@ def count_kept() -> tuple[int, int, int]:
     return len(os.listdir("/proc/self/fd")), threading.active_count(), len(list(children))
 
 
-class Start:
+class Start(Protocol):
     """A way to start something: `begin` returns why it failed, "" where it did not; `end` ends it again."""
 
-    def begin(self) -> str:
-        raise NotImplementedError
-
-    def end(self) -> None:
-        raise NotImplementedError
+    def begin(self) -> str: ...
+    def end(self) -> None: ...
 
 
-class LanguageStart(Start):
+class LanguageStart:
     def __init__(self, folder: Path, **options: Any) -> None:
         self._computer = Computer(cwd=folder, **options)
 
@@ -102,7 +99,7 @@ class LanguageStart(Start):
         self._computer.reset()
 
 
-class ModelStart(Start):
+class ModelStart:
     child: ModelChild | None = None
 
     def begin(self) -> str:
@@ -117,7 +114,7 @@ class ModelStart(Start):
             self.child.end()
 
 
-class McpStart(Start):
+class McpStart:
     def __init__(self) -> None:
         self._connection = McpConnection(lambda _: None)
 
@@ -131,7 +128,7 @@ class McpStart(Start):
         self._connection = McpConnection(lambda _: None)
 
 
-class SocketStart(Start):
+class SocketStart:
     def __init__(self) -> None:
         self._socket = CellSocket("refused", lambda _: None)
 

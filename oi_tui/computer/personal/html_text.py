@@ -18,7 +18,7 @@ _BLOCKS = (
 _CELLS = ("td", "th")
 _NAME = re.compile(r"[a-zA-Z][^\s/>]*")
 _ATTRIBUTE = re.compile(r"""[\s/]*([^\s/>][^\s/>=]*)(?:\s*=\s*("[^"]*"|'[^']*'|[^\s>]*))?""")
-#: Python refuses to read so many digits.
+#: Too many digits for a character; Python reads no number of thousands of them.
 _LONG_REFERENCE = re.compile(r"&#[xX]?[0-9a-fA-F]{9,};?")
 
 
